@@ -1,0 +1,53 @@
+# Each verb sets up what it needs in .venv and then does its work.
+# PYTHON chooses the interpreter (3.11 or newer): make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
+JOBS   ?= 2
+
+.PHONY: help demo test test-all lint bench docs clean
+
+help:
+	@echo "make demo      compare two selectors on the paper's own example, write a page"
+	@echo "make test      run the tests (a few minutes)"
+	@echo "make test-all  run the tests and the slow statistical checks"
+	@echo "make lint      format check, lint, types, import layers"
+	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md"
+	@echo "make docs      build the documentation, warnings are errors"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "veridical needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of extras, renewed when the dependencies change.
+$(VENV)/.installed-base: pyproject.toml | $(BIN)/python
+	$(EXTRAS) . && touch $@
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(EXTRAS) ".[$*]" && touch $@
+
+demo: $(VENV)/.installed-base
+	$(BIN)/veridical compare --out demo.html
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test-all: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(VENV)/.installed-test $(VENV)/.installed-lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis demo.html

@@ -1,0 +1,241 @@
+"""What crosses from room to room: small frozen records, no behaviour of their own.
+
+Two selectors under comparison are called ``"a"`` and ``"b"`` everywhere; a record
+carries their display names beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Side = Literal["a", "b"]
+Winner = Literal["a", "b", "draw"]
+SIDES: tuple[Side, Side] = ("a", "b")
+
+IntArray = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+
+
+class InputError(ValueError):
+    """Bad input, said in words: what is wrong, where, and what to do about it.
+
+    The command line prints the message alone and exits with status 2.
+    """
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features from best to worst, as one training set sees them.
+
+    Parameters
+    ----------
+    order : array of shape (n_features,)
+        Every feature index once, best first.
+    scores : array of shape (n_features,) or None
+        Score per column, larger is better; None where the method has no score.
+    n_kept : int
+        How many leading features the method itself would keep.
+    """
+
+    order: IntArray
+    scores: FloatArray | None
+    n_kept: int
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The outcome of one significance test on paired scores.
+
+    Positive differences favour ``a``. ``interval`` is for the mean difference, at
+    confidence ``1 - alpha``, and rests on the same assumptions as the p-value.
+    """
+
+    __test__ = False  # the name is the field's own; it is not a pytest class
+
+    name: str
+    statistic: float
+    p_value: float
+    df: float
+    mean_difference: float
+    interval: tuple[float, float]
+    n: int
+    alpha: float
+    assumptions: str
+
+    @property
+    def winner(self) -> Winner:
+        """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``."""
+        if self.p_value < self.alpha and self.mean_difference != 0:
+            return "a" if self.mean_difference > 0 else "b"
+        return "draw"
+
+
+class Verdict(NamedTuple):
+    """Who wins under one method, and on what evidence."""
+
+    winner: Winner
+    p_value: float
+    mean_difference: float
+    interval: tuple[float, float]
+    test: TestResult
+
+    @classmethod
+    def of(cls, test: TestResult) -> Verdict:
+        """Read the verdict off a test result."""
+        return cls(
+            test.winner, test.p_value, test.mean_difference, test.interval, test
+        )
+
+
+class Interval(NamedTuple):
+    """A value with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Truthfulness:
+    """How often IN and OUT reached the true verdict, over many data sets.
+
+    ``only_in`` counts data sets where IN was right and OUT wrong, ``only_out`` the
+    reverse; the others say nothing about which protocol is better.
+    """
+
+    only_in: int
+    only_out: int
+    both_right: int
+    both_wrong: int
+    p_value: float
+    better: Literal["in", "out", "same"]
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What a report needs to know of the data: its name, size, classes and columns."""
+
+    name: str
+    n_samples: int
+    n_features: int
+    classes: Mapping[str, int]
+    feature_names: tuple[str, ...]
+
+    @property
+    def majority_share(self) -> float:
+        """Accuracy of always naming the most frequent class: chance level."""
+        return max(self.classes.values()) / sum(self.classes.values())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two selectors, one classifier or several, judged by one method or several.
+
+    Parameters
+    ----------
+    names : mapping of "a" and "b" to str
+        Display names of the selectors, always different.
+    classifiers : tuple of str
+        Display names of the classifiers.
+    n_features : int
+        How many features each selector had to return.
+    data : DataSummary
+        The data set or the source.
+    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
+        Method is "in", "out" or "truth"; for "truth" a repeat is a data set of its
+        own and there is one fold, the independent test set.
+    selected : mapping of method to array (2, n_repeats, n_folds, n_features)
+        Column indices chosen, best first; OUT has one fold, because it selects once.
+    verdicts : mapping of method to Verdict
+        On the accuracies averaged over the classifiers.
+    by_classifier : mapping of classifier name to (mapping of method to Verdict)
+        The same question put to each classifier alone.
+    optimism : mapping of "a" and "b" to Interval
+        Accuracy under OUT minus accuracy under IN; empty unless both were run.
+    bias_imbalance : mapping of method to float
+        ``|bias(a) - bias(b)|``, against TRUTH where it is known, else against IN.
+    recommendation : str
+        What may be claimed, in a sentence or two.
+    set_verdicts : mapping of method to tuple of Winner
+        On a source: the verdict of IN and OUT on each data set.
+    truthfulness : Truthfulness or None
+        On a source: which of IN and OUT found the truth more often.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    names: Mapping[Side, str]
+    classifiers: tuple[str, ...]
+    n_features: int
+    data: DataSummary
+    accuracy: Mapping[str, FloatArray]
+    selected: Mapping[str, IntArray]
+    verdicts: Mapping[str, Verdict]
+    by_classifier: Mapping[str, Mapping[str, Verdict]]
+    optimism: Mapping[Side, Interval]
+    bias_imbalance: Mapping[str, float]
+    recommendation: str
+    set_verdicts: Mapping[str, tuple[Winner, ...]] = field(default_factory=dict)
+    truthfulness: Truthfulness | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scores(self) -> dict[str, dict[Side, FloatArray]]:
+        """Accuracies per method and side, averaged over classifiers, one per fold."""
+        return {
+            method: {
+                side: values[i].mean(axis=0).ravel() for i, side in enumerate(SIDES)
+            }
+            for method, values in self.accuracy.items()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every accuracy in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
+        """
+        import pandas as pd
+
+        columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
+        rows = [
+            (method, self.names[SIDES[s]], self.classifiers[c], r, f, float(value))
+            for method, values in self.accuracy.items()
+            for (s, c, r, f), value in np.ndenumerate(values)
+        ]
+        frame = pd.DataFrame.from_records(rows, columns=columns)
+        return frame.assign(n_features=self.n_features)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the comparison as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+        """
+        return _report().save(self, path)
+
+    def _repr_html_(self) -> str:
+        return _report().fragment(self)
+
+
+def _report() -> Any:
+    """Find the room that draws.
+
+    Records lie below every room, so they may not import one; they ask for the report
+    by name, and only when somebody wants to look.
+    """
+    return import_module("veridical.report")

@@ -1,0 +1,1 @@
+"""Which selector is better, and may I believe it?"""

@@ -1,0 +1,1 @@
+"""How good is a feature, and how much does it repeat another?"""

@@ -1,0 +1,1 @@
+"""Sources with known truth, and readers for data that people have."""

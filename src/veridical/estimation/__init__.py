@@ -1,0 +1,1 @@
+"""How accurate? Resampling schemes and estimates with intervals."""

@@ -1,0 +1,1 @@
+"""A study as data: resumable, local or on a cluster."""

@@ -1,0 +1,1 @@
+"""Numeric routines: arrays in, arrays out, and nothing else."""

@@ -1,0 +1,1 @@
+"""One file per paper: its grid, its published figures, its findings."""

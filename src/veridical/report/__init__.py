@@ -1,0 +1,1 @@
+"""Look at it: records to pages and pictures."""

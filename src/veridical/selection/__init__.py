@@ -1,0 +1,1 @@
+"""Feature selectors with scikit-learn's manners: a criterion and a search each."""
