@@ -92,9 +92,7 @@ class Verdict(NamedTuple):
     @classmethod
     def of(cls, test: TestResult) -> Verdict:
         """Read the verdict off a test result."""
-        return cls(
-            test.winner, test.p_value, test.mean_difference, test.interval, test
-        )
+        return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
 
 
 class Interval(NamedTuple):
