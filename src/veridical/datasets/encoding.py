@@ -1,0 +1,398 @@
+"""Tables become arrays: nominal columns as codes, missing values as NaN.
+
+Selectors and learners compute on one float matrix and a mask that says which of its
+columns are nominal. ``encode`` makes both from whatever people hold in their hands:
+numpy arrays, pandas or polars data frames, lists of rows.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from veridical._records import InputError
+
+BoolArray = NDArray[np.bool_]
+Categories = tuple[NDArray[Any] | None, ...]
+
+#: Elements looked at in one go when searching for infinities: bounds the mask's size.
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A table as numbers.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_features)
+        float32 if every column was, else float64; nominal columns hold codes
+        ``0, 1, ...`` into their categories, NaN marks a missing value. It may share
+        memory with the input.
+    nominal : bool array of shape (n_features,)
+        Which columns are nominal.
+    categories : tuple of n_features arrays or None
+        The values behind the codes; None for a numeric column.
+    feature_names : object array of shape (n_features,) or None
+        Column names, where the input has names that are strings.
+    """
+
+    values: NDArray[Any]
+    nominal: BoolArray
+    categories: Categories
+    feature_names: NDArray[Any] | None
+
+
+def encode(
+    X: Any,
+    categorical_features: Any = "from_dtype",
+    *,
+    categories: Categories | None = None,
+) -> Encoded:
+    """Turn a table into a matrix of numbers and codes.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        numpy, pandas, polars or a list of rows. Float arrays without nominal columns
+        are not copied.
+    categorical_features : "from_dtype", None, bool mask, integer indices or names
+        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        boolean columns of a data frame, and none of an array.
+    categories : tuple, optional
+        The ``categories`` of an earlier call. They then say which columns are nominal
+        and what the codes mean; ``categorical_features`` is not looked at, and a value
+        that is not among them becomes NaN.
+
+    Returns
+    -------
+    Encoded
+        The matrix, the nominal columns, their categories and the column names.
+
+    Raises
+    ------
+    InputError
+        For text in a column that is not nominal, infinite or complex numbers, dates,
+        sparse input, duplicate column names, or a ``categorical_features`` that does
+        not fit the columns.
+
+    Notes
+    -----
+    The categories of a category (or polars Enum) column are those it declares, in the
+    order it declares them; any other nominal column has its observed values, sorted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from veridical.datasets import encode
+    >>> X = pd.DataFrame({"size": [1.5, None, 3.0], "colour": ["red", "blue", None]})
+    >>> table = encode(X)
+    >>> table.values
+    array([[1.5, 1. ],
+           [nan, 0. ],
+           [3. , nan]])
+    >>> table.nominal
+    array([False,  True])
+    >>> table.categories[1].tolist()
+    ['blue', 'red']
+    """
+    if issparse(X):
+        raise InputError(
+            "X is a sparse matrix, but a dense table is needed here; use X.toarray()."
+        )
+    if isinstance(X, pd.DataFrame):
+        _refuse_repeated(X.columns)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _encode_frame(frame, categorical_features, categories)
+    return _encode_array(_as_matrix(X), categorical_features, categories)
+
+
+def _encode_array(
+    X: NDArray[Any], categorical_features: Any, known: Categories | None
+) -> Encoded:
+    n_features = X.shape[1]
+    labels = [f"Column {j}" for j in range(n_features)]
+    if known is None:
+        nominal = _nominal_mask(
+            categorical_features, n_features, None, np.zeros(n_features, dtype=bool)
+        )
+    else:
+        nominal = _known_mask(known, n_features)
+    values = X
+    if X.dtype.kind == "c":
+        raise InputError(
+            "Complex data not supported: X holds complex numbers; pass their real and "
+            "imaginary parts as two columns."
+        )
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind in "fiub":
+            values = X.astype(np.float64)
+        else:
+            values = np.empty(X.shape, order="F")
+            for j in np.flatnonzero(~nominal):
+                values[:, j] = _numbers(X[:, j], labels[j])
+    categories: list[NDArray[Any] | None] = [None] * n_features
+    for j in np.flatnonzero(nominal):
+        column = _object_if_text(X[:, j])
+        codes, categories[j] = _codes(column, known[j] if known else None)
+        # A column that already holds its own codes need not be written (nor X copied).
+        if values is X and not np.array_equal(codes, column, equal_nan=True):
+            values = X.copy(order="K")
+        if values is not X:
+            values[:, j] = codes
+    _refuse_infinite(values, labels)
+    return Encoded(values, nominal, tuple(categories), None)
+
+
+def _encode_frame(
+    frame: nw.DataFrame[Any], categorical_features: Any, known: Categories | None
+) -> Encoded:
+    names = frame.columns
+    n_samples, n_features = frame.shape
+    _refuse_empty(n_samples, n_features)
+    labels = [f"Column {name!r}" for name in names]
+    dtypes = list(frame.schema.values())
+    if known is None:
+        by_dtype = np.array([_is_nominal(dtype) for dtype in dtypes], dtype=bool)
+        nominal = _nominal_mask(categorical_features, n_features, names, by_dtype)
+    else:
+        nominal = _known_mask(known, n_features)
+    # Numbers are taken in one block, so that a wide table costs no loop over columns.
+    is_number = np.array([dtype.is_numeric() for dtype in dtypes], dtype=bool)
+    block = np.flatnonzero(is_number & ~nominal)
+    if block.size == n_features:
+        dtype = np.float32 if set(dtypes) == {nw.Float32} else np.float64
+        values = np.asarray(frame.to_numpy(), dtype=dtype)
+    else:
+        values = np.empty((n_samples, n_features), order="F")
+        if block.size:
+            values[:, block] = frame.select([names[j] for j in block]).to_numpy()
+    categories: list[NDArray[Any] | None] = [None] * n_features
+    for j in np.flatnonzero(~is_number | nominal):
+        series = frame.get_column(names[j])
+        if nominal[j]:
+            declared = _declared(series) if known is None else known[j]
+            column = _object_if_text(series.to_numpy())
+            values[:, j], categories[j] = _codes(column, declared)
+        else:
+            values[:, j] = _numbers(_object_if_text(series.to_numpy()), labels[j])
+    _refuse_infinite(values, labels)
+    feature_names = None
+    if all(isinstance(name, str) for name in names):
+        feature_names = np.array(names, dtype=object)
+    return Encoded(values, nominal, tuple(categories), feature_names)
+
+
+# -- columns -------------------------------------------------------------------------
+
+
+def _codes(
+    column: NDArray[Any], categories: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Positions among the categories; NaN where missing or not among them."""
+    missing = np.asarray(pd.isna(column))
+    if categories is None:
+        categories = _sorted_unique(column[~missing])
+    found = pd.Index(categories).get_indexer(pd.Index(column))
+    return np.where(missing | (found < 0), np.nan, found), categories
+
+
+def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(values)
+    except TypeError:  # text beside numbers: group by kind, then sort
+        unique = sorted(set(values.tolist()), key=lambda v: (type(v).__name__, v))
+        result = np.empty(len(unique), dtype=object)
+        result[:] = unique
+        return result
+
+
+def _numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
+    """Read a column as floats; the error shows the first value that is no number."""
+    kind = column.dtype.kind
+    if kind in "fiub":
+        return column.astype(np.float64)
+    if kind in "mM":
+        raise InputError(
+            f"{label} of X holds dates or times; turn it into a number (days since "
+            "some day, say) or into a category."
+        )
+    missing = np.asarray(pd.isna(column))
+    result = np.full(column.shape, np.nan)
+    try:
+        result[~missing] = column[~missing].astype(np.float64)
+    except (TypeError, ValueError):
+        value = next(v for v in column[~missing] if not _is_number(v))
+        raise InputError(
+            f"{label} of X holds {value!r}, which is not a number; name the column in "
+            "categorical_features, give it a category dtype, or mend the value."
+        ) from None
+    return result
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_nominal(dtype: nw.dtypes.DType) -> bool:
+    return isinstance(dtype, (nw.Categorical, nw.Enum, nw.String, nw.Boolean))
+
+
+def _declared(series: nw.Series[Any]) -> NDArray[Any] | None:
+    """Find the categories a column declares; None where the observed values must do.
+
+    A polars Categorical declares none: what it lists grows as other columns are read.
+    """
+    native = series.to_native()
+    if isinstance(native, pd.Series):
+        if not isinstance(native.dtype, pd.CategoricalDtype):
+            return None
+        return _object_if_text(native.dtype.categories.to_numpy())
+    if isinstance(series.dtype, nw.Enum):
+        return np.array(series.dtype.categories, dtype=object)
+    return None
+
+
+def _object_if_text(values: NDArray[Any]) -> NDArray[Any]:
+    """Text as Python strings, so that width-limited dtypes cannot cut a category."""
+    return values.astype(object) if values.dtype.kind in "UST" else values
+
+
+# -- which columns -------------------------------------------------------------------
+
+
+def _known_mask(known: Categories, n_features: int) -> BoolArray:
+    if len(known) != n_features:
+        raise InputError(
+            f"X has {n_features} columns, but categories are given for {len(known)}; "
+            "pass the columns of the earlier call."
+        )
+    return np.array([values is not None for values in known], dtype=bool)
+
+
+def _nominal_mask(
+    wanted: Any,
+    n_features: int,
+    names: Sequence[Hashable] | None,
+    by_dtype: BoolArray,
+) -> BoolArray:
+    if isinstance(wanted, str):
+        if wanted == "from_dtype":
+            return by_dtype
+        raise InputError(
+            f"categorical_features={wanted!r} is not known; use 'from_dtype', None, "
+            "a boolean mask, or a list of column indices or names."
+        )
+    mask = np.zeros(n_features, dtype=bool)
+    if wanted is None or len(wanted) == 0:
+        return mask
+    wanted = list(wanted)
+    if all(isinstance(item, (bool, np.bool_)) for item in wanted):
+        if len(wanted) != n_features:
+            raise InputError(
+                f"categorical_features is a mask of {len(wanted)} values, but X has "
+                f"{n_features} columns; give one value per column."
+            )
+        return np.array(wanted, dtype=bool)
+    for item in wanted:
+        mask[_position(item, n_features, names)] = True
+    return mask
+
+
+def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> int:
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        if not 0 <= item < n_features:
+            raise InputError(
+                f"categorical_features names column {item}, but X has {n_features} "
+                f"columns; use 0 to {n_features - 1}."
+            )
+        return int(item)
+    if isinstance(item, str):
+        if names is None:
+            raise InputError(
+                f"categorical_features names the column {item!r}, but X is an array "
+                "without column names; use indices or pass a data frame."
+            )
+        if item in names:
+            return names.index(item)
+        texts = [name for name in names if isinstance(name, str)]
+        close = difflib.get_close_matches(item, texts, n=3)
+        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
+        raise InputError(
+            f"categorical_features names {item!r}, which is no column of X{hint}"
+        )
+    raise InputError(
+        f"categorical_features holds {item!r}; use a boolean mask, or a list of "
+        "column indices or names."
+    )
+
+
+# -- what is refused -----------------------------------------------------------------
+
+
+def _as_matrix(X: Any) -> NDArray[Any]:
+    if np.ma.isMaskedArray(X):
+        array = np.ma.asarray(X, dtype=np.float64).filled(np.nan)
+    else:
+        try:
+            array = np.asarray(X)
+        except ValueError as error:
+            raise InputError(
+                "X is not a table: its rows differ in length; give every row the same "
+                "number of values."
+            ) from error
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead: X must have rows and "
+            "columns. Reshape your data using array.reshape(-1, 1) for a single column "
+            "or array.reshape(1, -1) for a single row."
+        )
+    _refuse_empty(*array.shape)
+    return array
+
+
+def _refuse_empty(n_samples: int, n_features: int) -> None:
+    for count, what in ((n_samples, "sample"), (n_features, "feature")):
+        if count == 0:
+            raise InputError(
+                f"Found array with 0 {what}(s) (shape=({n_samples}, {n_features})) "
+                f"while a minimum of 1 is required; X holds no {what}s."
+            )
+
+
+def _refuse_infinite(values: NDArray[Any], labels: Sequence[str]) -> None:
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # the common case: one pass, no temporary
+    width = max(1, _CHUNK // len(values))
+    for start in range(0, values.shape[1], width):
+        where = np.isinf(values[:, start : start + width])
+        if where.any():
+            j = start + int(np.flatnonzero(where.any(axis=0))[0])
+            row = int(np.flatnonzero(np.isinf(values[:, j]))[0])
+            raise InputError(
+                f"{labels[j]} of X holds an infinite value (row {row}); replace it by "
+                "a finite number or by NaN for missing."
+            )
+
+
+def _refuse_repeated(names: pd.Index) -> None:
+    repeated = names[names.duplicated()].unique()
+    if len(repeated):
+        raise InputError(
+            f"X has more than one column named {', '.join(map(repr, repeated))}; "
+            "rename all but one."
+        )
