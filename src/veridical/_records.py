@@ -33,6 +33,28 @@ class InputError(ValueError):
     """
 
 
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A classification problem as arrays, the form in which criteria see it.
+
+    Parameters
+    ----------
+    values : array or CSC matrix of shape (n_samples, n_features)
+        float64 or float32; NaN is a missing value; nominal columns hold codes.
+    nominal : bool array of shape (n_features,)
+        Which columns hold codes ``0..v-1`` rather than numbers.
+    y : int array of shape (n_samples,)
+        Classes ``0..n_classes-1``.
+    n_classes : int
+        Number of classes in `y`.
+    """
+
+    values: Any
+    nominal: NDArray[np.bool_]
+    y: IntArray
+    n_classes: int
+
+
 @dataclass(frozen=True)
 class Ranking:
     """Features from best to worst, as one training set sees them.

@@ -1,1 +1,26 @@
 """Feature selectors with scikit-learn's manners: a criterion and a search each."""
+
+from veridical.selection._base import Selector
+from veridical.selection._fcbf import FCBF
+from veridical.selection._mdl import MDLDiscretizer
+from veridical.selection._relieff import ReliefF
+from veridical.selection._univariate import AnovaF, Correlation, InformationGain
+
+#: Selectors by the name the command line knows them by.
+SELECTORS: dict[str, type[Selector]] = {
+    "information-gain": InformationGain,
+    "anova": AnovaF,
+    "correlation": Correlation,
+    "relieff": ReliefF,
+    "fcbf": FCBF,
+}
+
+__all__ = [
+    "FCBF",
+    "SELECTORS",
+    "AnovaF",
+    "Correlation",
+    "InformationGain",
+    "MDLDiscretizer",
+    "ReliefF",
+]

@@ -1,0 +1,104 @@
+"""Relevance from means and variances: the F ratio and correlation with the class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._records import FloatArray, Labelled
+from veridical.kernels.columns import map_blocks
+from veridical.kernels.moments import block_variances
+from veridical.kernels.trainsets import TrainSets
+
+
+@dataclass(frozen=True)
+class Variances:
+    """Sums of squares of every feature in every training set.
+
+    Parameters
+    ----------
+    weight : array of shape (S, K)
+        Weight of each class.
+    within, between : arrays of shape (S, p)
+        Sums of squares within classes and between class means.
+    against : array of shape (S, K, p) or (S, 0, p)
+        Between class k and all the rest, if asked for.
+    """
+
+    weight: FloatArray
+    within: FloatArray
+    between: FloatArray
+    against: FloatArray
+
+
+def variances(
+    data: Labelled, sets: TrainSets, n_threads: int, *, against: bool = False
+) -> Variances:
+    """Sums of squares within and between classes, exact to the last digit or two."""
+    n_features, n_sets = data.values.shape[1], len(sets)
+    weight = sets.class_counts(data.y, data.n_classes)
+    within = np.empty((n_features, n_sets))
+    between = np.empty((n_features, n_sets))
+    each = np.empty((n_features, n_sets, data.n_classes if against else 0))
+
+    def work(lo: int, hi: int, block: FloatArray) -> None:
+        block_variances(
+            block,
+            data.y,
+            weight,
+            sets.whole,
+            sets.start,
+            sets.where,
+            sets.change,
+            within[lo:hi],
+            between[lo:hi],
+            each[lo:hi],
+        )
+
+    map_blocks(work, data.values, n_threads)
+    return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
+
+
+@dataclass(frozen=True)
+class AnovaRelevance:
+    """F ratio of a one-way analysis of variance.
+
+    Infinite for a feature that is constant within every class and differs between
+    them; NaN for a constant feature.
+    """
+
+    rtol: float = 1e-12
+    atol: float = 0.0
+
+    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return the F ratios."""
+        parts = variances(data, sets, n_threads)
+        n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
+        n_cases = parts.weight.sum(axis=1)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (
+                parts.between / parts.within * (n_cases - n_classes) / (n_classes - 1)
+            )
+
+
+@dataclass(frozen=True)
+class CorrelationRelevance:
+    """Absolute correlation with the class, 0 for a constant feature.
+
+    With two classes this is ``|r|`` between the feature and the class. With more it is
+    the mean of ``|r|`` with each class's indicator, weighted by the class shares (as
+    Weka's CorrelationAttributeEval does).
+    """
+
+    rtol: float = 1e-12
+    atol: float = 0.0
+
+    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return the correlations."""
+        parts = variances(data, sets, n_threads, against=True)
+        total = (parts.within + parts.between)[:, None, :]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squared = np.where(total > 0, parts.against / total, 0.0)
+        share = parts.weight / parts.weight.sum(axis=1, keepdims=True)
+        return np.einsum("sk,skp->sp", share, np.sqrt(np.minimum(squared, 1.0)))

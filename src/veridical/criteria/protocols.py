@@ -1,0 +1,27 @@
+"""The seam between criteria and search."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from veridical._records import FloatArray, Labelled
+from veridical.kernels.trainsets import TrainSets
+
+
+class Relevance(Protocol):
+    """A score for every feature in every training set, larger is better.
+
+    ``rtol`` and ``atol`` say how far apart scores that are equal in exact arithmetic
+    may come out; see :func:`veridical.kernels.ordering.order_by_score`.
+    """
+
+    @property
+    def rtol(self) -> float:
+        """Relative error of a score."""
+
+    @property
+    def atol(self) -> float:
+        """Absolute error of a score."""
+
+    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return scores of shape (n_sets, n_features); NaN where undefined."""

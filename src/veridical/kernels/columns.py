@@ -1,0 +1,41 @@
+"""Hand a matrix to column kernels a block at a time.
+
+Kernels that work on columns see one thing only: a C-contiguous float64 block with one
+*column per row*. Whatever the matrix is (C or Fortran order, float32, a read-only
+memory map, CSC), at most one block of it is converted at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from veridical._records import FloatArray
+from veridical.kernels.threads import run
+
+BLOCK_BYTES = 1 << 20  # a block and its work arrays stay in the second-level cache
+
+
+def column_block(X: Any, lo: int, hi: int) -> FloatArray:
+    """Columns ``lo:hi`` as the rows of a contiguous float64 array."""
+    if sparse.issparse(X):
+        return np.ascontiguousarray(X[:, lo:hi].T.toarray(), dtype=np.float64)
+    return np.ascontiguousarray(X[:, lo:hi].T, dtype=np.float64)
+
+
+def map_blocks(
+    work: Callable[[int, int, FloatArray], None], X: Any, n_jobs: int
+) -> None:
+    """Call ``work(lo, hi, block)`` for all columns of `X`, on `n_jobs` threads."""
+    n_rows, n_columns = X.shape
+    X = X.tocsc() if sparse.issparse(X) else X
+    step = max(1, min(BLOCK_BYTES // (8 * max(n_rows, 1)), -(-n_columns // n_jobs)))
+
+    def one(lo: int) -> None:
+        hi = min(lo + step, n_columns)
+        work(lo, hi, column_block(X, lo, hi))
+
+    run(one, [(lo,) for lo in range(0, n_columns, step)], n_jobs)

@@ -1,0 +1,75 @@
+"""Many training sets over the same rows, as row multiplicities.
+
+A training set is how often each row occurs in it: 0 or 1 for a fold, 0, 1, 2, … for a
+bootstrap sample. Statistics that are sums over rows are taken over all rows once; each
+training set then needs only the rows in which it *differs* from all rows (or from
+none, if that is less work). For ten folds that is one more pass over the data, for
+leave-one-out as well, whatever the number of sets.
+
+| symbol | meaning                                          | shape          |
+|--------|--------------------------------------------------|----------------|
+| counts | how often row i occurs in set s                  | (S, n)         |
+| whole  | set s starts from the sum over all rows          | (S,) bool      |
+| start  | row i's changes are ``start[i]:start[i + 1]``    | (n + 1,)       |
+| where  | which set a change belongs to                    | (n_changes,)   |
+| change | what to add to the multiplicity of that row      | (n_changes,)   |
+| indices| the rows of each set in the order they were given | S arrays       |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veridical._records import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class TrainSets:
+    """Row multiplicities of many training sets, with the changes against all rows."""
+
+    counts: FloatArray
+    whole: NDArray[np.bool_]
+    start: IntArray
+    where: IntArray
+    change: FloatArray
+    indices: tuple[IntArray, ...]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @classmethod
+    def from_counts(
+        cls, counts: FloatArray, indices: Sequence[IntArray] = ()
+    ) -> TrainSets:
+        """Build from multiplicities (or sample weights) of shape (S, n)."""
+        counts = np.atleast_2d(np.asarray(counts, dtype=np.float64))
+        n_rows = counts.shape[1]
+        whole = np.count_nonzero(counts != 1, axis=1) < np.count_nonzero(counts, axis=1)
+        changes = counts.T - whole
+        rows, where = np.nonzero(changes)
+        start = np.zeros(n_rows + 1, dtype=np.intp)
+        np.cumsum(np.bincount(rows, minlength=n_rows), out=start[1:])
+        change = changes[rows, where]
+        return cls(counts, whole, start, where, change, tuple(indices))
+
+    @classmethod
+    def from_indices(cls, train_sets: Sequence[IntArray], n_rows: int) -> TrainSets:
+        """Build from index arrays, repeats counted."""
+        counts = np.stack(
+            [np.bincount(rows, minlength=n_rows) for rows in train_sets]
+        ).astype(np.float64)
+        return cls.from_counts(counts, train_sets)
+
+    @classmethod
+    def all_rows(cls, n_rows: int) -> TrainSets:
+        """Build the one set that holds every row once."""
+        return cls.from_counts(np.ones((1, n_rows)), [np.arange(n_rows)])
+
+    def class_counts(self, y: IntArray, n_classes: int) -> FloatArray:
+        """Weight of each class in each set, shape (S, K)."""
+        member = y[:, None] == np.arange(n_classes)
+        return self.counts @ member

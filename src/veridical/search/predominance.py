@@ -1,0 +1,66 @@
+"""Keep a feature unless a better one says the same: the search of FCBF.
+
+References
+----------
+.. [1] L. Yu & H. Liu, "Feature selection for high-dimensional data: a fast
+   correlation-based filter solution", ICML 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from veridical._records import FloatArray, Ranking
+from veridical.kernels.ordering import order_by_score
+
+TOLERANCE = 1e-8  # as Weka's FCBFSearch
+
+
+def predominance(
+    scores: FloatArray,
+    redundancy: Callable[[int, int], float],
+    *,
+    threshold: float,
+    atol: float,
+) -> Ranking:
+    """Order features: accepted ones, then those they made redundant, then the rest.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+        Relevance of each feature.
+    redundancy : callable
+        ``redundancy(i, j)``: how much features i and j say the same, on the scale of
+        the scores.
+    threshold : float
+        Only features that score more than this can be accepted.
+    atol : float
+        How far apart tied scores may be.
+
+    Returns
+    -------
+    Ranking
+        ``n_kept`` counts the accepted features.
+    """
+    order = order_by_score(scores, rtol=0.0, atol=atol)
+    relevant = scores[order] > threshold + atol
+    candidates, rest = order[relevant], order[~relevant]
+    accepted: list[int] = []
+    removed = np.zeros(candidates.size, dtype=bool)
+    for place, leader in enumerate(candidates):
+        if removed[place]:
+            continue
+        accepted.append(leader)
+        for later in range(place + 1, candidates.size):
+            other = candidates[later]
+            if (
+                not removed[later]
+                and redundancy(leader, other) >= scores[other] - TOLERANCE
+            ):
+                removed[later] = True
+    order = np.concatenate(
+        [np.array(accepted, dtype=np.intp), candidates[removed], rest]
+    )
+    return Ranking(order, scores, len(accepted))

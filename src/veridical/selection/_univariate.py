@@ -1,0 +1,221 @@
+"""Selectors that score features one by one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import fdtrc
+
+from veridical._records import FloatArray, InputError, Labelled, Ranking
+from veridical.criteria import (
+    AnovaRelevance,
+    CorrelationRelevance,
+    InformationRelevance,
+    Relevance,
+)
+from veridical.criteria.information import MdlCost
+from veridical.kernels.trainsets import TrainSets
+from veridical.search import rank_by_score
+from veridical.selection._base import Abilities, WeightedSelector
+
+
+class _ScoreSelector(WeightedSelector):
+    """A relevance and the simplest search: sort."""
+
+    def _relevance(self) -> Relevance:
+        raise AssertionError("a subclass names its relevance")  # pragma: no cover
+
+    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+        relevance = self._relevance()
+        scores = relevance.scores(data, sets, self._n_threads)
+        return rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
+
+
+class AnovaF(_ScoreSelector):
+    """Rank features by the F ratio of a one-way analysis of variance.
+
+    Sees differences between class means, on whatever scale. Cost: one pass over X.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number, a share of all, or None for all.
+    n_jobs : int or None, default=None
+        Number of threads; None uses all that numba has.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        F ratios; infinite for a feature that is constant within each class, NaN for a
+        constant one (these come last).
+    pvalues_ : ndarray of shape (n_features,)
+        Their p-values under the usual normal assumptions.
+    order_ : ndarray of shape (n_features,)
+        Feature indices, best first; ties by index.
+    ranking_ : ndarray of shape (n_features,)
+        Place of each feature in the order, 1 is best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the selected features.
+    classes_ : ndarray
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    See Also
+    --------
+    Correlation : The same evidence on a scale from 0 to 1.
+    sklearn.feature_selection.f_classif : F ratios as a function.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical.selection import AnovaF
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> AnovaF(2).fit(X, y).get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    """
+
+    _abilities: ClassVar = Abilities(sparse=True)
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+
+    def _relevance(self) -> Relevance:
+        return AnovaRelevance()
+
+    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+        super()._keep(data, sets)
+        weight = sets.class_counts(data.y, data.n_classes)[0]
+        between = np.count_nonzero(weight) - 1
+        self.pvalues_ = fdtrc(between, weight.sum() - between - 1, self.scores_)
+        return self
+
+
+class Correlation(_ScoreSelector):
+    """Rank features by absolute correlation with the class.
+
+    With two classes the score is ``|r|`` between feature and class. With more it is
+    the mean of ``|r|`` with the indicator of each class, weighted by class shares.
+    Cost: one pass over X.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number, a share of all, or None for all.
+    n_jobs : int or None, default=None
+        Number of threads; None uses all that numba has.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Absolute correlations, 0 for a constant feature.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    See Also
+    --------
+    AnovaF : The same order with two classes, another weighting with more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from veridical.selection import Correlation
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> Correlation(1).fit(X, y).get_feature_names_out()
+    array(['worst concave points'], dtype=object)
+    """
+
+    _abilities: ClassVar = Abilities(sparse=True)
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+
+    def _relevance(self) -> Relevance:
+        return CorrelationRelevance()
+
+
+class InformationGain(_ScoreSelector):
+    """Rank features by the bits they tell about the class.
+
+    Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
+    the training data; a feature that is not worth cutting scores exactly 0. Sees any
+    relation of one feature with the class, not only shifts of the mean. Cost: one sort
+    per column.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number, a share of all, or None for all.
+    mdl_cost : {"cuts", "cases"}, default="cuts"
+        What a cut point costs to write down: log2 of the number of candidate cuts (as
+        Weka's evaluator) or of the number of cases less one (the original).
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: those whose data type says so, none, or those given
+        by a mask, indices or names.
+    n_jobs : int or None, default=None
+        Number of threads; None uses all that numba has.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Information gain in bits.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    Notes
+    -----
+    Cases whose value is missing are given to all values of the feature in proportion
+    to their shares. `sample_weight` must be whole numbers, because the rule counts
+    cases.
+
+    References
+    ----------
+    .. [1] U. M. Fayyad & K. B. Irani, "Multi-interval discretization of
+       continuous-valued attributes for classification learning", IJCAI 1993.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical.selection import InformationGain
+    >>> X, y = load_iris(return_X_y=True)
+    >>> InformationGain(2).fit(X, y).scores_.round(3)
+    array([0.698, 0.386, 1.418, 1.378])
+    """
+
+    _abilities: ClassVar = Abilities(nominal=True, missing=True, sparse=True)
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        mdl_cost: MdlCost = "cuts",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.mdl_cost = mdl_cost
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _relevance(self) -> Relevance:
+        return InformationRelevance(self.mdl_cost)
+
+    def _check_weight(self, weight: FloatArray) -> None:
+        if np.any(weight != np.rint(weight)):
+            raise InputError(
+                "InformationGain counts cases, so sample_weight must be whole numbers; "
+                "round the weights, or use AnovaF or Correlation."
+            )
