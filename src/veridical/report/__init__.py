@@ -1,1 +1,70 @@
-"""Look at it: records to pages and pictures."""
+"""Look at it: records to pages and pictures.
+
+Three steps, each testable alone: `summarize` turns a record into plain numbers and
+strings, `draw` turns those into pictures, `render` turns both into a page. A report
+only reads what is stored; it never computes a result again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from veridical.report import render
+from veridical.report.render import check_writable
+from veridical.report.schema import Summary
+from veridical.report.summarize import summarize
+
+__all__ = ["check_writable", "fragment", "save", "to_json"]
+
+
+def save(record: Any, path: str | Path) -> Path:
+    """Write a record as one self-contained HTML page.
+
+    The page loads nothing from anywhere, and replaces an older one in a single step.
+
+    Parameters
+    ----------
+    record : Comparison
+        What `veridical.comparison.compare` or `truth` returned.
+    path : str or Path
+        Where to write it.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Raises
+    ------
+    InputError
+        Where the page cannot be written there.
+    """
+    return render.write(render.page(summarize(record)), path)
+
+
+def fragment(record: Any) -> str:
+    """Show a record's verdict, picture and first tables as HTML for a notebook.
+
+    Parameters
+    ----------
+    record : Comparison
+        What `veridical.comparison.compare` or `truth` returned.
+    """
+    return render.fragment(summarize(record))
+
+
+def to_json(record: Any) -> Summary:
+    """Turn a record into plain numbers, strings, lists and dicts.
+
+    Parameters
+    ----------
+    record : Comparison
+        What `veridical.comparison.compare` or `truth` returned.
+
+    Returns
+    -------
+    dict
+        ``veridical.report.schema.Summary`` lists its keys.
+    """
+    return summarize(record)

@@ -1,0 +1,193 @@
+"""What a summary holds: the keys behind every page and every ``--json`` answer.
+
+Accuracies, shares and differences are fractions (0.834, not 83.4); a number that does
+not exist (the interval of a single value, the statistic of a degenerate test) is None.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from veridical._records import Side, Winner
+
+SCHEMA = "veridical/comparison/1"
+
+Method = Literal["in", "out", "truth"]
+
+
+class IntervalSummary(TypedDict):
+    """A value with its confidence interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class MeanSummary(TypedDict):
+    """The mean accuracy of one selector under one method."""
+
+    value: float
+    low: float | None
+    high: float | None
+    sd: float | None
+    n: int
+
+
+class DifferenceSummary(TypedDict):
+    """Selector ``a`` minus selector ``b``, with the test that judged it."""
+
+    winner: Winner
+    value: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    test: str
+    statistic: float | None
+    df: float | None
+    n: int
+    alpha: float
+    assumptions: str
+
+
+class PairSummary(TypedDict):
+    """Both selectors on the same fold or data set."""
+
+    label: str
+    a: float
+    b: float
+
+
+class MethodSummary(TypedDict):
+    """One method: its means, its verdict and the values behind them.
+
+    ``unit`` says what one value is, "fold" or "data set"; ``interval`` says in words
+    what the interval of a mean assumes. Where there are too many values to draw,
+    ``pairs`` holds one mean per repeat.
+    """
+
+    method: str
+    label: str
+    unit: str
+    n_repeats: int
+    n_folds: int
+    a: MeanSummary
+    b: MeanSummary
+    interval: str
+    difference: DifferenceSummary | None
+    pairs: list[PairSummary]
+    pair_unit: str
+
+
+class ClassifierMethod(TypedDict):
+    """One classifier under one method."""
+
+    method: str
+    label: str
+    a: float
+    b: float
+    difference: DifferenceSummary | None
+
+
+class ClassifierSummary(TypedDict):
+    """One classifier alone."""
+
+    name: str
+    methods: list[ClassifierMethod]
+
+
+class ClassSummary(TypedDict):
+    """One class of the data."""
+
+    name: str
+    count: int
+    share: float
+
+
+class DataInfo(TypedDict):
+    """The data set or source; ``chance`` is the share of the largest class."""
+
+    name: str
+    n_samples: int
+    n_features: int
+    classes: list[ClassSummary]
+    chance: float
+
+
+class FeatureSummary(TypedDict):
+    """How often each selector chose one feature, per method."""
+
+    index: int
+    name: str
+    a: dict[str, int]
+    b: dict[str, int]
+
+
+class VerdictCounts(TypedDict):
+    """The verdicts of one method over many data sets, and how many were right."""
+
+    method: str
+    label: str
+    a: int
+    b: int
+    draw: int
+    right: int | None
+
+
+class TruthfulnessSummary(TypedDict):
+    """On how many data sets IN and OUT reached the true verdict."""
+
+    n_sets: int
+    only_in: int
+    only_out: int
+    both_right: int
+    both_wrong: int
+    p_value: float | None
+    better: str
+
+
+class TruthSummary(TypedDict):
+    """What a known source adds."""
+
+    n_sets: int
+    winner: Winner
+    verdicts: list[VerdictCounts]
+    truthfulness: TruthfulnessSummary | None
+
+
+class Words(TypedDict):
+    """The summary in sentences.
+
+    ``belief`` is "yes", "care", "open", "no" or, on a source, "known".
+    ``artefacts`` has a sentence for each selector whose OUT accuracy is one.
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    artefacts: list[str]
+    protocols: list[str]
+    stability: list[str]
+    truth: list[str]
+    recommendation: str
+
+
+class Summary(TypedDict):
+    """Everything a comparison's page shows, as plain numbers and strings."""
+
+    schema: str
+    kind: str
+    names: dict[Side, str]
+    classifiers: list[str]
+    n_features: int
+    alpha: float
+    data: DataInfo
+    methods: list[MethodSummary]
+    by_classifier: list[ClassifierSummary]
+    optimism: dict[Side, IntervalSummary]
+    bias_imbalance: dict[str, float]
+    bias_reference: str
+    n_selections: dict[str, int]
+    features: list[FeatureSummary]
+    truth: TruthSummary | None
+    settings: dict[str, str]
+    words: Words

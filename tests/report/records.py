@@ -1,0 +1,180 @@
+"""Comparisons made by hand, of every kind that a page must be able to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from veridical._records import (
+    SIDES,
+    Comparison,
+    DataSummary,
+    Interval,
+    TestResult,
+    Truthfulness,
+    Verdict,
+)
+
+N_FOLDS = 10
+NAMES = {"a": "ReliefF", "b": "FCBF"}
+
+
+def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
+    """The paired t-test with any correction, written out plainly."""
+    d = np.asarray(a) - np.asarray(b)
+    error = np.sqrt(factor * d.var(ddof=1))
+    t = d.mean() / error if error else 0.0
+    reach = stats.t.ppf(0.975, d.size - 1) * error
+    return TestResult(
+        name=name,
+        statistic=float(t),
+        p_value=float(2 * stats.t.sf(abs(t), d.size - 1)),
+        df=d.size - 1,
+        mean_difference=float(d.mean()),
+        interval=(float(d.mean() - reach), float(d.mean() + reach)),
+        n=d.size,
+        alpha=0.05,
+        assumptions="The differences are normal.",
+    )
+
+
+def folds(
+    seed: int,
+    mean: float,
+    *,
+    n_classifiers: int = 1,
+    n_repeats: int = 1,
+    cases: int = 12,
+):
+    """Accuracies as folds give them: multiples of one over the number of cases."""
+    rng = np.random.default_rng(seed)
+    shape = (n_classifiers, n_repeats, N_FOLDS)
+    return rng.binomial(cases, mean, shape) / cases
+
+
+def comparison(
+    means: Mapping[str, tuple[float, float]],
+    *,
+    names: Mapping[str, str] = NAMES,
+    classifiers: tuple[str, ...] = ("SVM",),
+    feature_names: tuple[str, ...] | None = None,
+    class_names: tuple[str, ...] = ("no", "yes"),
+    data_name: str = "linear source",
+    n_repeats: int = 1,
+    seed: int = 0,
+    cases: int = 12,
+    **fields: Any,
+) -> Comparison:
+    """Build a record whose accuracies scatter about the given means."""
+    n_columns = 60
+    feature_names = feature_names or tuple(f"x{i}" for i in range(n_columns))
+    options = {"n_classifiers": len(classifiers), "n_repeats": n_repeats}
+    accuracy = {
+        method: np.stack(
+            [
+                folds(seed + 10 * i + j, mean, cases=cases, **options)
+                for i, mean in enumerate(pair)
+            ]
+        )
+        for j, (method, pair) in enumerate(means.items())
+    }
+    rng = np.random.default_rng(seed)
+    selected = {
+        method: np.stack(
+            [
+                [
+                    [
+                        rng.choice(min(30, len(feature_names)), 5, replace=False)
+                        for _ in range(N_FOLDS if method == "in" else 1)
+                    ]
+                    for _ in range(n_repeats)
+                ]
+                for _ in SIDES
+            ]
+        )
+        for method in means
+    }
+    ratio = 1 / (N_FOLDS - 1)
+    total = N_FOLDS * n_repeats
+
+    def verdict(values: np.ndarray) -> Verdict:
+        return Verdict.of(
+            t_test(values[0].ravel(), values[1].ravel(), 1 / total + ratio)
+        )
+
+    optimism = {}
+    if {"in", "out"} <= means.keys():
+        for i, side in enumerate(SIDES):
+            gap = t_test(
+                accuracy["out"][i].mean(axis=0).ravel(),
+                accuracy["in"][i].mean(axis=0).ravel(),
+                1 / total + ratio,
+            )
+            optimism[side] = Interval(gap.mean_difference, *gap.interval)
+    counts = dict(zip(class_names, (63, 62), strict=True))
+    record = {
+        "names": names,
+        "classifiers": classifiers,
+        "n_features": 5,
+        "data": DataSummary(data_name, 125, len(feature_names), counts, feature_names),
+        "accuracy": accuracy,
+        "selected": selected,
+        "verdicts": {m: verdict(v.mean(axis=1)) for m, v in accuracy.items()},
+        "by_classifier": {
+            name: {m: verdict(v[:, i]) for m, v in accuracy.items()}
+            for i, name in enumerate(classifiers)
+        },
+        "optimism": optimism,
+        "bias_imbalance": {"out": 0.013} if optimism else {},
+        "recommendation": "Report the accuracy under IN.",
+        "settings": {
+            "cv": "10 stratified folds",
+            "test": "corrected-t",
+            "n_train": "112.5",
+            "n_test": "12.5",
+            "seed": "0",
+            "command": "veridical compare --seed 0",
+        },
+    }
+    return Comparison(**{**record, **fields})
+
+
+def honest(**options: Any) -> Comparison:
+    """One selector clearly better, both well above chance, OUT a little higher."""
+    return comparison({"in": (0.9, 0.7), "out": (0.93, 0.75)}, cases=100, **options)
+
+
+def undecided(**options: Any) -> Comparison:
+    """No difference to speak of."""
+    return comparison({"in": (0.8, 0.8), "out": (0.84, 0.8)}, **options)
+
+
+def random_labels(**options: Any) -> Comparison:
+    """Labels that mean nothing: OUT far above chance, IN at it."""
+    return comparison({"in": (0.5, 0.49), "out": (0.93, 0.95)}, **options)
+
+
+def with_truth(
+    n_sets: int = 100, winner_gap: float = 0.04, **options: Any
+) -> Comparison:
+    """A comparison on a source whose truth is known."""
+    base = comparison({"in": (0.83, 0.8), "out": (0.86, 0.82)}, **options)
+    rng = np.random.default_rng(1)
+    shape = (2, len(base.classifiers), n_sets, 1)
+    values = rng.normal(0.8, 0.03, shape)
+    values[0] += winner_gap
+    flat = values.mean(axis=1)
+    test = t_test(flat[0].ravel(), flat[1].ravel(), 1 / n_sets, "paired t")
+    draws = rng.choice(["a", "draw", "b"], (2, n_sets), p=[0.3, 0.65, 0.05])
+    fields = {
+        **{name: getattr(base, name) for name in base.__dataclass_fields__},
+        "accuracy": {**base.accuracy, "truth": values},
+        "verdicts": {**base.verdicts, "truth": Verdict.of(test)},
+        "bias_imbalance": {"in": 0.0132, "out": 0.0085},
+        "set_verdicts": {"in": tuple(draws[0]), "out": tuple(draws[1])},
+        "truthfulness": Truthfulness(3, 11, 12, n_sets - 26, 0.0287, "same"),
+    }
+    return Comparison(**fields)

@@ -1,0 +1,220 @@
+"""From a record to plain numbers and sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from tests.report import records
+
+from veridical import report
+from veridical._records import InputError, Verdict
+from veridical.report.schema import Summary
+from veridical.report.summarize import clean, mean_with_interval
+
+
+@pytest.mark.parametrize("kind", ["honest", "undecided", "random_labels", "with_truth"])
+def test_summary_survives_json(kind):
+    summary = report.to_json(getattr(records, kind)())
+
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert set(summary) == set(Summary.__annotations__)
+
+
+def test_infinite_statistics_become_null():
+    """Equal differences on every fold have no variance: t is infinite."""
+    record = records.honest()
+    verdict = record.verdicts["in"]
+    test = replace(verdict.test, statistic=np.inf, p_value=0.0)
+    record = replace(record, verdicts={**record.verdicts, "in": Verdict.of(test)})
+
+    summary = report.to_json(record)
+
+    assert summary["methods"][0]["difference"]["statistic"] is None
+    json.dumps(summary, allow_nan=False)
+    assert "p < 0.001" in summary["words"]["evidence"]
+
+
+def test_means_are_those_of_the_record():
+    record = records.honest(classifiers=("SVM", "tree"))
+
+    for method in report.to_json(record)["methods"]:
+        stored = record.scores[method["method"]]
+        assert method["a"]["value"] == pytest.approx(stored["a"].mean())
+        assert method["b"]["value"] == pytest.approx(stored["b"].mean())
+        assert [pair["a"] for pair in method["pairs"]] == stored["a"].tolist()
+        assert (
+            method["difference"]["value"]
+            == record.verdicts[method["method"]].mean_difference
+        )
+
+
+def test_interval_of_folds_by_hand():
+    values = np.array([0.7, 0.8, 0.9, 0.8])
+    # s = sqrt(0.02 / 3); t(0.975; 3) = 3.18245; 1/4 + 1/3 from test/train = 1/3
+    half = 3.182446 * np.sqrt(0.02 / 3) * np.sqrt(1 / 4 + 1 / 3)
+
+    mean = mean_with_interval(values, 1 / 3, 0.05)
+
+    assert mean["value"] == pytest.approx(0.8)
+    assert mean["low"] == pytest.approx(0.8 - half, abs=1e-6)
+    assert mean["high"] == pytest.approx(min(1, 0.8 + half), abs=1e-6)
+
+
+def test_interval_of_independent_data_sets_is_the_usual_one():
+    values = np.random.default_rng(0).uniform(0.4, 0.6, 50)
+
+    mean = mean_with_interval(values, 0.0, 0.1)
+
+    usual = stats.t.interval(0.9, 49, values.mean(), stats.sem(values))
+    assert (mean["low"], mean["high"]) == pytest.approx(usual)
+
+
+def test_a_single_value_has_no_interval():
+    mean = mean_with_interval(np.array([0.9]), 0.5, 0.05)
+
+    assert (mean["low"], mean["high"], mean["sd"], mean["n"]) == (None, None, None, 1)
+
+
+def test_fold_sizes_come_from_the_settings_where_they_are():
+    record = records.honest()
+    halves = replace(record, settings={"n_train": "50", "n_test": "50"})
+    unknown = replace(record, settings={})
+
+    def width(record):
+        mean = report.to_json(record)["methods"][0]["b"]
+        return mean["high"] - mean["low"]
+
+    assert width(halves) / width(record) == pytest.approx(
+        np.sqrt((1 / 10 + 1) / (1 / 10 + 1 / 9))
+    )
+    assert width(unknown) == pytest.approx(width(record))
+
+
+def test_repeats_that_are_data_sets_count_as_independent():
+    record = records.honest(
+        n_repeats=8, set_verdicts={"in": ("a",) * 8, "out": ("a",) * 8}
+    )
+
+    method = report.to_json(record)["methods"][0]
+
+    assert (method["unit"], method["a"]["n"]) == ("data set", 8)
+    assert method["interval"] == "t interval over 8 independent data sets"
+
+
+def test_padding_is_no_feature():
+    """A selector that finds fewer than it was asked for leaves -1."""
+    record = records.honest()
+    selected = {**record.selected, "out": np.full_like(record.selected["out"], -1)}
+
+    summary = report.to_json(replace(record, selected=selected))
+
+    assert all(feature["index"] >= 0 for feature in summary["features"])
+    assert all("out" not in feature["a"] for feature in summary["features"])
+
+
+def test_unknown_records_are_refused():
+    with pytest.raises(InputError, match="no report is known for a dict"):
+        report.to_json({})
+
+
+# ---- sentences ------------------------------------------------------------------
+
+
+def words(record):
+    return report.to_json(record)["words"]
+
+
+def test_a_clear_difference_may_be_believed():
+    said = words(records.honest())
+
+    assert said["belief"] == "yes"
+    assert said["headline"].startswith("ReliefF is better than FCBF on these data")
+    assert "points more accurate" in said["headline"]
+    assert "corrected resampled t test, n = 10 folds" in said["evidence"]
+
+
+def test_a_draw_is_left_open():
+    said = words(records.undecided())
+
+    assert said["belief"] == "open"
+    assert said["headline"].startswith("These data do not tell which")
+
+
+def test_a_winner_of_out_alone_is_not_believed():
+    record = records.comparison({"in": (0.8, 0.8), "out": (0.97, 0.7)}, cases=100)
+
+    said = words(record)
+
+    assert record.verdicts["in"].winner == "draw"
+    assert "OUT names ReliefF, but do not believe it" in said["headline"]
+
+
+def test_a_test_that_ignores_overlap_is_taken_with_care():
+    record = records.honest()
+    test = replace(record.verdicts["in"].test, name="paired t")
+    record = replace(record, verdicts={**record.verdicts, "in": Verdict.of(test)})
+
+    said = words(record)
+
+    assert said["belief"] == "care"
+    assert "takes folds for independent" in said["headline"]
+
+
+def test_a_winner_near_chance_is_taken_with_care():
+    record = records.comparison({"in": (0.5, 0.2)}, cases=100, seed=3)
+
+    said = words(record)
+
+    assert record.verdicts["in"].winner == "a"
+    assert said["belief"] == "care"
+    assert "neither is shown to beat chance" in said["headline"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "start"),
+    [
+        (0.04, "ReliefF is truly better than FCBF on this source"),
+        (-0.04, "FCBF is truly better than ReliefF on this source"),
+        (0.0, "100 fresh data sets show no difference between ReliefF and FCBF"),
+    ],
+)
+def test_truth_speaks_first(gap, start):
+    said = words(records.with_truth(winner_gap=gap))
+
+    assert said["belief"] == "known"
+    assert said["headline"].startswith(start)
+
+
+def test_who_found_the_truth():
+    record = records.with_truth()
+    truth = report.to_json(record)["truth"]
+    right = record.set_verdicts["in"].count("a")
+
+    assert truth["winner"] == "a"
+    assert truth["verdicts"][0]["right"] == right
+    assert sum(truth["verdicts"][1][k] for k in ("a", "b", "draw")) == 100
+
+
+# ---- names ----------------------------------------------------------------------
+
+
+@given(st.text(st.characters(codec=None), max_size=300))
+def test_cleaned_names_fit_a_line_and_a_file(text):
+    shown = clean(text)
+
+    assert len(shown) <= 200
+    assert shown.encode("utf-8").decode("utf-8") == shown
+    assert shown.isprintable() or not text.isprintable()
+    assert "\x1b" not in shown
+    assert "\n" not in shown
+
+
+def test_ordinary_names_stay_as_they_are():
+    for name in ("gène 7", "αβγ", "x_1 (mm³)", "<b>", "日本語", "👩‍🔬"):
+        assert clean(name) == name
