@@ -7,8 +7,7 @@ numpy arrays, pandas or polars data frames, lists of rows.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +18,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from veridical._records import InputError
-
-BoolArray = NDArray[np.bool_]
-Categories = tuple[NDArray[Any] | None, ...]
+from veridical.datasets.columns import (
+    BoolArray,
+    Categories,
+    choose_nominal,
+    mask_of_known,
+)
+from veridical.datasets.wording import listed, show
 
 #: Elements looked at in one go when searching for infinities: bounds the mask's size.
 _CHUNK = 1 << 22
@@ -56,6 +59,7 @@ def encode(
     categorical_features: Any = "from_dtype",
     *,
     categories: Categories | None = None,
+    name: str = "X",
 ) -> Encoded:
     """Turn a table into a matrix of numbers and codes.
 
@@ -71,6 +75,8 @@ def encode(
         The ``categories`` of an earlier call. They then say which columns are nominal
         and what the codes mean; ``categorical_features`` is not looked at, and a value
         that is not among them becomes NaN.
+    name : str, default="X"
+        What error messages call the table.
 
     Returns
     -------
@@ -112,21 +118,21 @@ def encode(
         _refuse_repeated(X.columns)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return _encode_frame(frame, categorical_features, categories)
-    return _encode_array(_as_matrix(X), categorical_features, categories)
+        return _encode_frame(frame, categorical_features, categories, name)
+    return _encode_array(_as_matrix(X), categorical_features, categories, name)
 
 
 def _encode_array(
-    X: NDArray[Any], categorical_features: Any, known: Categories | None
+    X: NDArray[Any], categorical_features: Any, known: Categories | None, name: str
 ) -> Encoded:
     n_features = X.shape[1]
-    labels = [f"Column {j}" for j in range(n_features)]
+    labels = [f"Column {j} of {name}" for j in range(n_features)]
     if known is None:
-        nominal = _nominal_mask(
+        nominal = choose_nominal(
             categorical_features, n_features, None, np.zeros(n_features, dtype=bool)
         )
     else:
-        nominal = _known_mask(known, n_features)
+        nominal = mask_of_known(known, n_features)
     values = X
     if X.dtype.kind == "c":
         raise InputError(
@@ -154,18 +160,21 @@ def _encode_array(
 
 
 def _encode_frame(
-    frame: nw.DataFrame[Any], categorical_features: Any, known: Categories | None
+    frame: nw.DataFrame[Any],
+    categorical_features: Any,
+    known: Categories | None,
+    name: str,
 ) -> Encoded:
     names = frame.columns
     n_samples, n_features = frame.shape
     _refuse_empty(n_samples, n_features)
-    labels = [f"Column {name!r}" for name in names]
+    labels = [f"Column {show(column)} of {name}" for column in names]
     dtypes = list(frame.schema.values())
     if known is None:
         by_dtype = np.array([_is_nominal(dtype) for dtype in dtypes], dtype=bool)
-        nominal = _nominal_mask(categorical_features, n_features, names, by_dtype)
+        nominal = choose_nominal(categorical_features, n_features, names, by_dtype)
     else:
-        nominal = _known_mask(known, n_features)
+        nominal = mask_of_known(known, n_features)
     # Numbers are taken in one block, so that a wide table costs no loop over columns.
     is_number = np.array([dtype.is_numeric() for dtype in dtypes], dtype=bool)
     block = np.flatnonzero(is_number & ~nominal)
@@ -180,9 +189,7 @@ def _encode_frame(
     for j in np.flatnonzero(~is_number | nominal):
         series = frame.get_column(names[j])
         if nominal[j]:
-            declared = _declared(series) if known is None else known[j]
-            column = _object_if_text(series.to_numpy())
-            values[:, j], categories[j] = _codes(column, declared)
+            values[:, j], categories[j] = _codes_of(series, known[j] if known else None)
         else:
             values[:, j] = _numbers(_object_if_text(series.to_numpy()), labels[j])
     _refuse_infinite(values, labels)
@@ -223,7 +230,7 @@ def _numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
         return column.astype(np.float64)
     if kind in "mM":
         raise InputError(
-            f"{label} of X holds dates or times; turn it into a number (days since "
+            f"{label} holds dates or times; turn it into a number (days since "
             "some day, say) or into a category."
         )
     missing = np.asarray(pd.isna(column))
@@ -233,7 +240,7 @@ def _numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
     except (TypeError, ValueError):
         value = next(v for v in column[~missing] if not _is_number(v))
         raise InputError(
-            f"{label} of X holds {value!r}, which is not a number; name the column in "
+            f"{label} holds {show(value)}, which is not a number; name the column in "
             "categorical_features, give it a category dtype, or mend the value."
         ) from None
     return result
@@ -251,93 +258,29 @@ def _is_nominal(dtype: nw.dtypes.DType) -> bool:
     return isinstance(dtype, (nw.Categorical, nw.Enum, nw.String, nw.Boolean))
 
 
-def _declared(series: nw.Series[Any]) -> NDArray[Any] | None:
-    """Find the categories a column declares; None where the observed values must do.
+def _codes_of(
+    series: nw.Series[Any], known: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Encode a nominal column of a data frame.
 
-    A polars Categorical declares none: what it lists grows as other columns are read.
+    A polars Categorical declares no categories: what it lists grows as other columns
+    are read, so its observed values must do.
     """
     native = series.to_native()
-    if isinstance(native, pd.Series):
-        if not isinstance(native.dtype, pd.CategoricalDtype):
-            return None
-        return _object_if_text(native.dtype.categories.to_numpy())
-    if isinstance(series.dtype, nw.Enum):
-        return np.array(series.dtype.categories, dtype=object)
-    return None
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+        # It holds codes already; only its few categories need to be looked up.
+        declared = _object_if_text(native.dtype.categories.to_numpy())
+        places, categories = _codes(declared, declared if known is None else known)
+        codes = native.cat.codes.to_numpy()
+        return np.append(places, np.nan)[codes], categories
+    if known is None and isinstance(series.dtype, nw.Enum):
+        known = np.array(series.dtype.categories, dtype=object)
+    return _codes(_object_if_text(series.to_numpy()), known)
 
 
 def _object_if_text(values: NDArray[Any]) -> NDArray[Any]:
     """Text as Python strings, so that width-limited dtypes cannot cut a category."""
     return values.astype(object) if values.dtype.kind in "UST" else values
-
-
-# -- which columns -------------------------------------------------------------------
-
-
-def _known_mask(known: Categories, n_features: int) -> BoolArray:
-    if len(known) != n_features:
-        raise InputError(
-            f"X has {n_features} columns, but categories are given for {len(known)}; "
-            "pass the columns of the earlier call."
-        )
-    return np.array([values is not None for values in known], dtype=bool)
-
-
-def _nominal_mask(
-    wanted: Any,
-    n_features: int,
-    names: Sequence[Hashable] | None,
-    by_dtype: BoolArray,
-) -> BoolArray:
-    if isinstance(wanted, str):
-        if wanted == "from_dtype":
-            return by_dtype
-        raise InputError(
-            f"categorical_features={wanted!r} is not known; use 'from_dtype', None, "
-            "a boolean mask, or a list of column indices or names."
-        )
-    mask = np.zeros(n_features, dtype=bool)
-    if wanted is None or len(wanted) == 0:
-        return mask
-    wanted = list(wanted)
-    if all(isinstance(item, (bool, np.bool_)) for item in wanted):
-        if len(wanted) != n_features:
-            raise InputError(
-                f"categorical_features is a mask of {len(wanted)} values, but X has "
-                f"{n_features} columns; give one value per column."
-            )
-        return np.array(wanted, dtype=bool)
-    for item in wanted:
-        mask[_position(item, n_features, names)] = True
-    return mask
-
-
-def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> int:
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        if not 0 <= item < n_features:
-            raise InputError(
-                f"categorical_features names column {item}, but X has {n_features} "
-                f"columns; use 0 to {n_features - 1}."
-            )
-        return int(item)
-    if isinstance(item, str):
-        if names is None:
-            raise InputError(
-                f"categorical_features names the column {item!r}, but X is an array "
-                "without column names; use indices or pass a data frame."
-            )
-        if item in names:
-            return names.index(item)
-        texts = [name for name in names if isinstance(name, str)]
-        close = difflib.get_close_matches(item, texts, n=3)
-        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
-        raise InputError(
-            f"categorical_features names {item!r}, which is no column of X{hint}"
-        )
-    raise InputError(
-        f"categorical_features holds {item!r}; use a boolean mask, or a list of "
-        "column indices or names."
-    )
 
 
 # -- what is refused -----------------------------------------------------------------
@@ -384,7 +327,7 @@ def _refuse_infinite(values: NDArray[Any], labels: Sequence[str]) -> None:
             j = start + int(np.flatnonzero(where.any(axis=0))[0])
             row = int(np.flatnonzero(np.isinf(values[:, j]))[0])
             raise InputError(
-                f"{labels[j]} of X holds an infinite value (row {row}); replace it by "
+                f"{labels[j]} holds an infinite value (row {row}); replace it by "
                 "a finite number or by NaN for missing."
             )
 
@@ -393,6 +336,5 @@ def _refuse_repeated(names: pd.Index) -> None:
     repeated = names[names.duplicated()].unique()
     if len(repeated):
         raise InputError(
-            f"X has more than one column named {', '.join(map(repr, repeated))}; "
-            "rename all but one."
+            f"X has more than one column named {listed(repeated)}; rename all but one."
         )

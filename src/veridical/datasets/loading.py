@@ -1,0 +1,130 @@
+"""Data sets by name: those made here, then those in the user's folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from veridical._records import InputError
+from veridical.datasets.npz import read_npz
+from veridical.datasets.reading import SUFFIXES, read
+from veridical.datasets.sources import SOURCES
+from veridical.datasets.wording import did_you_mean
+
+#: What the class column of a file in the data folders is called.
+_TARGET = "class"
+_SEED = 0
+
+
+def load(name: str) -> tuple[Any, NDArray[Any]]:
+    """Load a data set by its name.
+
+    The name is looked for among the sources that come with veridical (a sample of
+    customary size, always the same), then among the files of the folder that the
+    environment variable ``VERIDICAL_DATA`` names, then in ``veridical`` in the user's
+    cache folder (``XDG_CACHE_HOME``, or ``~/.cache``). Nothing is downloaded.
+
+    Parameters
+    ----------
+    name : str
+        A source (``"linear"``), or a file without its suffix (``"vehicle"``,
+        ``"techtc/ng20_00"``). In a CSV or parquet file the class is the column
+        ``class``, in an npz file the array ``y``.
+
+    Returns
+    -------
+    X : DataFrame, array or csr_array of shape (n_samples, n_features)
+        A data frame where some columns are nominal, an array where all are numbers, a
+        ``csr_array`` where the file holds a sparse matrix.
+    y : array of shape (n_samples,)
+        The labels.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set, or its file cannot be read.
+
+    See Also
+    --------
+    available : The names there are.
+    read : Read any file, and keep the names of its columns.
+
+    Examples
+    --------
+    >>> from veridical.datasets import load
+    >>> X, y = load("linear")
+    >>> X.shape
+    (125, 60)
+    """
+    if name in SOURCES:
+        source = SOURCES[name]
+        X, y = source(source.n_samples, random_state=_SEED)
+        return X, y
+    path = _find(name)
+    if path.suffix == ".npz":
+        return read_npz(path, None, str(path), with_names=False)
+    X, y = read(path, _TARGET)
+    if isinstance(X, pd.DataFrame) and not (X.dtypes == "category").any():
+        X = X.to_numpy()
+    return X, y
+
+
+def available() -> list[str]:
+    """List the names that :func:`load` knows.
+
+    Returns
+    -------
+    list of str
+        The sources first, then the files in the user's folders and one level below
+        them, in alphabetical order.
+
+    Examples
+    --------
+    >>> from veridical.datasets import available
+    >>> available()[:3]
+    ['linear', 'nonlinear', 'monks-1']
+    """
+    files = {name for folder in _folders() for name in _stems(folder)}
+    return [*SOURCES, *sorted(files - set(SOURCES))]
+
+
+def _find(name: str) -> Path:
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or {"\\", ":"} & set(name):
+        raise InputError(
+            f"{name!r} is not the name of a data set: give a name inside the data "
+            "folder, such as 'vehicle', or use read for a path."
+        )
+    for folder in _folders():
+        for suffix in SUFFIXES:
+            path = folder.joinpath(*parts[:-1], parts[-1] + suffix)
+            if path.is_file():
+                return path
+    hint = "" if "VERIDICAL_DATA" in os.environ else _NO_FOLDER
+    raise InputError(
+        f"There is no data set {name!r}{did_you_mean(name, available())}{hint}"
+    )
+
+
+_NO_FOLDER = " To load your own files by name, set VERIDICAL_DATA to their folder."
+
+
+def _folders() -> Iterator[Path]:
+    chosen = os.environ.get("VERIDICAL_DATA")
+    if chosen:
+        yield Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    yield Path(cache).expanduser() / "veridical"
+
+
+def _stems(folder: Path) -> Iterator[str]:
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        for suffix in SUFFIXES:
+            if path.name.endswith(suffix) and path.is_file():
+                yield path.relative_to(folder).as_posix().removesuffix(suffix)
+                break

@@ -1,0 +1,208 @@
+"""Reading a file: what it is, by content and by name, and who reads it.
+
+To add a format, write one function ``(bytes or path, target, name) -> X, y`` in a
+module of its own and one line in ``_BINARY`` or ``_TEXT``.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numpy.typing import NDArray
+
+from veridical._records import InputError
+from veridical.datasets.delimited import read_delimited
+from veridical.datasets.npz import read_npz
+from veridical.datasets.parquet import read_parquet
+from veridical.datasets.wording import did_you_mean
+
+Table = tuple[Any, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class _Binary:
+    """A format known by its first bytes; its reader gets the path."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    magic: bytes
+    read: Callable[[Path, str | None, str], Table]
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A format known by its suffix; its reader gets the text, in UTF-8."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[bytes, str | None, str], Table]
+
+
+_BINARY = (
+    _Binary("npz", (".npz",), b"PK\x03\x04", read_npz),
+    _Binary("parquet", (".parquet", ".pq"), b"PAR1", read_parquet),
+)
+#: The first one also reads text under any other suffix.
+_TEXT = (_Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),)
+
+_COMPRESSED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
+    b"\x1f\x8b": (".gz", gzip.decompress),
+    b"BZh": (".bz2", bz2.decompress),
+    b"\xfd7zXZ\x00": (".xz", lzma.decompress),
+}
+
+#: Every ending that a data file may have, as ``load`` looks for them.
+SUFFIXES: tuple[str, ...] = tuple(
+    suffix + packed
+    for text in _TEXT
+    for suffix in text.suffixes
+    for packed in ("", ".gz", ".bz2", ".xz")
+) + tuple(suffix for binary in _BINARY for suffix in binary.suffixes)
+
+
+def read(path: str | Path, target: str | None = None) -> Table:
+    r"""Read a table from a file and part it into features and labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or TSV (columns parted by comma, semicolon or tab, names in the first row,
+        UTF-8), plain or packed with gzip, bzip2 or xz; npz with arrays ``X`` and
+        ``y``; or parquet, where pyarrow is installed. The content decides, and the
+        suffix where the content leaves it open.
+    target : str
+        The column with the class; in an npz file the array, by default ``y``.
+
+    Returns
+    -------
+    X : DataFrame, array or csr_array of shape (n_samples, n_features)
+        A data frame wherever columns have names. Numbers stay numbers, text and
+        booleans become categories; an empty cell, ``NA``, ``NaN`` or ``?`` is missing.
+        An npz file gives an array if it names no features, and a ``csr_array`` if it
+        holds a sparse matrix.
+    y : array of shape (n_samples,)
+        The labels; strings stay strings and integers stay integers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or makes no sense as a table of features and
+        classes; the message says what is wrong, in which line or column, and what to
+        do about it.
+
+    Warns
+    -----
+    UserWarning
+        If a text column differs in every row, or the first column counts the rows.
+
+    See Also
+    --------
+    load : The same by name, from the folder of data sets.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from veridical.datasets import read
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fruit.csv"
+    ...     _ = path.write_text("mass,colour,kind\n7,red,cherry\n150,,apple\n")
+    ...     X, y = read(path, target="kind")
+    >>> X
+       mass colour
+    0     7    red
+    1   150    NaN
+    >>> y
+    array(['cherry', 'apple'], dtype='<U6')
+    """
+    path, name = Path(path).expanduser(), str(path)
+    with _open(path, name) as file:
+        head = file.read(8)
+        for binary in _BINARY:
+            if head.startswith(binary.magic):
+                return binary.read(path, target, name)
+        content, packed = _unpack(head + file.read(), name)
+    expected = _by_suffix(path)
+    if isinstance(expected, _Binary):
+        raise InputError(
+            f"{name} is not {expected.name}, whatever its name says; save it again, or "
+            "rename it if it is a CSV file."
+        )
+    content = _as_utf8(content, name)
+    if not content.strip():
+        raise InputError(
+            f"{name} is empty{' when unpacked' if packed else ''}; it must have a "
+            "header and rows."
+        )
+    reader = expected if isinstance(expected, _Text) else _TEXT[0]
+    return reader.read(content, target, name)
+
+
+def _open(path: Path, name: str) -> BinaryIO:
+    if path.is_dir():
+        raise InputError(f"{name} is a folder; name a file in it.")
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        siblings = [p.name for p in path.parent.glob("*")] if path.name else []
+        raise InputError(
+            f"There is no file {name}{did_you_mean(path.name, siblings)}"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be opened: {error.strerror}.") from error
+
+
+def _by_suffix(path: Path) -> _Binary | _Text | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    while suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
+        suffixes.pop()
+    for kind in (*_BINARY, *_TEXT):
+        if suffixes and suffixes[-1] in kind.suffixes:
+            return kind
+    return None
+
+
+def _unpack(content: bytes, name: str) -> tuple[bytes, bool]:
+    for magic, (_, decompress) in _COMPRESSED.items():
+        if content.startswith(magic):
+            try:
+                return decompress(content), True
+            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+                raise InputError(
+                    f"{name} is cut short or damaged and cannot be unpacked ({error}); "
+                    "copy or download it again."
+                ) from error
+    return content, False
+
+
+def _as_utf8(content: bytes, name: str) -> bytes:
+    """Make sure that a file is text; UTF-16 with its mark, as Excel writes, is too."""
+    encoding = "UTF-8"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "UTF-16"
+    elif b"\0" in content or _has_control_bytes(content[:4096]):
+        kinds = ", ".join(kind.name for kind in (*_TEXT, *_BINARY))
+        raise InputError(
+            f"{name} is not a text file, nor any kind that can be read here ({kinds})."
+        )
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"Line {line} of {name} is not {encoding} text; save the file as UTF-8."
+        ) from error
+    if encoding == "UTF-16":
+        content = text.encode()
+    return content.removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8 that Excel adds
+
+
+def _has_control_bytes(content: bytes) -> bool:
+    return any(byte < 32 and byte not in b"\t\n\r\f\v" for byte in content)

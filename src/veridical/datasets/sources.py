@@ -1,0 +1,128 @@
+"""Sources that can be sampled for ever, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veridical.datasets.monks import make_monks
+from veridical.datasets.synthetic import (
+    make_linear,
+    make_nonlinear,
+    make_random_labels,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A distribution that can be sampled for ever.
+
+    Calling it draws training data; :meth:`test` draws data to test on.
+
+    Parameters
+    ----------
+    name : str
+        Its key in ``SOURCES``.
+    description : str
+        What it is, in a sentence.
+    n_features, n_relevant : int
+        How many columns there are, and how many matter.
+    n_samples : int
+        A customary size, the one that ``load`` draws.
+    """
+
+    name: str
+    description: str
+    n_features: int
+    n_relevant: int
+    n_samples: int
+    _make: Callable[..., tuple[Any, ...]]
+    _make_test: Callable[..., tuple[Any, ...]]
+
+    def __call__(
+        self,
+        n_samples: int,
+        *,
+        random_state: Any = None,
+        return_relevant: bool = False,
+    ) -> tuple[Any, ...]:
+        """Draw training data: ``X, y``, and ``relevant`` if asked for."""
+        return self._make(
+            n_samples=n_samples,
+            random_state=random_state,
+            return_relevant=return_relevant,
+        )
+
+    def test(
+        self, n_samples: int, *, random_state: Any = None
+    ) -> tuple[Any, NDArray[np.int64]]:
+        """Draw test data, without the label noise of ``monks-3``."""
+        X, y = self._make_test(n_samples=n_samples, random_state=random_state)
+        return X, y
+
+
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        Source(
+            "linear",
+            "Uniform features, 10 of 60 relevant, a linear boundary with noise.",
+            n_features=60,
+            n_relevant=10,
+            n_samples=125,
+            _make=make_linear,
+            _make_test=make_linear,
+        ),
+        Source(
+            "nonlinear",
+            "Uniform features, 10 of 60 relevant, classes that differ in spread.",
+            n_features=60,
+            n_relevant=10,
+            n_samples=125,
+            _make=make_nonlinear,
+            _make_test=make_nonlinear,
+        ),
+        Source(
+            "monks-1",
+            "Six nominal features; class 1 where a1 = a2 or a5 = 1.",
+            n_features=6,
+            n_relevant=3,
+            n_samples=432,
+            _make=partial(make_monks, 1),
+            _make_test=partial(make_monks, 1),
+        ),
+        Source(
+            "monks-2",
+            "Six nominal features; class 1 where exactly two of them equal 1.",
+            n_features=6,
+            n_relevant=6,
+            n_samples=432,
+            _make=partial(make_monks, 2),
+            _make_test=partial(make_monks, 2),
+        ),
+        Source(
+            "monks-3",
+            "Six nominal features; class 1 where a5 = 3 and a4 = 1, or a5 is not 4 "
+            "and a2 is not 3; 5 % of the training labels are flipped.",
+            n_features=6,
+            n_relevant=3,
+            n_samples=432,
+            _make=partial(make_monks, 3),
+            _make_test=partial(make_monks, 3, noise=0.0),
+        ),
+        Source(
+            "random-labels",
+            "5000 normal features and labels that have nothing to do with them.",
+            n_features=5000,
+            n_relevant=0,
+            n_samples=50,
+            _make=make_random_labels,
+            _make_test=make_random_labels,
+        ),
+    )
+}

@@ -1,0 +1,285 @@
+"""What every reader shares: kinds of columns, the target, and what makes no sense."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from veridical._records import InputError
+from veridical.datasets.encoding import encode
+from veridical.datasets.wording import did_you_mean, listed, plural, show
+
+#: Says where row i of a table stands in its file: "line 7".
+Where = Callable[[int], str]
+
+#: A text column with at least this share of numbers is a number column with a slip.
+_MOSTLY_NUMBERS = 0.9
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+\s*")
+
+
+def check_table(
+    X: Any, y: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
+) -> None:
+    """Refuse a table from which nothing can be learned, saying why.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The features.
+    y : array-like of shape (n_samples,)
+        The class labels.
+    name : str, default="X"
+        What the message calls the table; a file name, say.
+    categorical_features : optional
+        Which columns are nominal, as in :func:`encode`.
+
+    Raises
+    ------
+    InputError
+        If X and y differ in length, a label is missing, there are fewer than two
+        classes or the labels are measurements, a column is wholly missing, or a value
+        is infinite.
+
+    Examples
+    --------
+    >>> from veridical.datasets import check_table
+    >>> check_table([[1.0], [2.0]], ["a", "a"], "toy.csv")
+    Traceback (most recent call last):
+        ...
+    veridical._records.InputError: toy.csv has only one class, 'a', in all 2 rows; ...
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InputError(
+            f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
+            "one label per row."
+        )
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_samples != len(labels):
+        raise InputError(
+            f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
+        )
+    _check_labels(labels, name)
+    if issparse(X):
+        sparse: Any = X
+        if not np.isfinite(sparse.tocsr().data).all():
+            raise InputError(
+                f"{name} holds a NaN or infinite value; a sparse matrix may hold "
+                "neither. Replace it by a number."
+            )
+        return
+    table = encode(X, categorical_features, name=name)
+    # Only a column that is missing in the first row can be missing in all.
+    empty = np.flatnonzero(np.isnan(table.values[0]))
+    empty = empty[np.isnan(table.values[:, empty]).all(axis=0)]
+    if empty.size:
+        names = table.feature_names
+        columns = empty if names is None else names[empty]
+        raise InputError(
+            f"{name} has no value at all in {plural('column', columns)} "
+            f"{listed(columns)}; remove {'it' if empty.size == 1 else 'them'}."
+        )
+
+
+def _check_labels(labels: NDArray[Any], name: str) -> None:
+    missing = np.flatnonzero(pd.isna(labels))
+    if missing.size:
+        raise InputError(
+            f"The class is missing in {plural('row', missing)} {listed(missing)} of "
+            f"{name}, counted from 0; fill it in or remove these rows."
+        )
+    if labels.dtype.kind == "f":
+        broken = labels[labels != np.round(labels)]
+        if broken.size:
+            raise InputError(
+                f"The labels of {name} are measurements such as {show(broken[0])}, not "
+                "classes; choose another target, or cut it into classes first."
+            )
+    classes = pd.unique(labels)
+    if len(classes) == 1:
+        raise InputError(
+            f"{name} has only one class, {show(classes[0])}, in all {len(labels)} "
+            "rows; at least two classes are needed. Is it the right target?"
+        )
+
+
+def split_target(
+    frame: pd.DataFrame, target: str | None, name: str, where: Where
+) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Part a table into features, their kinds settled, and labels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table as it was read.
+    target : str or None
+        The column with the class; None is answered with the choice there is.
+    name : str
+        What messages call the table.
+    where : callable
+        Says where row i stands in the file.
+
+    Returns
+    -------
+    X : DataFrame
+        The other columns, each a number or a category.
+    y : array
+        The labels.
+    """
+    repeated = frame.columns[frame.columns.duplicated()].unique()
+    if len(repeated):
+        raise InputError(
+            f"{name} has more than one column named {listed(repeated)}; rename all "
+            "but one."
+        )
+    if target is None:
+        raise InputError(
+            f"Which column of {name} holds the class? Name it as the target; the "
+            f"columns are {listed(frame.columns)}."
+        )
+    if target not in frame.columns:
+        raise InputError(
+            f"{name} has no column {target!r}{did_you_mean(target, frame.columns)} "
+            f"The columns are {listed(frame.columns)}."
+        )
+    if frame.shape[1] == 1:
+        raise InputError(
+            f"{name} has no column but the target {target!r}; there is nothing to "
+            "learn from."
+        )
+    y = _as_labels(frame[target], f"column {target!r} of {name}", where)
+    X = settle_kinds(frame.drop(columns=target), name, where)
+    check_table(X, y, name)
+    return X, y
+
+
+def _as_labels(column: pd.Series[Any], label: str, where: Where) -> NDArray[Any]:
+    missing = np.flatnonzero(column.isna())
+    if missing.size:
+        places = ", ".join(where(int(i)) for i in missing[:5])
+        more = f" and {missing.size - 5} more" if missing.size > 5 else ""
+        raise InputError(
+            f"The class is missing in {places}{more} ({label}); fill it in or remove "
+            "the row."
+        )
+    values = column.to_numpy()
+    return np.array(values.tolist()) if values.dtype == object else values
+
+
+def settle_kinds(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
+    """Make every column a number or a category, or say why it is neither.
+
+    Numbers stay, with NaN for missing; text and booleans become categories.
+
+    Warns
+    -----
+    UserWarning
+        For text that differs in every row, and for row numbers saved as a column.
+    """
+    numbers = frame.select_dtypes(include="number", exclude="timedelta")
+    others = frame.columns.difference(numbers.columns, sort=False)
+    if len(others):
+        kinds = {
+            c: _settle(frame[c], f"column {show(c)} of {name}", where) for c in others
+        }
+        frame = pd.DataFrame({c: kinds.get(c, frame[c]) for c in frame.columns})
+    floats = frame.select_dtypes(include=[np.floating])
+    infinite = np.isinf(floats.to_numpy(dtype=np.float64, na_value=np.nan))
+    if infinite.any():
+        row, j = np.argwhere(infinite)[0]
+        raise InputError(
+            f"{where(int(row)).capitalize()} of {name} holds an infinite value in "
+            f"column {show(floats.columns[j])}; replace it by a finite number, or "
+            "leave it empty for missing."
+        )
+    _warn_of_row_numbers(frame, name)
+    return frame
+
+
+def _settle(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column
+    if pd.api.types.is_bool_dtype(dtype):
+        return column.astype("category")
+    if not (dtype.kind == "O"):
+        raise InputError(
+            f"The values of {label} are of type {dtype}, neither numbers nor text; "
+            "turn them into numbers or names, or remove the column."
+        )
+    if not isinstance(dtype, pd.StringDtype):
+        kinds = set(map(type, column.dropna()))
+        if kinds <= {bool}:
+            return column.astype("category")
+        if kinds <= {Decimal}:
+            return column.astype(np.float64)
+        if not kinds <= {str, int}:
+            raise InputError(
+                f"The values of {label} are neither numbers nor text (one is "
+                f"{show(column.dropna().iloc[0])}); remove the column."
+            )
+        # Integers too long for 64 bits may come as such.
+        column = column.astype("str").where(column.notna())
+    nominal = column.astype("category")
+    values = nominal.cat.categories
+    is_number = ~np.isnan(pd.to_numeric(values.to_numpy(dtype=object), "coerce"))
+    if is_number.all():
+        return column.astype(np.float64)
+    _refuse_slips(nominal, is_number, label, where)
+    if nominal.count() == len(values) > 1:
+        warnings.warn(
+            f"Every value of {label} is different, as in an identifier, so it carries "
+            "no information about new cases; it is kept as nominal. Better remove it.",
+            stacklevel=2,
+        )
+    return nominal
+
+
+def _refuse_slips(
+    nominal: pd.Series[Any], is_number: NDArray[np.bool_], label: str, where: Where
+) -> None:
+    """Refuse a column of numbers in which a few values are none."""
+    values = nominal.cat.categories
+    codes = nominal.cat.codes.to_numpy()
+    has_comma = np.array([bool(_DECIMAL_COMMA.fullmatch(v)) for v in values])
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    if counts[is_number | has_comma].sum() < _MOSTLY_NUMBERS * counts.sum():
+        return
+    slips = has_comma if has_comma.any() else ~is_number
+    row = int(np.flatnonzero((codes >= 0) & slips[codes])[0])
+    if has_comma.any():
+        cure = "write numbers with a decimal point and no separators of thousands"
+    else:
+        cure = (
+            "mend the value, leave it empty if it is missing, or, if these are codes, "
+            "begin each with a letter"
+        )
+    raise InputError(
+        f"{where(row).capitalize()} holds {show(values[codes[row]])} where other "
+        f"values of {label} are numbers; {cure}."
+    )
+
+
+def _warn_of_row_numbers(frame: pd.DataFrame, name: str) -> None:
+    """Warn of the index that ``DataFrame.to_csv`` writes unless told not to.
+
+    Where rows are sorted by class, such a column gives the class away.
+    """
+    first = frame.columns[0]
+    if str(first).strip() not in ("", "Unnamed: 0"):
+        return
+    values = frame[first]
+    if values.dtype.kind == "i" and (values.diff().dropna() == 1).all():
+        warnings.warn(
+            f"The first column of {name} has no name and counts the rows; it may give "
+            "the class away. Better remove it (in pandas: to_csv(..., index=False)).",
+            stacklevel=2,
+        )
