@@ -31,6 +31,15 @@ class Variances:
     between: FloatArray
     against: FloatArray
 
+    def ratio(self) -> FloatArray:
+        """BSS/WSS of all classes at once, shape (S, p)."""
+        return _ratio(self.between, self.within)
+
+    def ratio_against(self) -> FloatArray:
+        """BSS/WSS of each class against the rest, shape (S, K, p)."""
+        rest = np.maximum(self.between[:, None, :] - self.against, 0.0)
+        return _ratio(self.against, self.within[:, None, :] + rest)
+
 
 def variances(
     data: Labelled, sets: TrainSets, n_threads: int, *, against: bool = False
@@ -58,6 +67,21 @@ def variances(
 
     map_blocks(work, data.values, n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
+
+
+def _ratio(between: FloatArray, within: FloatArray) -> FloatArray:
+    """Divide; 0 for a constant feature, infinite where nothing varies within."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(between > 0, between / within, 0.0)
+
+
+def cap_infinite(relevance: FloatArray) -> FloatArray:
+    """Replace infinite ratios by a thousand times the largest finite one."""
+    finite = np.isfinite(relevance)
+    if finite.all():
+        return relevance
+    top = relevance[finite].max(initial=0.0)
+    return np.where(finite, relevance, 1e3 * top if top > 0 else 1.0)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from numba import njit, types
 from numba.extending import intrinsic
 
-
 if TYPE_CHECKING:
 
-    def fma(a: float, b: float, c: float) -> float: ...
+    def fma(a: float, b: float, c: float) -> float:
+        """``a * b + c`` with one rounding."""
 
 else:
 

@@ -104,11 +104,13 @@ def block_variances(
         _moments(columns[j], y, whole, start, where, change, sums, squares)
         for s in range(n_sets):
             n = 0.0
+            present = 0
             all_high, all_low = 0.0, 0.0
             high, low = squares[s, 0], squares[s, 1]
             in_high, in_low = high, low
             for k in range(n_classes):
                 if weight[s, k] > 0:
+                    present += 1
                     n += weight[s, k]
                     a, b = sums[s, k, 0], sums[s, k, 1]
                     all_high, all_low = add(all_high, all_low, a, b)
@@ -126,6 +128,9 @@ def block_variances(
                 m = weight[s, k]
                 if between[j, s] == 0.0 or m == 0 or m == n:
                     against[j, s, k] = 0.0
+                    continue
+                if present == 2:
+                    against[j, s, k] = between[j, s]
                     continue
                 # The deviation of the class sum from its share of the whole sum.
                 p, q = scale(all_high, all_low, m)

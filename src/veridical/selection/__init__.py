@@ -2,6 +2,7 @@
 
 from veridical.selection._base import Selector
 from veridical.selection._fcbf import FCBF
+from veridical.selection._incremental import MRMR, DifferentialPrioritization
 from veridical.selection._mdl import MDLDiscretizer
 from veridical.selection._relieff import ReliefF
 from veridical.selection._univariate import AnovaF, Correlation, InformationGain
@@ -13,13 +14,17 @@ SELECTORS: dict[str, type[Selector]] = {
     "correlation": Correlation,
     "relieff": ReliefF,
     "fcbf": FCBF,
+    "mrmr": MRMR,
+    "ddp": DifferentialPrioritization,
 }
 
 __all__ = [
     "FCBF",
+    "MRMR",
     "SELECTORS",
     "AnovaF",
     "Correlation",
+    "DifferentialPrioritization",
     "InformationGain",
     "MDLDiscretizer",
     "ReliefF",
