@@ -56,6 +56,7 @@ def variances(
             block,
             data.y,
             weight,
+            sets.counts,
             sets.whole,
             sets.start,
             sets.where,

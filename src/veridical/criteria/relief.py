@@ -154,13 +154,13 @@ class _Relief:
         return D
 
     def _pairs(self, D: FloatArray, s: int) -> tuple[IntArray, FloatArray]:
-        """Neighbour pairs of one set as keys ``i * n + j`` (i < j), and their pull."""
+        """Neighbour pairs of one set as keys ``i * n + j`` (i ≤ j), and their pull."""
         n = len(D)
         pull = np.zeros((n, n))
         fixed = (D, self.counts[s], self.queries[s], self.bounds, self.k)
         pieces = spans(n, 4 * self.n_threads, 16)
         run(add_pulls, [(*fixed, lo, hi, pull) for lo, hi in pieces], self.n_threads)
-        both = np.triu(pull + pull.T, 1).ravel()
+        both = (np.triu(pull) + np.tril(pull, -1).T).ravel()
         keys = np.flatnonzero(both)
         return keys, both[keys]
 

@@ -6,7 +6,7 @@
 | inverse | 1 / range of a column, 0 for a constant one                    | (p,)   |
 | low     | least value of a column                                        | (p,)   |
 | n_vals  | number of values of a nominal column, 0 for a numeric one      | (p,)   |
-| D       | distances; only ``D[i, j]`` with i < j is written              | (n, n) |
+| D       | distances; only ``D[i, j]`` with i ≤ j is written              | (n, n) |
 """
 
 from __future__ import annotations
@@ -81,8 +81,10 @@ def _add_mixed(
     hi: int,
     D: FloatArray,
 ) -> None:
+    # The diagonal too: a row drawn twice is as far from its copy as from any other row
+    # in the columns where its value is missing.
     for i in range(lo, hi):
-        for j in range(i + 1, X.shape[0]):
+        for j in range(i, X.shape[0]):
             total = 0.0
             for c in range(X.shape[1]):
                 total += difference(X[i, c], X[j, c], low[c], inverse[c], n_vals[c])

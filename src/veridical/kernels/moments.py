@@ -7,6 +7,7 @@
 | sums    | Σ x over the rows of class k in set s, as a pair         | (S, K, 2)  |
 | squares | Σ x² over the rows of set s, as a pair                   | (S, 2)     |
 | weight  | weight of class k in set s                               | (S, K)     |
+| counts  | how often row i occurs in set s                          | (S, n)     |
 | within  | Σ (x − mean of its class)², WSS                          | (B, S)     |
 | between | Σ (mean of its class − mean)², BSS                       | (B, S)     |
 | against | the same for class k against the rest, BSS_k             | (B, S, K)  |
@@ -24,11 +25,40 @@ from veridical.kernels.exact import add, divide, fma, normalize, scale, square
 # Rounding left by pairs of doubles, relative to Σ x²; below it a variance is zero.
 NOISE = 2.0**-96
 
+# A set whose Σ x² is a smaller part than this of that of all rows (an outlier is left
+# out, say) would keep too few digits of the difference: it is summed by itself.
+FADED = 2.0**-8
+
+
+@njit(cache=True, nogil=True)
+def _sum_alone(
+    x: FloatArray,
+    y: IntArray,
+    count: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Sums of one column for one training set, from its own rows only."""
+    sums[:] = 0.0
+    squares[:] = 0.0
+    for i in range(x.size):
+        v, k, w = x[i], y[i], count[i]
+        if w == 0:
+            continue
+        p, q = scale(v, 0.0, w)
+        a, b = add(sums[k, 0], sums[k, 1], p, q)
+        sums[k, 0], sums[k, 1] = a, b
+        high = v * v
+        p, q = scale(high, fma(v, v, -high), w)
+        a, b = add(squares[0], squares[1], p, q)
+        squares[0], squares[1] = a, b
+
 
 @njit(cache=True, nogil=True)
 def _moments(
     x: FloatArray,
     y: IntArray,
+    counts: FloatArray,
     whole: NDArray[np.bool_],
     start: IntArray,
     where: IntArray,
@@ -70,6 +100,8 @@ def _moments(
                 squares[s, 0], squares[s, 1], squares[n_sets, 0], squares[n_sets, 1]
             )
             squares[s, 0], squares[s, 1] = a, b
+            if squares[s, 0] < FADED * squares[n_sets, 0]:
+                _sum_alone(x, y, counts[s], sums[s], squares[s])
 
 
 @njit(cache=True, nogil=True)
@@ -88,6 +120,7 @@ def block_variances(
     columns: FloatArray,
     y: IntArray,
     weight: FloatArray,
+    counts: FloatArray,
     whole: NDArray[np.bool_],
     start: IntArray,
     where: IntArray,
@@ -101,7 +134,7 @@ def block_variances(
     sums = np.empty((n_sets + 1, n_classes, 2))
     squares = np.empty((n_sets + 1, 2))
     for j in range(columns.shape[0]):
-        _moments(columns[j], y, whole, start, where, change, sums, squares)
+        _moments(columns[j], y, counts, whole, start, where, change, sums, squares)
         for s in range(n_sets):
             n = 0.0
             present = 0

@@ -40,22 +40,22 @@ def spread_unknown(table: FloatArray, unknown: FloatArray) -> None:
 def spread_pairs(table: FloatArray) -> FloatArray:
     """The same for two features: the last row and column hold unknown values.
 
+    The shares of a feature's values are those among all cases where it is known.
     Cases that lack both values are given to all cells, by the cells' shares.
     """
     n_rows, n_columns = table.shape[0] - 1, table.shape[1] - 1
     full = table[:n_rows, :n_columns].copy()
-    known = full.sum()
-    if known <= 0:
+    rows = table[:n_rows].sum(axis=1)
+    columns = table[:, :n_columns].sum(axis=0)
+    in_rows, in_columns, in_both = rows.sum(), columns.sum(), full.sum()
+    if in_rows <= 0 or in_columns <= 0:
         return full
-    rows = full.sum(axis=1)
-    columns = full.sum(axis=0)
     for i in range(n_rows):
         for j in range(n_columns):
-            full[i, j] += (
-                rows[i] * table[n_rows, j]
-                + columns[j] * table[i, n_columns]
-                + table[i, j] * table[n_rows, n_columns]
-            ) / known
+            full[i, j] += rows[i] / in_rows * table[n_rows, j]
+            full[i, j] += columns[j] / in_columns * table[i, n_columns]
+            if in_both > 0:
+                full[i, j] += table[i, j] / in_both * table[n_rows, n_columns]
     return full
 
 
