@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from veridical._records import FloatArray, IntArray, Labelled
-from veridical.kernels.columns import column_block
-from veridical.kernels.correlation import add_similarity, correct_product, cross
+from veridical.kernels.columns import column_block, cross_products
+from veridical.kernels.correlation import add_similarity, correct_product
 from veridical.kernels.trainsets import TrainSets
 
 # A column whose spread in a set is this much smaller than in all rows (an outlier was
@@ -54,7 +54,7 @@ class CorrelationRedundancy:
             norm = np.sqrt(np.einsum("ij,ij->j", self._Z, self._Z))
             self._norm = np.where(norm > 0, norm, 1.0)
             self._Z /= self._norm
-        self._sums = np.stack([self._cross(w) for w in sets.counts])
+        self._sums = np.stack([cross_products(self._Z, w) for w in sets.counts])
         self._weight = sets.counts.sum(axis=1)
         # Scaled like Z, so that constants drop out and nothing overflows.
         scaled = np.sqrt(spread) / self._norm
@@ -84,7 +84,7 @@ class CorrelationRedundancy:
                 self._products[j] = product
         else:
             for j, column in zip(new, centred.T, strict=True):
-                self._products[j] = self._cross(column)
+                self._products[j] = cross_products(self._Z, column)
 
     def add_to(self, similarity: FloatArray, s: int, j: int) -> None:
         """Add to `similarity` the correlations of all columns with column `j`."""
@@ -92,7 +92,7 @@ class CorrelationRedundancy:
         mean = float(weight @ column) / self._weight[s]
         fragile = self._fragile[s]
         if not self._sets.whole[s] or j in fragile:
-            product = self._cross(weight * (column - mean))
+            product = cross_products(self._Z, weight * (column - mean))
         else:
             rows = self._rows[s]
             force = (weight[rows] - 1.0) * column[rows]
@@ -119,13 +119,6 @@ class CorrelationRedundancy:
         if self._standardized:
             return np.ascontiguousarray(self._Z[:, j])
         return column_block(self._Z, j, j + 1)[0] - self._mean[j]
-
-    def _cross(self, weight: FloatArray) -> FloatArray:
-        if self._standardized or sparse.issparse(self._Z):
-            return np.asarray(self._Z.T @ weight).ravel()
-        out = np.empty(self._Z.shape[1])
-        cross(np.ascontiguousarray(self._Z), weight, out)
-        return out
 
     def _whole_norm(self, n: int) -> FloatArray:
         """Norm of every centred column over all rows, on the scale of Z."""

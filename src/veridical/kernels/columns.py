@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from veridical._records import FloatArray
+from veridical.kernels.correlation import cross
 from veridical.kernels.threads import run
 
 BLOCK_BYTES = 1 << 20  # a block and its work arrays stay in the second-level cache
@@ -39,3 +40,27 @@ def map_blocks(
         work(lo, hi, column_block(X, lo, hi))
 
     run(one, [(lo,) for lo in range(0, n_columns, step)], n_jobs)
+
+
+def cross_products(X: Any, weight: FloatArray) -> FloatArray:
+    """``Xᵀ weight`` in double precision, whatever `X` holds."""
+    if sparse.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X.T @ weight).ravel()
+    out = np.empty(X.shape[1])
+    cross(np.ascontiguousarray(X), weight, out)
+    return out
+
+
+def gram(X: Any) -> FloatArray:
+    """``X Xᵀ`` as a dense double matrix, whatever `X` holds."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return np.asarray((X @ X.T).toarray())
+    if X.dtype == np.float64:
+        return X @ X.T
+    total = np.zeros((X.shape[0], X.shape[0]))
+    step = max(1, BLOCK_BYTES // (8 * X.shape[0]))
+    for lo in range(0, X.shape[1], step):
+        block = X[:, lo : lo + step].astype(np.float64)
+        total += block @ block.T
+    return total

@@ -2,9 +2,11 @@
 
 from veridical.selection._base import Selector
 from veridical.selection._fcbf import FCBF
+from veridical.selection._hsic import HSIC
 from veridical.selection._incremental import MRMR, DifferentialPrioritization
 from veridical.selection._mdl import MDLDiscretizer
 from veridical.selection._relieff import ReliefF
+from veridical.selection._svmrfe import SVMRFE
 from veridical.selection._univariate import AnovaF, Correlation, InformationGain
 
 #: Selectors by the name the command line knows them by.
@@ -16,12 +18,16 @@ SELECTORS: dict[str, type[Selector]] = {
     "fcbf": FCBF,
     "mrmr": MRMR,
     "ddp": DifferentialPrioritization,
+    "hsic": HSIC,
+    "svm-rfe": SVMRFE,
 }
 
 __all__ = [
     "FCBF",
+    "HSIC",
     "MRMR",
     "SELECTORS",
+    "SVMRFE",
     "AnovaF",
     "Correlation",
     "DifferentialPrioritization",

@@ -257,7 +257,9 @@ def _refuse_missing_labels(y: Any) -> None:
         )
 
 
-def _count(wanted: int | float | None, n_features: int, n_kept: int) -> int:
+def _count(
+    wanted: int | float | None, n_features: int, n_kept: int, *, warn: bool = True
+) -> int:
     """How many features to select, from the parameter as the user gave it."""
     if wanted is None:
         return n_kept
@@ -271,7 +273,7 @@ def _count(wanted: int | float | None, n_features: int, n_kept: int) -> int:
             raise InputError(
                 f"n_features_to_select={wanted} selects nothing; give 1 or more."
             )
-        if wanted > n_features:
+        if warn and wanted > n_features:
             warnings.warn(
                 f"n_features_to_select={wanted} is more than the {n_features} features "
                 "of X; all of them are selected.",

@@ -1,0 +1,55 @@
+"""Start with all features and drop the least wanted, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from veridical._records import FloatArray, IntArray
+from veridical.kernels.ordering import order_by_score
+
+
+def backward(
+    n_features: int,
+    worth: Callable[[IntArray], FloatArray],
+    n_drop: Callable[[int], int],
+    *,
+    rtol: float,
+    by_index: bool = False,
+    tick: Callable[[int], None] = lambda left: None,
+) -> IntArray:
+    """Order features by the round in which they are dropped, last ones first.
+
+    Parameters
+    ----------
+    n_features : int
+        How many there are.
+    worth : callable
+        Given the indices of the features still there, the worth of each of them.
+    n_drop : callable
+        Given how many are there, how many to drop in this round.
+    rtol : float
+        How far apart (relative to the largest) tied worths may be.
+    by_index : bool
+        Order the features dropped in one round by index rather than by worth.
+    tick : callable
+        Told after each round how many are left.
+
+    Returns
+    -------
+    array of shape (n_features,)
+        Feature indices, best first.
+    """
+    kept = np.arange(n_features)
+    rounds: list[IntArray] = []
+    while kept.size > 1:
+        values = worth(kept)
+        atol = rtol * float(np.abs(values).max(initial=0.0))
+        order = order_by_score(values, rtol=rtol, atol=atol)
+        n_left = kept.size - min(max(1, n_drop(kept.size)), kept.size - 1)
+        dropped = order[n_left:]
+        rounds.append(kept[np.sort(dropped) if by_index else dropped])
+        kept = kept[np.sort(order[:n_left])]
+        tick(kept.size)
+    return np.concatenate([kept, *reversed(rounds)])
