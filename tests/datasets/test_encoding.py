@@ -146,7 +146,14 @@ def test_undeclared_categories_of_numbers_are_numbers():
 
 
 def test_integer_column_names_are_no_feature_names():
-    assert encode(pd.DataFrame([[1, 2]])).feature_names is None
+    table = encode(pd.DataFrame({0: [1, 2], 1: ["a", "b"], 5: [3, 4]}))
+    assert table.feature_names is None
+    assert table.values.tolist() == [[1, 0, 3], [2, 1, 4]]
+
+
+def test_unhashable_value_in_a_nominal_column():
+    with pytest.raises(InputError, match=r"Column 0 of X .*neither text nor"):
+        encode(np.array([[{"a": 1}], [2]], dtype=object), [0])
 
 
 @pytest.mark.parametrize("make", [mixed_pandas, mixed_polars])

@@ -149,7 +149,7 @@ def _encode_array(
     categories: list[NDArray[Any] | None] = [None] * n_features
     for j in np.flatnonzero(nominal):
         column = _object_if_text(X[:, j])
-        codes, categories[j] = _codes(column, known[j] if known else None)
+        codes, categories[j] = _codes(column, known[j] if known else None, labels[j])
         # A column that already holds its own codes need not be written (nor X copied).
         if values is X and not np.array_equal(codes, column, equal_nan=True):
             values = X.copy(order="K")
@@ -184,12 +184,14 @@ def _encode_frame(
     else:
         values = np.empty((n_samples, n_features), order="F")
         if block.size:
-            values[:, block] = frame.select([names[j] for j in block]).to_numpy()
+            values[:, block] = frame[:, block.tolist()].to_numpy()
     categories: list[NDArray[Any] | None] = [None] * n_features
     for j in np.flatnonzero(~is_number | nominal):
-        series = frame.get_column(names[j])
+        series = frame[:, int(j)]
         if nominal[j]:
-            values[:, j], categories[j] = _codes_of(series, known[j] if known else None)
+            values[:, j], categories[j] = _codes_of(
+                series, known[j] if known else None, labels[j]
+            )
         else:
             values[:, j] = _numbers(_object_if_text(series.to_numpy()), labels[j])
     _refuse_infinite(values, labels)
@@ -203,13 +205,19 @@ def _encode_frame(
 
 
 def _codes(
-    column: NDArray[Any], categories: NDArray[Any] | None
+    column: NDArray[Any], categories: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Positions among the categories; NaN where missing or not among them."""
     missing = np.asarray(pd.isna(column))
-    if categories is None:
-        categories = _sorted_unique(column[~missing])
-    found = pd.Index(categories).get_indexer(pd.Index(column))
+    try:
+        if categories is None:
+            categories = _sorted_unique(column[~missing])
+        found = pd.Index(categories).get_indexer(pd.Index(column))
+    except TypeError as error:
+        raise InputError(
+            f"{label} holds something that is neither text nor a number nor missing "
+            f"({error}); turn it into text."
+        ) from error
     return np.where(missing | (found < 0), np.nan, found), categories
 
 
@@ -259,7 +267,7 @@ def _is_nominal(dtype: nw.dtypes.DType) -> bool:
 
 
 def _codes_of(
-    series: nw.Series[Any], known: NDArray[Any] | None
+    series: nw.Series[Any], known: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Encode a nominal column of a data frame.
 
@@ -270,12 +278,14 @@ def _codes_of(
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
         # It holds codes already; only its few categories need to be looked up.
         declared = _object_if_text(native.dtype.categories.to_numpy())
-        places, categories = _codes(declared, declared if known is None else known)
+        places, categories = _codes(
+            declared, declared if known is None else known, label
+        )
         codes = native.cat.codes.to_numpy()
         return np.append(places, np.nan)[codes], categories
     if known is None and isinstance(series.dtype, nw.Enum):
         known = np.array(series.dtype.categories, dtype=object)
-    return _codes(_object_if_text(series.to_numpy()), known)
+    return _codes(_object_if_text(series.to_numpy()), known, label)
 
 
 def _object_if_text(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,355 @@
+"""Naive Bayes for tables in which numbers and names stand side by side."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.multiclass import (
+    _check_partial_fit_first_call,
+    check_classification_targets,
+)
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets import encode
+from veridical.datasets.wording import listed, show
+from veridical.learning.sufficient import (
+    ZERO_COUNTS,
+    Sums,
+    gaussians,
+    log_frequencies,
+    positions,
+)
+
+#: Larger standardised values are cut here: their squares would overflow.
+_FAR = 1e150
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    """Naive Bayes classifier for numeric and nominal features.
+
+    Within a class, features are taken as independent: a numeric one as Gaussian, a
+    nominal one with the relative frequencies seen. Missing values are skipped, in
+    training and in prediction, and so is a value never seen before.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, bool mask, integer indices or names
+        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        boolean columns of a data frame, and none of an array.
+    zero_counts : {"0.5/n", "laplace"}, default="0.5/n"
+        What to do where a value never occurs in a class, so that its frequency of 0
+        would veto the class. ``"0.5/n"`` puts ``0.5 / n`` in its place, n being the
+        number of training cases, and leaves the other frequencies alone [1]_.
+        ``"laplace"`` adds 1 to the count of every value in every class.
+    min_std : float, default=1e-3
+        Least standard deviation within a class, as a share of that of the whole
+        column. Keeps a value that is constant within a class from being a point mass.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    class_count_ : array of shape (n_classes,)
+        Weight of the training cases of each class.
+    theta_, var_ : arrays of shape (n_classes, n_features)
+        Mean and variance per class; NaN for a nominal column.
+    categories_ : tuple of n_features arrays or None
+        The values of each nominal column; None for a numeric one.
+    feature_log_prob_ : tuple of n_features arrays (n_classes, n_values) or None
+        Log-probability of each of these values within each class.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    sklearn.naive_bayes.GaussianNB : For numeric features only.
+    sklearn.naive_bayes.CategoricalNB : For nominal features only.
+
+    Notes
+    -----
+    The floor on the variance is set column by column. scikit-learn's ``GaussianNB``
+    adds a share of the *largest* variance of all columns to each, which drowns a
+    column of small numbers beside one of large ones.
+
+    Where no value of a column is known in a class, that class takes the column's
+    distribution over all classes (with ``"laplace"``, for a nominal column, the uniform
+    one that the added counts make). A numeric column that is constant says nothing and
+    is left out. A sample weight of 2 counts as two cases.
+
+    The sums take O(n_samples * n_features) time for fit and predict alike, times the
+    number of classes for prediction from numeric columns.
+
+    References
+    ----------
+    .. [1] R. Kohavi, "A study of cross-validation and bootstrap for accuracy
+       estimation and model selection", IJCAI 1995.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from veridical.learning import NaiveBayes
+    >>> X = pd.DataFrame(
+    ...     {"mass": [7.0, 8.0, 150.0, None], "colour": ["red", "red", "green", "red"]}
+    ... )
+    >>> y = ["cherry", "cherry", "apple", "apple"]
+    >>> NaiveBayes().fit(X, y).predict(pd.DataFrame({"mass": [7.5], "colour": [None]}))
+    array(['cherry'], dtype='<U6')
+    """
+
+    def __init__(
+        self,
+        categorical_features: Any = "from_dtype",
+        *,
+        zero_counts: str = "0.5/n",
+        min_std: float = 1e-3,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.zero_counts = zero_counts
+        self.min_std = min_std
+
+    _sums: Sums
+    _nominal: NDArray[np.bool_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features; NaN or null is missing.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case; none negative.
+
+        Returns
+        -------
+        NaiveBayes
+            The fitted classifier itself.
+        """
+        return self._learn(X, y, sample_weight, classes=None, first=True)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from one more batch, as if all batches had come at once.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features; NaN or null is missing. Which columns are nominal is settled
+            by the first batch; later ones may bring new values of theirs.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever come; needed with the first batch.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case; none negative.
+
+        Returns
+        -------
+        NaiveBayes
+            The classifier itself.
+        """
+        first = _check_partial_fit_first_call(self, classes)
+        first = first or not hasattr(self, "_sums")  # an earlier call may have failed
+        return self._learn(X, y, sample_weight, classes=self.classes_, first=first)
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Compute ``log P(class) + log P(x | class)``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False, nominal=any(self._nominal))
+        table = encode(X, categories=self.categories_)
+        with np.errstate(divide="ignore"):  # a class that never came has no chance
+            result = np.log(self.class_count_ / self.class_count_.sum())
+        result = np.tile(result, (len(table.values), 1))
+        result += self._numeric_log_likelihood(table.values[:, ~self._nominal])
+        result += self._nominal_log_likelihood(table.values[:, self._nominal])
+        return result
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Compute log-probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        joint = self.predict_joint_log_proba(X)
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the most probable class; the first of them where they tie.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per case.
+        """
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[joint.argmax(axis=1)]
+
+    # -- learning --------------------------------------------------------------------
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, first: bool
+    ) -> Self:
+        self._check_parameters()
+        chosen = self.categorical_features if first else self._nominal
+        X = self._validate(X, reset=first, nominal=not _is_from_dtype(chosen))
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        check_consistent_length(X, y)
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.all():  # a case without weight is as good as absent
+            X, y, weights = _without_weightless(X, y, weights)
+        table = encode(X, chosen)
+        if classes is None:
+            classes = np.unique(y)
+        self.classes_ = classes
+        batch = Sums.of(table, _class_codes(y, classes), weights, len(classes))
+        self._sums = batch if first else self._sums.merge(batch)
+        self._nominal = table.nominal
+        self._derive()
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.zero_counts not in ZERO_COUNTS:
+            raise InputError(
+                f"zero_counts={self.zero_counts!r} must be '0.5/n' or 'laplace'."
+            )
+        if not 0 < self.min_std <= 1:
+            raise InputError(
+                f"min_std={self.min_std!r} must be positive and at most 1: it is a "
+                "share of a column's standard deviation."
+            )
+
+    def _validate(self, X: Any, *, reset: bool, nominal: bool) -> Any:
+        """Check names and shape; leave columns of a frame and nominal ones as are."""
+        if nw.dependencies.is_into_dataframe(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        dtype = None if nominal else [np.float64, np.float32]
+        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=False)
+
+    def _derive(self) -> None:
+        """Compute from the sums what prediction needs."""
+        sums = self._sums
+        shape = (len(self.classes_), len(self._nominal))
+        self.class_count_ = sums.class_weight
+        self.theta_, self.var_ = np.full(shape, np.nan), np.full(shape, np.nan)
+        mean, variance = gaussians(sums, self.min_std)
+        self.theta_[:, ~self._nominal] = mean
+        self.var_[:, ~self._nominal] = variance
+        logs = iter(log_frequencies(sums, self.zero_counts))
+        values = iter(sums.categories)
+        self.feature_log_prob_ = tuple(next(logs) if n else None for n in self._nominal)
+        self.categories_ = tuple(next(values) if n else None for n in self._nominal)
+
+    # -- predicting ------------------------------------------------------------------
+
+    def _numeric_log_likelihood(self, values: NDArray[Any]) -> FloatArray:
+        result = np.zeros((len(values), len(self.classes_)))
+        mean, variance = self.theta_[:, ~self._nominal], self.var_[:, ~self._nominal]
+        told = (variance > 0).all(axis=0)  # a constant column tells nothing
+        values = values[:, told]
+        known = ~np.isnan(values)
+        for k in range(len(self.classes_)):
+            deviation = np.sqrt(variance[k, told])
+            z = np.clip((values - mean[k, told]) / deviation, -_FAR, _FAR)
+            terms = -0.5 * z**2 - np.log(np.sqrt(2 * np.pi) * deviation)
+            result[:, k] = terms.sum(axis=1, where=known)
+        return result
+
+    def _nominal_log_likelihood(self, codes: NDArray[Any]) -> FloatArray:
+        tables = [logs for logs in self.feature_log_prob_ if logs is not None]
+        places = positions(codes, [logs.shape[1] for logs in tables])
+        result = np.zeros((len(codes), len(self.classes_)))
+        for k in range(len(self.classes_)):
+            # All tables end to end, then a 0 for what is not known.
+            line = np.concatenate([*(logs[k] for logs in tables), [0.0]])
+            result[:, k] = line[places].sum(axis=1)
+        return result
+
+
+# -- small things --------------------------------------------------------------------
+
+
+def _is_from_dtype(chosen: Any) -> bool:
+    return chosen is None or (isinstance(chosen, str) and chosen == "from_dtype")
+
+
+def _without_weightless(X: Any, y: Any, weights: FloatArray) -> tuple[Any, Any, Any]:
+    kept = np.flatnonzero(weights)
+    return _safe_indexing(X, kept), y[kept], weights[kept]
+
+
+def _class_codes(y: NDArray[Any], classes: NDArray[Any]) -> IntArray:
+    codes = pd.Index(classes).get_indexer(pd.Index(y))
+    if (codes < 0).any():
+        strange = y[np.flatnonzero(codes < 0)[0]]
+        raise InputError(
+            f"y holds the label {show(strange)}, which is not among the classes "
+            f"{listed(classes)}; "
+            "name all classes in the first call of partial_fit."
+        )
+    return codes
