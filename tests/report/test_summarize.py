@@ -146,13 +146,19 @@ def test_a_draw_is_left_open():
     assert said["headline"].startswith("These data do not tell which")
 
 
+def test_keeping_everything_compares_nothing():
+    said = words(records.undecided(n_features=60))
+
+    assert said["headline"].startswith("Nothing was compared: both selectors keep all")
+
+
 def test_a_winner_of_out_alone_is_not_believed():
     record = records.comparison({"in": (0.8, 0.8), "out": (0.97, 0.7)}, cases=100)
 
     said = words(record)
 
     assert record.verdicts["in"].winner == "draw"
-    assert "OUT names ReliefF, but do not believe it" in said["headline"]
+    assert "OUT names ReliefF, but that may not be claimed" in said["headline"]
 
 
 def test_a_test_that_ignores_overlap_is_taken_with_care():

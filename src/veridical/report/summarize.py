@@ -123,7 +123,8 @@ def _finite(value: float) -> float | None:
 
 
 def _alpha(record: Comparison) -> float:
-    return next((float(v.test.alpha) for v in record.verdicts.values()), 0.05)
+    stored = float(record.settings.get("alpha", 0.05))
+    return next((float(v.test.alpha) for v in record.verdicts.values()), stored)
 
 
 def _interval(interval: tuple[float, float, float]) -> IntervalSummary:

@@ -120,13 +120,18 @@ def beats_chance(summary: Summary, method: MethodSummary, side: Side) -> bool:
 def is_artefact(summary: Summary, side: Side) -> bool:
     """Tell whether OUT's accuracy comes from selecting on the cases it is tested on.
 
-    So it is when OUT lies significantly above IN while IN, the same selector judged on
-    cases it has not seen, does not rise above chance.
+    So it is when OUT lies above chance and significantly above IN, while IN, the same
+    selector judged on cases it has not seen, does not rise above chance.
     """
-    honest, gap = _method(summary, "in"), summary["optimism"].get(side)
-    if honest is None or gap is None or gap["low"] is None or honest[side]["n"] < 2:
+    honest, leaky = _method(summary, "in"), _method(summary, "out")
+    gap = summary["optimism"].get(side)
+    if honest is None or leaky is None or gap is None or gap["low"] is None:
         return False
-    return gap["low"] > 0 and not beats_chance(summary, honest, side)
+    return (
+        gap["low"] > 0
+        and beats_chance(summary, leaky, side)
+        and not beats_chance(summary, honest, side)
+    )
 
 
 def _artefact(summary: Summary, side: Side) -> str:
@@ -149,6 +154,11 @@ def _artefact(summary: Summary, side: Side) -> str:
 
 
 def _headline(summary: Summary) -> tuple[str, str]:
+    if summary["n_features"] >= summary["data"]["n_features"]:
+        return "open", (
+            f"Nothing was compared: both selectors keep all "
+            f"{count(summary['data']['n_features'], 'feature')}; ask for fewer."
+        )
     if summary["truth"] is not None:
         return "known", _headline_truth(summary, summary["truth"])
     honest = _method(summary, "in")
@@ -188,11 +198,11 @@ def _headline_draw(summary: Summary, honest: DifferenceSummary) -> str:
     start = f"These data do not tell which of {a} and {b} is better"
     if leaky in ("a", "b"):
         return (
-            f"{start}: OUT names {_name(summary, leaky)}, but do not believe it, for "
-            "with honest selection (IN) the difference is not significant."
+            f"{start}: OUT names {_name(summary, leaky)}, but that may not be claimed, "
+            "for with honest selection (IN) the difference is not significant."
         )
     gap = points(abs(honest["value"]), signed=False)
-    return f"{start}: a difference of {gap} is within what chance would give."
+    return f"{start}: the difference of {gap} is not significant."
 
 
 def _headline_out(summary: Summary) -> str:

@@ -1,0 +1,87 @@
+"""What can go wrong, told in one place: a sentence, an exit status, no traceback.
+
+======  ===========================================
+status  meaning
+======  ===========================================
+0       done
+1       something that should not have happened
+2       usage or bad input
+130     stopped by Ctrl-C
+======  ===========================================
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+DEBUG = "VERIDICAL_DEBUG"
+
+
+class Verbs(TyperGroup):
+    """A group of commands whose failures are sentences."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb; turn what it raises into words and an exit status."""
+        with _plain_warnings():
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                typer.echo("Stopped. Nothing was written.", err=True)
+                raise typer.Exit(130) from None
+            except Exception as error:
+                if _is_about_usage(error) or os.environ.get(DEBUG):
+                    raise
+                raise typer.Exit(_report(error)) from None
+
+
+def _is_about_usage(error: Exception) -> bool:
+    """Tell typer's own exceptions, which it prints itself; all carry a status."""
+    return isinstance(error, (typer.Exit, typer.Abort, BrokenPipeError)) or hasattr(
+        error, "exit_code"
+    )
+
+
+def _report(error: Exception) -> int:
+    from veridical._records import InputError
+
+    if isinstance(error, InputError):
+        typer.echo(f"veridical: {in_one_line(error)}", err=True)
+        return 2
+    kind = type(error).__name__
+    typer.echo(
+        f"veridical: something went wrong that should not have: {kind}: "
+        f"{in_one_line(error)}\nSet {DEBUG}=1 and run it again to see where; please "
+        "report that.",
+        err=True,
+    )
+    return 1
+
+
+def in_one_line(text: object) -> str:
+    """Show a message without the signs that could move a terminal's cursor."""
+    words = " ".join(str(text).split())
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show a warning as a note, without the line of code that raised it."""
+
+    def show(
+        message: Warning | str, category: type[Warning], *_: Any, **__: Any
+    ) -> None:
+        # Others than UserWarning speak to programmers.
+        if issubclass(category, UserWarning):
+            typer.echo(f"Note: {in_one_line(message)}", err=True)
+
+    with warnings.catch_warnings():
+        if not os.environ.get(DEBUG):
+            warnings.showwarning = show
+        yield

@@ -1,0 +1,206 @@
+"""``veridical compare`` from a file to a table, a page or JSON."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from veridical.datasets import make_random_labels
+from veridical.report.schema import Summary
+
+PAIR = ("--selectors", "relieff", "information-gain")
+
+
+def test_table_verdict_and_page(run, table, tmp_path):
+    out = tmp_path / "page.html"
+
+    result = run(
+        "compare", table, "--target", "kind", *PAIR, "--features", 2, "--out", out
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    for words in ("table.csv: 60 cases, 2 of 6 features", "IN", "OUT", "10 folds"):
+        assert words in result.stdout
+    assert result.stdout.splitlines()[-1] == f"The report is in {out}"
+    page = out.read_text()
+    assert page.startswith("<!doctype html>")
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in page
+
+
+def test_no_page_unless_asked(run, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    result = run("compare", table, "--target", "kind", *PAIR)
+
+    assert result.exit_code == 0
+    assert "report is in" not in result.stdout
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_json_and_nothing_else(run, table, tmp_path):
+    out = tmp_path / "page.html"
+
+    result = run(
+        "compare",
+        table,
+        "--target",
+        "kind",
+        *PAIR,
+        "--json",
+        "--out",
+        out,
+        "--folds",
+        5,
+    )
+
+    answer = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert set(answer) == set(Summary.__annotations__) | {"page"}
+    assert answer["page"] == str(out)
+    assert answer["names"] == {"a": "ReliefF", "b": "InformationGain"}
+    assert answer["n_features"] == 3  # half of what there is
+    assert [m["n_folds"] for m in answer["methods"]] == [5, 5]
+    assert answer["data"]["name"] == "table.csv"
+
+
+def test_the_command_on_the_page_repeats_the_run(run, table):
+    first = run(
+        "compare", table, "--target", "kind", *PAIR, "--features", 2, "--json",
+        "--seed", 7, "--classifier", "nb", "--classifier", "1nn", "--test", "paired-t",
+    )  # fmt: skip
+    answer = json.loads(first.stdout)
+    command = shlex.split(answer["settings"]["command"])
+    assert command[0] == "veridical"
+
+    second = run(*command[1:], "--json")
+
+    assert json.loads(second.stdout) == answer
+    assert [c["name"] for c in answer["by_classifier"]] == ["nb", "1nn"]
+
+
+def test_seed_decides(run, table):
+    def folds(seed):
+        result = run(
+            "compare", table, "--target", "kind", *PAIR, "--features", 1, "--seed",
+            seed, "--json",
+        )  # fmt: skip
+        return json.loads(result.stdout)["methods"][0]["pairs"]
+
+    assert folds(1) == folds(1)
+    assert folds(1) != folds(2)
+
+
+def test_packed_tables_and_warnings_in_plain_words(run, table, tmp_path):
+    rows = table.read_text().splitlines()
+    numbered = "\n".join([f",{rows[0]}"] + [f"{i},{r}" for i, r in enumerate(rows[1:])])
+    packed = tmp_path / "numbered.csv.gz"
+    packed.write_bytes(gzip.compress(numbered.encode()))
+
+    result = run("compare", packed, "--target", "kind", *PAIR)
+
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Note: The first column of")
+    assert ".py:" not in result.stderr
+
+
+def test_brackets_in_names_are_not_markup(run, table, tmp_path):
+    odd = table.rename(tmp_path / "[bold red]odd.csv")
+
+    result = run("compare", odd, "--target", "kind", *PAIR)
+
+    assert "[bold red]odd.csv: 60 cases" in result.stdout
+
+
+def test_the_papers_example_knows_the_truth(run, monkeypatch):
+    from veridical.cli import compare
+
+    monkeypatch.setattr(compare, "N_SETS", 4)
+    plain = run("compare", "--folds", 5)
+    answer = json.loads(run("compare", "--folds", 5, "--json").stdout)
+
+    assert plain.exit_code == 0, plain.stderr
+    assert plain.stdout.startswith("No data given, so this is the paper's own example")
+    assert "TRUTH" in plain.stdout
+    assert [m["label"] for m in answer["methods"]] == ["IN", "OUT", "TRUTH"]
+    assert answer["names"] == {"a": "ReliefF", "b": "FCBF"}
+    assert answer["n_features"] == 20
+    assert answer["data"]["n_samples"] == 125
+    assert answer["truth"]["n_sets"] == 4
+    assert answer["words"]["belief"] == "known"
+
+
+def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
+    """50 cases, 5000 columns, random labels: OUT shines, and the page says why."""
+    X, y = make_random_labels(50, n_features=5000, random_state=0)
+    path, out = tmp_path / "noise.npz", tmp_path / "page.html"
+    np.savez(path, X=X, y=y)
+
+    result = run(
+        "compare", path, "--selectors", "anova", "information-gain", "--out", out,
+        "--json", "--classifier", "nb",
+    )  # fmt: skip
+
+    answer = json.loads(result.stdout)
+    inside, outside = answer["methods"]
+    for side in "ab":
+        assert outside[side]["value"] > 0.8
+        assert 0.3 < inside[side]["value"] < 0.7
+    assert len(answer["words"]["artefacts"]) == 2
+    assert "is an artefact of selecting on the same data" in out.read_text()
+
+
+# ---- as a process of its own ----------------------------------------------------
+
+
+def command(*argv, first="pass"):
+    code = f"from veridical.cli import main; {first}; main()"
+    return [sys.executable, "-c", code, *map(str, argv)]
+
+
+def test_real_process_writes_the_page(table, tmp_path):
+    out = tmp_path / "page.html"
+    done = subprocess.run(
+        command("compare", table, "--target", "kind", "--out", out, "--features", 2),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},  # a terminal poor in signs
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no bar where there is no terminal
+    assert done.stdout.rstrip().endswith(f"The report is in {out}")
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_ctrl_c_is_a_short_word_and_130(tmp_path):
+    out = tmp_path / "page.html"
+    endless = "from veridical.cli import compare; compare.N_SETS = 100_000"
+    process = subprocess.Popen(
+        command("compare", "--out", out, first=endless),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("No data given")
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert stderr.splitlines()[-1] == "Stopped. Nothing was written."
+    assert os.listdir(tmp_path) == []
