@@ -101,8 +101,10 @@ class _Relief:
             block_ranges(block, counts, low[lo:hi], high[lo:hi])
 
         map_blocks(work, self.X, self.n_threads)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = np.where(high > low, 1.0 / (high - low), 0.0).T.copy()
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inverse = (1.0 / (high - low)).T
+        # No range, or one too small to divide by: the column tells no two cases apart.
+        inverse = np.where(np.isfinite(inverse), inverse, 0.0)
         low = np.where(np.isnan(low), 0.0, low).T.copy()
         n_vals = np.zeros(low.shape, dtype=np.intp)
         for j in np.flatnonzero(self.nominal):
