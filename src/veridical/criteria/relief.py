@@ -7,7 +7,9 @@ those are corrected; then its neighbours are found anew.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from veridical.kernels.relief import add_pulls, sum_mixed, sum_numeric
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
+SLICES = 10  # parts in which the distances are taken, for those who watch
 BATCH = 16  # training sets whose neighbour pairs are summed in one pass over X
 
 
@@ -54,16 +57,26 @@ class ReliefRelevance:
         Hits, and misses per class, that each case is held against.
     queries : array of shape (S, n) or None
         How often each case is asked; None asks every case of the set once.
+    tick : callable
+        Called after each of the `SLICES` parts of the distances.
     """
 
     n_neighbors: int = 10
     queries: FloatArray | None = None
     rtol: float = 0.0
     atol: float = 1e-12
+    tick: Callable[[], None] = lambda: None
 
     def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, between −1 and 1."""
         return _Relief(data, sets, self, n_threads).weights()
+
+
+def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
+    """Cut the rows so that each piece has about as many pairs (i, j > i)."""
+    share = np.sqrt(1.0 - np.arange(pieces + 1) / pieces)
+    bounds = np.rint(n * (1.0 - share)).astype(int).tolist()
+    return list(pairwise(bounds))
 
 
 class _Relief:
@@ -84,6 +97,7 @@ class _Relief:
         self.queries = np.ascontiguousarray(queries[:, rows])
         self.k = relevance.n_neighbors
         self.n_threads = n_threads
+        self.tick = relevance.tick
         plain = ~data.nominal
         plain[plain] = ~np.isnan(self.X.sum(axis=0)[plain])
         self.plain, self.mixed = np.flatnonzero(plain), np.flatnonzero(~plain)
@@ -127,7 +141,10 @@ class _Relief:
     def _distances(self) -> FloatArray:
         n, whole = len(self.X), self.scales[-1]
         D = np.zeros((n, n))
-        add_numeric(self.X_plain, whole.inverse[self.plain], D, self.n_threads)
+        numeric = self.X_plain, whole.inverse[self.plain], D, self.n_threads
+        for lo, hi in pairs_evenly(n, SLICES):
+            add_numeric(*numeric, rows=(lo, hi))
+            self.tick()
         if self.mixed.size:
             add_mixed(self.X_mixed, *whole.take(self.mixed), D, self.n_threads)
         return D

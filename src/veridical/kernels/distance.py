@@ -40,10 +40,21 @@ def _add_numeric(X: Any, inverse: FloatArray, lo: int, hi: int, D: FloatArray) -
                 D[i, j] += total
 
 
-def add_numeric(X: Any, inverse: FloatArray, D: FloatArray, n_threads: int) -> None:
-    """Add to `D` the weighted Manhattan distances of complete numeric columns."""
-    n = len(X)
-    blocks = [(X, inverse, lo, min(lo + ROWS, n), D) for lo in range(0, n, ROWS)]
+def add_numeric(
+    X: Any,
+    inverse: FloatArray,
+    D: FloatArray,
+    n_threads: int,
+    rows: tuple[int, int] | None = None,
+) -> None:
+    """Add to `D` the weighted Manhattan distances of complete numeric columns.
+
+    `rows` limits the work to a part of the rows of `D`.
+    """
+    first, last = rows or (0, len(X))
+    blocks = [
+        (X, inverse, lo, min(lo + ROWS, last), D) for lo in range(first, last, ROWS)
+    ]
     run(_add_numeric, blocks, n_threads)
 
 

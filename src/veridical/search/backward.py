@@ -17,7 +17,7 @@ def backward(
     *,
     rtol: float,
     by_index: bool = False,
-    tick: Callable[[int], None] = lambda left: None,
+    tick: Callable[[], None] = lambda: None,
 ) -> IntArray:
     """Order features by the round in which they are dropped, last ones first.
 
@@ -34,7 +34,7 @@ def backward(
     by_index : bool
         Order the features dropped in one round by index rather than by worth.
     tick : callable
-        Told after each round how many are left.
+        Called after each round.
 
     Returns
     -------
@@ -51,5 +51,5 @@ def backward(
         dropped = order[n_left:]
         rounds.append(kept[np.sort(dropped) if by_index else dropped])
         kept = kept[np.sort(order[:n_left])]
-        tick(kept.size)
+        tick()
     return np.concatenate([kept, *reversed(rounds)])

@@ -22,14 +22,18 @@ from veridical.search.incremental import (
     take_turns,
 )
 from veridical.selection._base import Abilities, WeightedSelector
+from veridical.selection._progress import ReportsProgress
 
 FLOOR = 1e-3  # mRMR: similarities below this are as good as none
 
 
-class _IncrementalSelector(WeightedSelector):
+class _IncrementalSelector(ReportsProgress, WeightedSelector):
     """A ratio of variances, correlation, and an incremental search."""
 
     n_searched: int | None
+
+    def _n_steps(self, data: Labelled) -> int | None:
+        return self._depth(data.values.shape[1])
 
     def _depth(self, n_features: int) -> int:
         """How far to search: at least as far as the user wants to select."""
@@ -129,7 +133,8 @@ class MRMR(_IncrementalSelector):
             Climb(cap_infinite(row), tradeoffs[self.scheme], s)
             for s, row in enumerate(scores)
         ]
-        climb_together(climbs, redundancy, self._depth(scores.shape[1]))
+        depth = self._depth(scores.shape[1])
+        climb_together(climbs, redundancy, depth, self._tick)
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
             for climb, row in zip(climbs, scores, strict=True)
@@ -222,6 +227,9 @@ class DifferentialPrioritization(_IncrementalSelector):
         self.n_searched = n_searched
         self.n_jobs = n_jobs
 
+    def _n_steps(self, data: Labelled) -> int | None:
+        return None if self.relevance == "one-vs-all" else super()._n_steps(data)
+
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
         if not 0 < self.alpha <= 1:
             raise InputError(
@@ -246,7 +254,7 @@ class DifferentialPrioritization(_IncrementalSelector):
             Climb(cap_infinite(row), Prioritized(self.alpha), s)
             for s, row in enumerate(scores)
         ]
-        climb_together(climbs, redundancy, depth)
+        climb_together(climbs, redundancy, depth, self._tick)
         self._path = climbs[0].relevance_path, climbs[0].antiredundancy_path
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
@@ -272,7 +280,8 @@ class DifferentialPrioritization(_IncrementalSelector):
         while min(map(len, merged)) < depth:
             # Classes that share features need more than their share of steps.
             short = depth - min(map(len, merged))
-            climb_together(everyone, redundancy, -(-short // parts.weight.shape[1]))
+            n_steps = -(-short // parts.weight.shape[1])
+            climb_together(everyone, redundancy, n_steps, self._tick)
             merged = [
                 take_turns([c.order for c in _strongest_first(of_set)], depth)
                 for of_set in climbs

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from veridical._records import FloatArray, InputError, Labelled, Ranking
-from veridical.criteria import ReliefRelevance
+from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
-from veridical.selection._base import Abilities, Selector
+from veridical.selection._base import Abilities
+from veridical.selection._progress import ReportsProgress
 
 
-class ReliefF(Selector):
+class ReliefF(ReportsProgress):
     """Rank features by how they differ between near cases of other and same class.
 
     A feature is good if it differs between a case and its nearest cases of other
@@ -90,12 +91,17 @@ class ReliefF(Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _n_steps(self, data: Labelled) -> int:
+        return SLICES
+
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise InputError(
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
-        relevance = ReliefRelevance(self.n_neighbors, self._queries(sets))
+        relevance = ReliefRelevance(
+            self.n_neighbors, self._queries(sets), tick=self._tick
+        )
         scores = relevance.scores(data, sets, self._n_threads)
         return rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
 

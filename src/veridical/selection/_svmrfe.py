@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,9 +15,10 @@ from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
 from veridical.selection._base import Abilities, WeightedSelector, _count
+from veridical.selection._progress import ReportsProgress
 
 
-class SVMRFE(WeightedSelector):
+class SVMRFE(ReportsProgress, WeightedSelector):
     """Drop the features a linear SVM weighs least, and fit again.
 
     Guyon's recursive elimination [1]_: in each round the features with the smallest
@@ -85,21 +87,18 @@ class SVMRFE(WeightedSelector):
 
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
         n_features = data.values.shape[1]
-        step = self._step(n_features)
-        wanted = self.n_features_to_select
-        stop = 1
-        if wanted is not None:
-            stop = _count(wanted, n_features, n_features, warn=False)
-
-        def n_drop(left: int) -> int:
-            return min(step, left - stop) if left > stop else step
-
+        n_drop = self._schedule(n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
 
         def eliminate(s: int) -> None:
             weights = SVMWeights(data, sets.counts[s], float(self.C))
             orders[s] = backward(
-                n_features, weights.scores, n_drop, rtol=1e-9, by_index=True
+                n_features,
+                weights.scores,
+                n_drop,
+                rtol=1e-9,
+                by_index=True,
+                tick=self._tick,
             )
 
         # The matrices are small: threads of one product would wait for each other,
@@ -107,6 +106,27 @@ class SVMRFE(WeightedSelector):
         with threadpool_limits(1, user_api="blas"):
             run(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
         return [Ranking(order, None, n_features) for order in orders]
+
+    def _schedule(self, n_features: int) -> Callable[[int], int]:
+        """How many features to drop when so many are left."""
+        step = self._step(n_features)
+        wanted = self.n_features_to_select
+        stop = 1
+        if wanted is not None:
+            stop = _count(wanted, n_features, n_features, warn=False)
+
+        def n_drop(left: int) -> int:
+            return min(step, left - stop) if left > stop else min(step, left - 1)
+
+        return n_drop
+
+    def _n_steps(self, data: Labelled) -> int:
+        left = data.values.shape[1]
+        n_drop, rounds = self._schedule(left), 0
+        while left > 1:
+            left -= n_drop(left)
+            rounds += 1
+        return rounds
 
     def _step(self, n_features: int) -> int:
         step: Any = self.step

@@ -1,0 +1,40 @@
+"""Progress of long fits through scikit-learn's callbacks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Self
+
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+from veridical._records import Labelled
+from veridical.kernels.trainsets import TrainSets
+from veridical.selection._base import Selector
+
+
+class ReportsProgress(CallbackSupportMixin, Selector):
+    """A selector whose fit is a loop that callbacks can watch.
+
+    ``set_callbacks(sklearn.callback.ProgressBar())`` shows how far it has come. A
+    subclass says how many steps there are and calls ``_tick`` after each.
+    """
+
+    @abstractmethod
+    def _n_steps(self, data: Labelled) -> int | None:
+        """How many steps a fit takes; None if that is not known beforehand."""
+
+    @with_callbacks
+    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+        root = self._init_callback_context(max_subtasks=self._n_steps(data))
+        root.call_on_fit_task_begin(estimator=self)
+        super()._keep(data, sets)
+        root.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _tick(self) -> None:
+        """Tell the callbacks that a step is done."""
+        root = getattr(self, "_callback_fit_ctx", None)
+        if root is not None and hasattr(self, "_skl_callbacks"):
+            step = root.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self)
+            step.call_on_fit_task_end(estimator=self)
