@@ -1,1 +1,22 @@
-"""Which selector is better, and may I believe it?"""
+"""Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
+
+from veridical.comparison.cells import cell_bias, count_cells
+from veridical.comparison.classifiers import CLASSIFIERS, make_classifier
+from veridical.comparison.protocol import compare
+from veridical.comparison.significance import corrected_resampled_t, paired_t
+from veridical.comparison.sources import truth, with_truth
+from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
+
+__all__ = [
+    "CLASSIFIERS",
+    "binomial_truthfulness",
+    "cell_bias",
+    "compare",
+    "corrected_resampled_t",
+    "count_cells",
+    "make_classifier",
+    "paired_t",
+    "truth",
+    "welch_bias",
+    "with_truth",
+]

@@ -1,0 +1,333 @@
+"""The classifiers a comparison can name: linear SVM, naive Bayes, 1-NN and a tree.
+
+| symbol  | meaning                                                | shape    |
+|---------|--------------------------------------------------------|----------|
+| values  | numbers and category codes, NaN where missing          | (n, p)   |
+| nominal | which columns hold codes                               | (p,)     |
+| low     | smallest training value of a numeric column            | (p_num,) |
+| span    | largest minus smallest, 1 for a constant column        | (p_num,) |
+| centre  | training mean, stands in for a missing number          | (p_num,) |
+| codes   | categories of a nominal column seen in training        | (k,)     |
+
+Studies fit millions of small models, so there is no ``ColumnTransformer`` here: a
+table becomes one matrix in a few array operations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets import encode
+from veridical.datasets.wording import did_you_mean, listed
+from veridical.learning import NaiveBayes
+
+BoolArray = NDArray[np.bool_]
+
+
+class NearestNeighbour(ClassifierMixin, BaseEstimator):
+    """The class of the nearest training case; all that are equally near vote.
+
+    With nominal columns many training cases are equally near, and taking the first of
+    them would let the order of the rows decide. A tied vote goes to the class that is
+    more frequent in training.
+
+    Examples
+    --------
+    >>> from veridical.comparison.classifiers import NearestNeighbour
+    >>> NearestNeighbour().fit([[0.0], [1.0]], ["no", "yes"]).predict([[0.8]])
+    array(['yes'], dtype='<U3')
+    """
+
+    # Squared distances that agree to this are equal but for rounding.
+    _TOLERANCE = 1e-9
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Remember the training cases.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, scaled as the distance should see them.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._cases = X
+        self._membership = np.eye(self.classes_.size)[codes]
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases to classify.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        distance = cdist(X, self._cases, "sqeuclidean")
+        nearest = distance.min(axis=1, keepdims=True)
+        votes = (distance <= nearest + self._TOLERANCE) @ self._membership
+        # Less than one vote: it decides between equals and nothing else.
+        share = self._membership.mean(axis=0) / 2
+        return self.classes_[np.argmax(votes + share, axis=1)]
+
+
+class TabularClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of numbers, made fit for tables with nominal and missing values.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What learns from the resulting matrix.
+    scale : bool, default=True
+        Map each numeric column to [0, 1] by its training minimum and maximum.
+    nominal_weight : float, default=1.0
+        Height of the indicators of a nominal column. With ``sqrt(0.5)`` two different
+        categories are at squared Euclidean distance 1.
+    categorical_features : "from_dtype", None, bool mask, indices or names
+        Which columns are nominal, see `veridical.datasets.encode`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : array of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    Notes
+    -----
+    A missing number is replaced by the training mean; "missing" is a category of its
+    own in a nominal column. A category that training has not seen is no category: its
+    indicators are all zero. What the names of the classes are does not matter: where a
+    classifier decides a tie by the order of its classes, the more frequent one wins.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from veridical.comparison import make_classifier
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, None, 9.0], "kind": ["a", "a", "b", "b"]})
+    >>> make_classifier("svm").fit(X, ["n", "n", "y", "y"]).predict(X).tolist()
+    ['n', 'n', 'y', 'y']
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scale: bool = True,
+        nominal_weight: float = 1.0,
+        categorical_features: Any = "from_dtype",
+    ) -> None:
+        self.estimator = estimator
+        self.scale = scale
+        self.nominal_weight = nominal_weight
+        self.categorical_features = categorical_features
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the scaling and the classifier.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            May hold nominal columns and missing values.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        """
+        table = encode(X, self.categorical_features)
+        validate_data(self, X, skip_check_array=True)  # names and number of columns
+        _, y = check_X_y(np.zeros((len(table.values), 1)), y)
+        check_classification_targets(y)
+        self._categories = table.categories
+        return self.fit_encoded(table.values, table.nominal, y)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Cases to classify, with the columns of `fit`.
+        """
+        check_is_fitted(self)
+        if getattr(X, "ndim", 2) == 2:  # else encode says how to reshape it
+            validate_data(self, X, skip_check_array=True, reset=False)
+        return self.predict_encoded(encode(X, categories=self._categories).values)
+
+    def fit_encoded(
+        self, values: FloatArray, nominal: BoolArray, y: NDArray[Any]
+    ) -> Self:
+        """Fit on a table that is already numbers and codes; nothing is checked.
+
+        Parameters
+        ----------
+        values : array of shape (n_samples, n_features)
+            Numbers, and codes in the nominal columns; NaN is missing.
+        nominal : bool array of shape (n_features,)
+            Which columns hold codes.
+        y : array of shape (n_samples,)
+            Class labels.
+        """
+        self._nominal = np.flatnonzero(nominal)
+        self._numeric = np.flatnonzero(~nominal)
+        self._codes = [np.unique(values[:, j]) for j in self._nominal]
+        numbers = self._numbers(values)
+        self._centre = _column_means(numbers)
+        numbers = np.where(np.isnan(numbers), self._centre, numbers)
+        self._low = numbers.min(axis=0)
+        span = numbers.max(axis=0) - self._low
+        self._span = np.where(span > 0, span, 1.0)
+        self.classes_, self._labels, codes = _number_classes(y)
+        self.estimator_ = clone(self.estimator).fit(self._matrix(values), codes)
+        return self
+
+    def predict_encoded(self, values: FloatArray) -> NDArray[Any]:
+        """Predict for a table that is already numbers and codes, unchecked.
+
+        Parameters
+        ----------
+        values : array of shape (n_samples, n_features)
+            Coded as for `fit_encoded`.
+        """
+        return self._labels[self.estimator_.predict(self._matrix(values))]
+
+    def _numbers(self, values: FloatArray) -> FloatArray:
+        if self._nominal.size == 0:
+            return values
+        return values[:, self._numeric]
+
+    def _matrix(self, values: FloatArray) -> FloatArray:
+        numbers = self._numbers(values)
+        missing = np.isnan(numbers)
+        if missing.any():
+            numbers = np.where(missing, self._centre, numbers)
+        if self.scale:
+            numbers = (numbers - self._low) / self._span
+        if self._nominal.size == 0:
+            return numbers
+        indicators = [
+            _equal(values[:, [j]], codes) * self.nominal_weight
+            for j, codes in zip(self._nominal, self._codes, strict=True)
+        ]
+        return np.hstack([numbers, *indicators])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], IntArray]:
+    """Number the classes, the most frequent first, then as they occur.
+
+    Returns the sorted labels, the labels by number, and the numbers of `y`.
+    """
+    classes, start, inverse, counts = np.unique(
+        y, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((start, -counts))
+    number = np.empty(order.size, dtype=np.intp)
+    number[order] = np.arange(order.size)
+    return classes, classes[order], number[inverse]
+
+
+def _column_means(numbers: FloatArray) -> FloatArray:
+    """Mean of what is known in each column; 0 where nothing is."""
+    known = ~np.isnan(numbers)
+    total = np.where(known, numbers, 0.0).sum(axis=0)
+    return total / np.maximum(known.sum(axis=0), 1)
+
+
+def _equal(column: FloatArray, codes: FloatArray) -> FloatArray:
+    """Indicators of the codes; NaN, where values were missing, comes last."""
+    same = column == codes
+    if codes.size and np.isnan(codes[-1]):
+        same[:, -1] = np.isnan(column[:, 0])
+    return same.astype(np.float64)
+
+
+# -- by name -------------------------------------------------------------------------
+
+
+def _svm() -> TabularClassifier:
+    return TabularClassifier(SVC(kernel="linear", C=1.0))
+
+
+def _nearest() -> TabularClassifier:
+    return TabularClassifier(NearestNeighbour(), nominal_weight=math.sqrt(0.5))
+
+
+def _tree() -> TabularClassifier:
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0)
+    return TabularClassifier(tree, scale=False)
+
+
+#: The classifiers that have a name, each with the function that makes a fresh one.
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "svm": _svm,
+    "nb": NaiveBayes,
+    "1nn": _nearest,
+    "tree": _tree,
+}
+
+
+def make_classifier(name: str) -> Any:
+    """Make one of the comparison's classifiers by its name.
+
+    Parameters
+    ----------
+    name : {"svm", "nb", "1nn", "tree"}
+        "svm": linear support vector machine, C = 1, inputs scaled to [0, 1] by the
+        training minimum and maximum, indicators for nominal columns. "nb": naive Bayes
+        with normal densities for numbers and frequencies for categories. "1nn": nearest
+        neighbour on scaled numbers, where two different categories are one apart.
+        "tree": scikit-learn's CART with at least two cases in a leaf, which stands in
+        for C4.5 and is not the same.
+
+    Returns
+    -------
+    classifier
+        Unfitted; takes arrays or data frames, nominal columns and missing values.
+
+    Raises
+    ------
+    InputError
+        If there is no such classifier.
+
+    References
+    ----------
+    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+
+    Examples
+    --------
+    >>> from veridical.comparison import make_classifier
+    >>> make_classifier("1nn").fit([[0.0], [5.0]], ["a", "b"]).predict([[4.0]])
+    array(['b'], dtype='<U1')
+    """
+    if name in CLASSIFIERS:
+        return CLASSIFIERS[name]()
+    raise InputError(
+        f"There is no classifier {name!r}{did_you_mean(str(name), CLASSIFIERS)} Use "
+        f"one of {listed(CLASSIFIERS)}, or pass a scikit-learn classifier."
+    )

@@ -1,0 +1,311 @@
+"""From accuracies to what may be said: verdicts, optimism, bias and plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._records import (
+    SIDES,
+    FloatArray,
+    Interval,
+    Side,
+    TestResult,
+    Truthfulness,
+    Verdict,
+    Winner,
+)
+from veridical.comparison.significance import (
+    TESTS,
+    Geometry,
+    corrected_resampled_t,
+)
+from veridical.comparison.truthfulness import binomial_truthfulness
+
+Accuracies = Mapping[str, FloatArray]
+
+
+def give_verdicts(
+    accuracy: Accuracies,
+    classifiers: Sequence[str],
+    geometries: Mapping[str, Geometry],
+    tests: Mapping[str, str],
+    alpha: float,
+) -> tuple[dict[str, Verdict], dict[str, dict[str, Verdict]]]:
+    """Judge every method, on the mean over the classifiers and on each alone.
+
+    Parameters
+    ----------
+    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
+        The accuracies.
+    classifiers : sequence of str
+        Their names.
+    geometries, tests : mapping of method to Geometry and to the name of a test
+        How the accuracies came about and how they are to be tested.
+    alpha : float
+        Significance level.
+
+    Returns
+    -------
+    tuple
+        Verdict per method; verdict per classifier and method.
+    """
+
+    def verdict(method: str, scores: FloatArray) -> Verdict:
+        a, b = scores.reshape(2, -1)
+        return Verdict.of(TESTS[tests[method]](a, b, geometries[method], alpha))
+
+    overall = {m: verdict(m, accuracy[m].mean(axis=1)) for m in tests}
+    alone = {
+        name: {m: verdict(m, accuracy[m][:, c]) for m in tests}
+        for c, name in enumerate(classifiers)
+    }
+    return overall, alone
+
+
+def means(values: FloatArray) -> FloatArray:
+    """Mean accuracy of the two sides over classifiers, repeats and folds."""
+    return values.mean(axis=(1, 2, 3))
+
+
+def imbalance(accuracy: Accuracies) -> dict[str, float]:
+    """How differently a method errs on the two sides: ``|bias(a) - bias(b)|``.
+
+    Bias is taken against TRUTH where it is known, else OUT's against IN.
+    """
+    reference = "truth" if "truth" in accuracy else "in"
+    if reference not in accuracy:
+        return {}
+    result = {}
+    for method in accuracy:
+        if method != reference:
+            bias = means(accuracy[method]) - means(accuracy[reference])
+            result[method] = float(abs(bias[0] - bias[1]))
+    return result
+
+
+def measure_optimism(
+    accuracy: Accuracies, geometry: Geometry, alpha: float
+) -> dict[Side, Interval]:
+    """OUT minus IN on the same folds, with the interval of the corrected t-test."""
+    if not {"in", "out"} <= set(accuracy):
+        return {}
+    result: dict[Side, Interval] = {}
+    for i, side in enumerate(SIDES):
+        inside, outside = (accuracy[m][i].mean(axis=0).ravel() for m in ("in", "out"))
+        test = _corrected(outside, inside, geometry, alpha)
+        result[side] = Interval(test.mean_difference, *test.interval)
+    return result
+
+
+def _corrected(
+    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
+) -> TestResult:
+    return corrected_resampled_t(
+        a, b, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
+    )
+
+
+def find_artefacts(
+    accuracy: Accuracies,
+    optimism: Mapping[Side, Interval],
+    chance: float,
+    geometry: Geometry,
+    alpha: float,
+) -> tuple[Side, ...]:
+    """Find the sides whose OUT accuracy is made by the selection and nothing else.
+
+    So it is where OUT is above chance, IN is not, and OUT is above IN. "Above" means
+    by the whole interval of the mean (corrected for overlapping training sets).
+    """
+
+    def above(method: str, i: int) -> bool:
+        scores = accuracy[method][i].mean(axis=0).ravel()
+        test = _corrected(scores, np.full_like(scores, chance), geometry, alpha)
+        return test.interval[0] > 0
+
+    return tuple(
+        side
+        for i, side in enumerate(SIDES)
+        if side in optimism
+        and optimism[side].low > 0
+        and above("out", i)
+        and not above("in", i)
+    )
+
+
+def count_truths(
+    true: Winner, found: Mapping[str, Sequence[Winner]], alpha: float
+) -> Truthfulness:
+    """Count on how many data sets IN and OUT reached the true verdict."""
+    right_in = np.array([winner == true for winner in found["in"]], dtype=bool)
+    right_out = np.array([winner == true for winner in found["out"]], dtype=bool)
+    return binomial_truthfulness(
+        int((right_in & ~right_out).sum()),
+        int((~right_in & right_out).sum()),
+        both_right=int((right_in & right_out).sum()),
+        both_wrong=int((~right_in & ~right_out).sum()),
+        alpha=alpha,
+    )
+
+
+# -- in words ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What the sentences need besides verdicts: names and levels."""
+
+    names: Mapping[Side, str]
+    alpha: float
+    chance: float
+
+    def winner(self, verdict: Verdict) -> str:
+        """Name the better side."""
+        return self.names["a" if verdict.mean_difference > 0 else "b"]
+
+    def loser(self, verdict: Verdict) -> str:
+        """Name the worse side."""
+        return self.names["b" if verdict.mean_difference > 0 else "a"]
+
+    def evidence(self, verdict: Verdict, sign: int = 1) -> str:
+        """Interval in points of accuracy, and p-value."""
+        low, high = sorted(100 * sign * bound for bound in verdict.interval)
+        return (
+            f"{100 * (1 - self.alpha):.4g} % interval {minus(low)} to {minus(high)}, "
+            f"{p_text(verdict.p_value)}"
+        )
+
+
+def minus(value: float) -> str:
+    """Write a number of points with one decimal and a true minus sign."""
+    text = f"{value:.1f}".replace("-", "−")
+    return "0.0" if text == "−0.0" else text
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value; very small ones as a bound."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def recommend(
+    verdicts: Mapping[str, Verdict],
+    accuracy: Accuracies,
+    artefacts: Sequence[Side],
+    wording: Wording,
+) -> str:
+    """Say what may be claimed and what may be used, after the paper's conclusions.
+
+    To claim that one selector is superior, use IN; to pick a subset for one data set,
+    run both and trust the one that sees a difference.
+    """
+    sentences = []
+    if artefacts:
+        sentences.append(_on_artefacts(accuracy, artefacts, wording))
+    sentences.append(_on_claims(verdicts.get("in"), wording))
+    if {"in", "out"} <= set(verdicts):
+        sentences.append(_on_picking(verdicts, artefacts, wording))
+    return " ".join(sentences)
+
+
+def _on_artefacts(
+    accuracy: Accuracies, artefacts: Sequence[Side], wording: Wording
+) -> str:
+    percent = {method: 100 * means(accuracy[method]) for method in ("in", "out")}
+
+    def listed(method: str) -> str:
+        return " and ".join(
+            f"{percent[method][SIDES.index(side)]:.1f} % ({wording.names[side]})"
+            for side in artefacts
+        )
+
+    return (
+        f"OUT is an artefact of selection here: it reports {listed('out')}, but when "
+        f"the test cases are kept out of the selection, IN reports {listed('in')}, "
+        f"which is not above chance ({100 * wording.chance:.1f} %, always naming the "
+        "largest class)."
+    )
+
+
+def _on_claims(inside: Verdict | None, wording: Wording) -> str:
+    if inside is None:
+        return (
+            "Do not claim that either is better: OUT alone was run, and its test cases "
+            "took part in the selection; run IN as well."
+        )
+    if inside.winner == "draw":
+        return (
+            f"Do not claim that either is better: under IN, {wording.names['a']} minus "
+            f"{wording.names['b']} is {minus(100 * inside.mean_difference)} points of "
+            f"accuracy ({wording.evidence(inside)})."
+        )
+    sign = 1 if inside.mean_difference > 0 else -1
+    return (
+        f"You may claim that {wording.winner(inside)} selects better than "
+        f"{wording.loser(inside)} here: under IN it is ahead by "
+        f"{minus(100 * abs(inside.mean_difference))} points of accuracy "
+        f"({wording.evidence(inside, sign)})."
+    )
+
+
+def _on_picking(
+    verdicts: Mapping[str, Verdict], artefacts: Sequence[Side], wording: Wording
+) -> str:
+    inside, outside = verdicts["in"], verdicts["out"]
+    if len(artefacts) == len(SIDES):
+        return "Neither selection is shown to be worth using on this data set."
+    goal = "To pick features for this data set alone"
+    if inside.winner == outside.winner == "draw":
+        return f"{goal}, take either: neither IN nor OUT sees a difference."
+    if inside.winner == outside.winner:
+        return f"{goal}, take {wording.winner(inside)}: IN and OUT agree."
+    if outside.winner == "draw":
+        return f"{goal}, take {wording.winner(inside)}: IN alone sees a difference."
+    if inside.winner == "draw":
+        if outside.winner in artefacts:
+            return f"{goal}, do not follow OUT's verdict: it rests on the artefact."
+        return (
+            f"{goal}, {wording.winner(outside)} is the better bet: OUT sees a "
+            f"difference where IN does not ({p_text(outside.p_value)})."
+        )
+    return (
+        f"{goal}, trust neither: IN prefers {wording.winner(inside)} and OUT "
+        f"{wording.winner(outside)}."
+    )
+
+
+def describe_truth(
+    true: Verdict,
+    found: Mapping[str, Sequence[Winner]],
+    truthfulness: Truthfulness | None,
+    wording: Wording,
+    n_sets: int,
+) -> str:
+    """Say what is true on a source, and how often IN and OUT found it."""
+    if true.winner == "draw":
+        text = (
+            f"TRUTH sees no difference over {n_sets} data sets from this source "
+            f"({wording.evidence(true)})."
+        )
+    else:
+        sign = 1 if true.mean_difference > 0 else -1
+        text = (
+            f"On this source {wording.winner(true)} is truly better, by "
+            f"{minus(100 * abs(true.mean_difference))} points of accuracy over "
+            f"{n_sets} data sets ({wording.evidence(true, sign)})."
+        )
+    if found:
+        counts = " and ".join(
+            f"{method.upper()} on {sum(winner == true.winner for winner in winners)}"
+            for method, winners in found.items()
+        )
+        text += f" The same verdict was reached by {counts} of {n_sets} data sets"
+        if truthfulness is None:
+            return f"{text}."
+        better = truthfulness.better
+        who = "neither" if better == "same" else better.upper()
+        p_value = p_text(truthfulness.p_value)
+        text += f"; {who} is significantly more truthful ({p_value})."
+    return text

@@ -1,0 +1,308 @@
+"""The work of a comparison: choose features, fit, count hits; on one core or many.
+
+IN chooses anew on the training rows of each fold, OUT once on all rows before the
+folds are looked at, TRUTH also once on all rows, to be tested on cases drawn apart.
+The three share everything they can: data, folds, and, where the same columns were
+chosen, the fitted models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from threadpoolctl import threadpool_limits
+
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.comparison.classifiers import TabularClassifier, make_classifier
+from veridical.comparison.data import Data
+from veridical.comparison.rankers import Ranker, one_line, seeded
+from veridical.comparison.splits import Splits
+
+Job = tuple[Callable[..., Any], tuple[Any, ...]]
+Runner = Callable[[Iterable[Job]], list[Any]]
+Progress = Callable[[int, int], object]
+
+
+# -- classifiers ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A classifier and the name it goes by.
+
+    One of ours (``named``) is given codes as they are, which spares it the way through
+    a data frame, and numbered classes. Other people's see labels and data frames as
+    the user has them, since their parameters may refer to those.
+    """
+
+    classifier: Any
+    name: str
+    description: str
+    named: bool = False
+
+    def accuracy(
+        self, data: Data, train: IntArray, test: IntArray, columns: IntArray
+    ) -> float:
+        """Fit on the training rows of some columns, count hits on the test rows."""
+        if self.named:
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                predicted = self._predict_encoded(data, train, test, columns)
+            return float(np.mean(predicted == data.codes[test]))
+        model = clone(self.classifier)
+        model.fit(data.table(train, columns), data.labels[train])
+        predicted = np.asarray(model.predict(data.table(test, columns)))
+        return float(np.mean(predicted == data.labels[test]))
+
+    def _predict_encoded(
+        self, data: Data, train: IntArray, test: IntArray, columns: IntArray
+    ) -> Any:
+        model, nominal = self.classifier, data.nominal[columns]
+        known, unknown = data.take(train, columns), data.take(test, columns)
+        if isinstance(model, TabularClassifier):
+            model.fit_encoded(known, nominal, data.codes[train])
+            return model.predict_encoded(unknown)
+        model.set_params(categorical_features=nominal if nominal.any() else None)
+        return model.fit(known, data.codes[train]).predict(unknown)
+
+
+def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
+    """Turn ``classifier=`` into judges with different names.
+
+    Parameters
+    ----------
+    given : str, classifier or list of them
+        Names as in `make_classifier`.
+    seed : int
+        For classifiers that use chance and have no seed of their own.
+    """
+    several = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not several:
+        raise InputError("classifier is an empty list; name at least one, 'svm' say.")
+    names = [item if isinstance(item, str) else type(item).__name__ for item in several]
+    judges = []
+    for i, item in enumerate(several):
+        classifier = make_classifier(item) if isinstance(item, str) else item
+        known = hasattr(classifier, "__sklearn_tags__")
+        if isinstance(classifier, type) or not (known and is_classifier(classifier)):
+            raise InputError(
+                f"classifier={item!r} is not a classifier; pass a name such as 'svm' "
+                "or an instance of a scikit-learn classifier."
+            )
+        name = names[i]
+        if names.count(name) > 1:
+            name = f"{name} ({names[: i + 1].count(name)})"
+        if isinstance(item, str):  # ours leave nothing to chance
+            judges.append(Judge(classifier, name, item, named=True))
+        else:
+            classifier = seeded(classifier, seed)
+            judges.append(Judge(classifier, name, one_line(classifier)))
+    return tuple(judges)
+
+
+# -- one data set --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is done to a data set, whatever the data."""
+
+    rankers: tuple[Ranker, Ranker]
+    judges: tuple[Judge, ...]
+    n_features: int
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Columns chosen and accuracies reached on one data set.
+
+    Parameters
+    ----------
+    chosen : mapping of method to array (2, n_splits, n_features)
+        One split for OUT and TRUTH, which choose once.
+    accuracy : mapping of method to array (2, n_classifiers, n_splits)
+        One split for TRUTH, its independent test set.
+    """
+
+    chosen: dict[str, IntArray]
+    accuracy: dict[str, FloatArray]
+
+
+def run_data_set(
+    design: Design,
+    data: Data,
+    splits: Splits | None,
+    columns: IntArray,
+    run: Runner,
+    *,
+    n_rows: int | None = None,
+) -> Outcome:
+    """Choose and judge on one data set, by every method of the design.
+
+    Parameters
+    ----------
+    design : Design
+        Selectors, classifiers and methods.
+    data : Data
+        The cases; for TRUTH the rows from `n_rows` on are the independent test set.
+    splits : Splits or None
+        Folds over the leading rows; None if TRUTH alone is asked for.
+    columns : int array
+        Order in which selectors see the columns.
+    run : callable
+        Does a series of jobs, see `serial` and `Workers`.
+    n_rows : int, optional
+        How many leading rows may be learned from; all by default.
+    """
+    n_rows = data.n_samples if n_rows is None else n_rows
+    everything = np.arange(n_rows)
+    once = bool({"out", "truth"} & set(design.methods))
+    inside = splits.train if splits is not None and "in" in design.methods else ()
+    train_sets = ([everything] if once else []) + list(inside)
+    chosen = _choose(design, data, n_rows, columns, train_sets, run)
+    picks = {
+        "in": chosen[:, int(once) :],
+        "out": chosen[:, :1],
+        "truth": chosen[:, :1],
+    }
+    jobs: list[Job] = []
+    if splits is not None:
+        for f, (train, test) in enumerate(zip(splits.train, splits.test, strict=True)):
+            subsets = [
+                picks[method][side, f if method == "in" else 0]
+                for method in design.methods
+                if method != "truth"
+                for side in range(2)
+            ]
+            jobs.append((score, (design.judges, data, train, test, subsets)))
+    if "truth" in design.methods:
+        unseen = np.arange(n_rows, data.n_samples)
+        subsets = list(picks["truth"][:, 0])
+        jobs.append((score, (design.judges, data, everything, unseen, subsets)))
+    return Outcome(
+        chosen={method: picks[method] for method in design.methods},
+        accuracy=_by_method(design, run(jobs)),
+    )
+
+
+def _choose(
+    design: Design,
+    data: Data,
+    n_rows: int,
+    columns: IntArray,
+    train_sets: Sequence[IntArray],
+    run: Runner,
+) -> IntArray:
+    """Choose for both sides and all training sets: (2, n_train_sets, n_features)."""
+    jobs = [
+        (ranker.choose, (data, n_rows, columns, part, design.n_features))
+        for ranker in design.rankers
+        for part in ranking_parts(ranker, train_sets)
+    ]
+    done = np.concatenate(run(jobs))
+    return done.reshape(2, len(train_sets), design.n_features)
+
+
+def ranking_parts(
+    ranker: Ranker, train_sets: Sequence[IntArray]
+) -> list[Sequence[IntArray]]:
+    """Cut the ranking into jobs: one if the selector shares work, else one per set."""
+    if ranker.ranks_many:
+        return [train_sets]
+    return [[rows] for rows in train_sets]
+
+
+def _by_method(design: Design, scored: list[FloatArray]) -> dict[str, FloatArray]:
+    """Sort what `score` returned, split by split, into (2, n_classifiers, n_splits)."""
+    accuracy = {}
+    if "truth" in design.methods:
+        accuracy["truth"] = scored[-1][:, :, np.newaxis]
+        scored = scored[:-1]
+    folded = [method for method in design.methods if method != "truth"]
+    for i, method in enumerate(folded):
+        accuracy[method] = np.stack([part[2 * i : 2 * i + 2] for part in scored], -1)
+    return {method: accuracy[method] for method in design.methods}
+
+
+def score(
+    judges: Sequence[Judge],
+    data: Data,
+    train: IntArray,
+    test: IntArray,
+    subsets: Sequence[IntArray],
+) -> FloatArray:
+    """Accuracy of every classifier on every subset of columns, for one split.
+
+    A subset is a set: its columns are put in the order of the data, so that two
+    selectors which choose the same columns get the same model, fitted once.
+
+    Returns
+    -------
+    array of shape (n_subsets, n_classifiers)
+    """
+    known: dict[bytes, list[float]] = {}
+    rows = []
+    for subset in subsets:
+        columns = np.sort(subset)
+        key = columns.tobytes()
+        if key not in known:
+            known[key] = [
+                judge.accuracy(data, train, test, columns) for judge in judges
+            ]
+        rows.append(known[key])
+    return np.array(rows)
+
+
+# -- doing jobs ----------------------------------------------------------------------
+
+
+def serial(jobs: Iterable[Job]) -> list[Any]:
+    """Do jobs one after the other, here."""
+    return [routine(*arguments) for routine, arguments in jobs]
+
+
+class Workers:
+    """Does jobs on several processes, in any number, with the same result.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in joblib: None is one process unless a context says otherwise, -1 all cores.
+    progress : callable or None
+        Called as ``progress(done, total)`` after each job.
+    total : int
+        How many jobs there will be in all.
+    """
+
+    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int):
+        if n_jobs == 0:
+            raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.total = total
+        self.done = 0
+
+    def __call__(self, jobs: Iterable[Job]) -> list[Any]:
+        """Do a series of jobs; the results come in the order of the jobs."""
+        results = []
+        stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
+        )
+        for result in stream:
+            results.append(result)
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.total)
+        return results
+
+
+def _on_one_thread(routine: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    # BLAS sums in another order on another number of threads; one is always the same.
+    with threadpool_limits(limits=1):
+        return routine(*arguments)

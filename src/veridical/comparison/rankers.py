@@ -1,0 +1,242 @@
+"""Selectors of every kind, asked one question: your best F features on these rows?
+
+Our own selectors answer for many training sets at once through ``rank_many``. Any
+other scikit-learn selector is fitted on each training set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._records import SIDES, InputError, IntArray, Side
+from veridical.comparison.data import Data
+from veridical.datasets.wording import did_you_mean
+from veridical.selection import SELECTORS
+
+# What a comparison decides itself, so that it says nothing about a selector.
+_NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A selector and the name it goes by."""
+
+    selector: Any
+    name: str
+
+    @property
+    def ranks_many(self) -> bool:
+        """Whether it ranks for many training sets at once."""
+        return hasattr(self.selector, "rank_many")
+
+    def on_one_thread(self) -> Ranker:
+        """Keep the selector from starting threads, where data sets run side by side.
+
+        For a small data set starting threads costs more than they save.
+        """
+        parameters: dict[str, Any] = getattr(self.selector, "get_params", dict)()
+        if parameters.get("n_jobs", 1) is not None:
+            return self
+        return Ranker(clone(self.selector).set_params(n_jobs=1), self.name)
+
+    def choose(
+        self,
+        data: Data,
+        n_rows: int,
+        columns: IntArray,
+        train_sets: Sequence[IntArray],
+        n_features: int,
+    ) -> IntArray:
+        """Choose features on each training set.
+
+        Parameters
+        ----------
+        data : Data
+            The cases.
+        n_rows : int
+            Only the leading rows may be seen; the others are a test set.
+        columns : int array
+            A permutation of the columns. The selector sees them in this order, so that
+            the place of a column carries no information where ties go by index.
+        train_sets : sequence of int arrays
+            Rows to choose on.
+        n_features : int
+            How many features to choose.
+
+        Returns
+        -------
+        int array of shape (n_train_sets, n_features)
+            Column indices of `data`, best first.
+        """
+        X = data.permuted(columns, n_rows)
+        if self.ranks_many:
+            orders = self.selector.rank_many(X, data.codes[:n_rows], list(train_sets))
+            chosen = [np.asarray(order)[:n_features] for order in orders]
+        else:
+            chosen = [
+                self._choose_one(
+                    X.iloc[rows] if hasattr(X, "iloc") else X[rows],
+                    data.labels[rows],
+                    n_features,
+                )
+                for rows in train_sets
+            ]
+        for order in chosen:
+            if np.unique(order).size != n_features:
+                raise InputError(
+                    f"{self.name} ranked {np.unique(order).size} feature(s), but "
+                    f"{n_features} are asked for; its rank_many must return an order "
+                    "of all features."
+                )
+        return columns[np.array(chosen, dtype=np.intp)]
+
+    def _choose_one(self, X: Any, y: Any, n_features: int) -> IntArray:
+        fitted = _ask_for(clone(self.selector), n_features).fit(X, y)
+        chosen = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
+        merit = _merit(fitted, X.shape[1])
+        if merit is not None:
+            chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
+        if chosen.size < n_features or (chosen.size > n_features and merit is None):
+            raise InputError(
+                f"{self.name} returned {chosen.size} feature(s), but {n_features} are "
+                "asked for; give it a parameter that leaves at least so many, or use a "
+                "selector with n_features_to_select or k."
+            )
+        return chosen[:n_features]
+
+
+def _ask_for(selector: Any, n_features: int) -> Any:
+    """Set whatever parameter a selector has for the number of features."""
+    parameters = selector.get_params(deep=False)
+    for name in _NUMBER_OF_FEATURES[:2]:
+        if name in parameters:
+            return selector.set_params(**{name: n_features})
+    if {"max_features", "threshold"} <= set(parameters):  # SelectFromModel
+        return selector.set_params(max_features=n_features, threshold=-np.inf)
+    return selector
+
+
+def _merit(fitted: Any, n_columns: int) -> Any:
+    """Larger is better, per column; None if the selector does not say."""
+    for name, sign in (("scores_", 1.0), ("ranking_", -1.0)):
+        values = getattr(fitted, name, None)
+        if values is not None and np.shape(values) == (n_columns,):
+            merit = sign * np.asarray(values, dtype=np.float64)
+            return np.where(np.isnan(merit), -np.inf, merit)
+    return None
+
+
+# -- from what the user passed to rankers --------------------------------------------
+
+
+def make_rankers(
+    a: Any, b: Any, names: Mapping[Side, str] | None, seed: int
+) -> tuple[Ranker, Ranker]:
+    """Turn the two sides of a comparison into rankers with different names.
+
+    Parameters
+    ----------
+    a, b : str or selector
+        A name from ``veridical.selection.SELECTORS`` or a selector.
+    names : mapping of "a" and "b" to str, optional
+        Display names.
+    seed : int
+        For selectors that use chance and have no seed of their own. Both get the same,
+        so that a selector compared with itself always draws.
+    """
+    selectors = (_selector(a, "a"), _selector(b, "b"))
+    shown = _display_names(selectors, names)
+    rankers = [
+        Ranker(seeded(selector, seed), name)
+        for selector, name in zip(selectors, shown, strict=True)
+    ]
+    return rankers[0], rankers[1]
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Copy an estimator and fill every ``random_state`` that is None."""
+    copied = clone(estimator, safe=False)
+    if not hasattr(copied, "get_params"):
+        return copied
+    open_seeds = sorted(
+        name
+        for name, value in copied.get_params(deep=True).items()
+        if value is None and name.split("__")[-1] == "random_state"
+    )
+    words = np.random.SeedSequence(seed).generate_state(max(len(open_seeds), 1))
+    return copied.set_params(
+        **{name: int(word) for name, word in zip(open_seeds, words, strict=False)}
+    )
+
+
+def _selector(given: Any, side: Side) -> Any:
+    if isinstance(given, str):
+        if given not in SELECTORS:
+            raise InputError(
+                f"There is no selector {given!r}{did_you_mean(given, SELECTORS)} Use "
+                f"one of {', '.join(sorted(SELECTORS))}, or pass a scikit-learn "
+                "selector."
+            )
+        return SELECTORS[given]()
+    if isinstance(given, type):
+        raise InputError(
+            f"Selector {side} is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if not hasattr(given, "rank_many") and not (
+        hasattr(given, "fit") and hasattr(given, "get_support")
+    ):
+        raise InputError(
+            f"Selector {side} is {given!r}, which does not select features: it needs "
+            "rank_many, or fit and get_support as scikit-learn's selectors have."
+        )
+    return given
+
+
+def _display_names(
+    selectors: tuple[Any, Any], names: Mapping[Side, str] | None
+) -> tuple[str, str]:
+    if names is not None:
+        if not isinstance(names, Mapping) or set(names) != set(SIDES):
+            raise InputError(
+                f"names must be a mapping with the keys 'a' and 'b', got {names!r}."
+            )
+        if str(names["a"]) == str(names["b"]):
+            raise InputError(
+                f"Both selectors are called {names['a']!r}; give them different names."
+            )
+        return str(names["a"]), str(names["b"])
+    first, second = (type(selector).__name__ for selector in selectors)
+    if first != second:
+        return first, second
+    different = _different_parameters(*selectors)
+    if different[0]:
+        return f"{first}({different[0]})", f"{second}({different[1]})"
+    return f"{first} (a)", f"{second} (b)"
+
+
+def _different_parameters(a: Any, b: Any) -> tuple[str, str]:
+    if not (hasattr(a, "get_params") and hasattr(b, "get_params")):
+        return "", ""
+    first, second = a.get_params(deep=False), b.get_params(deep=False)
+    keys = [
+        key
+        for key in first
+        if key not in _NUMBER_OF_FEATURES and repr(first[key]) != repr(second.get(key))
+    ]
+    texts = [
+        ", ".join(f"{key}={one_line(values.get(key))}" for key in keys)
+        for values in (first, second)
+    ]
+    return texts[0], texts[1]
+
+
+def one_line(thing: object) -> str:
+    """Write an object on one line, functions by their names."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(thing).split()))

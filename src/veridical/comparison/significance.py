@@ -1,0 +1,276 @@
+"""Is the difference real? Significance tests on paired accuracies.
+
+| symbol | meaning                                                   |
+|--------|-----------------------------------------------------------|
+| d      | differences of paired scores, positive where ``a`` leads  |
+| J      | number of differences                                     |
+| s²     | their variance, with J − 1 in the denominator             |
+| n1, n2 | cases in a training and in a test set                     |
+
+A test that must know how the scores came about receives it as a `Geometry`, which the
+resampling itself fills in; `TESTS` lists what ``compare(test=...)`` understands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from veridical._records import FloatArray, InputError, TestResult
+
+# Differences that agree to this are equal: accuracies are fractions of small counts,
+# so what is left below it is rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How the scores of a comparison were resampled.
+
+    Parameters
+    ----------
+    n_train, n_test : tuple of int
+        Cases in the training and test set of each split, in the order of the scores.
+    n_repeats, n_folds : int
+        How the splits are arranged; their product is the number of splits.
+    """
+
+    n_train: tuple[int, ...]
+    n_test: tuple[int, ...]
+    n_repeats: int
+    n_folds: int
+
+
+def paired_t(
+    scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
+) -> TestResult:
+    """Student's t-test on paired scores.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n,)
+        Scores of the two sides, paired: same fold or same data set.
+    alpha : float, default=0.05
+        Significance level; the interval has confidence ``1 - alpha``.
+
+    Returns
+    -------
+    TestResult
+        Two-sided, with ``n - 1`` degrees of freedom.
+
+    See Also
+    --------
+    corrected_resampled_t : For the folds of a cross-validation.
+
+    Notes
+    -----
+    On the folds of one cross-validation the differences are not independent, because
+    training sets overlap, and the test rejects too often. It is right for scores from
+    independent data sets. Differences that are all equal have no variance: then the
+    p-value is 1 if they are zero and 0 if they are not.
+
+    References
+    ----------
+    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+
+    Examples
+    --------
+    >>> from veridical.comparison import paired_t
+    >>> result = paired_t([0.9, 0.8, 0.9, 0.7], [0.8, 0.8, 0.7, 0.6])
+    >>> round(result.statistic, 4), round(result.p_value, 4), result.winner
+    (2.4495, 0.0917, 'draw')
+    """
+    d = _differences(scores_a, scores_b)
+    assumptions = (
+        "The differences are independent and normal; the folds of one "
+        "cross-validation are not independent, and on them this test rejects too often."
+    )
+    return _t_test("paired t", d, 1 / d.size, d.size - 1, alpha, assumptions)
+
+
+def corrected_resampled_t(
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    *,
+    n_train: ArrayLike,
+    n_test: ArrayLike,
+    alpha: float = 0.05,
+) -> TestResult:
+    """Nadeau and Bengio's t-test for scores from overlapping training sets.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_splits,)
+        Scores of the two sides on the same splits of one data set.
+    n_train, n_test : int or array-like of shape (n_splits,)
+        Cases in the training and test sets. Where they differ between splits their
+        means are used, which for k folds gives ``n_test / n_train = 1 / (k - 1)``.
+    alpha : float, default=0.05
+        Significance level; the interval has confidence ``1 - alpha``.
+
+    Returns
+    -------
+    TestResult
+        Two-sided, with ``n_splits - 1`` degrees of freedom.
+
+    See Also
+    --------
+    paired_t : For scores from independent data sets.
+
+    Notes
+    -----
+    ``t = mean(d) / sqrt((1/J + n_test/n_train) s²)``: the second term stands for the
+    correlation between splits, which no variance estimate can see [1]_.
+
+    References
+    ----------
+    .. [1] C. Nadeau & Y. Bengio, "Inference for the generalization error", Machine
+       Learning 52 (2003).
+
+    Examples
+    --------
+    >>> from veridical.comparison import corrected_resampled_t
+    >>> a, b = [0.9, 0.8, 0.9, 0.7], [0.8, 0.8, 0.7, 0.6]
+    >>> result = corrected_resampled_t(a, b, n_train=75, n_test=25)
+    >>> round(result.statistic, 4), round(result.p_value, 4)
+    (1.6036, 0.2071)
+    """
+    d = _differences(scores_a, scores_b)
+    ratio = _mean_size(n_test, d.size, "n_test") / _mean_size(
+        n_train, d.size, "n_train"
+    )
+    assumptions = (
+        "The differences are normal, and the correlation between splits is the test "
+        "share of the data (Nadeau & Bengio), an approximation."
+    )
+    return _t_test(
+        "corrected resampled t", d, 1 / d.size + ratio, d.size - 1, alpha, assumptions
+    )
+
+
+# -- the entry point for compare(test=...) -------------------------------------------
+
+
+def _paired(
+    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
+) -> TestResult:
+    return paired_t(a, b, alpha=alpha)
+
+
+def _corrected(
+    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
+) -> TestResult:
+    return corrected_resampled_t(
+        a, b, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
+    )
+
+
+#: What ``compare(test=...)`` understands: name to f(a, b, geometry, alpha).
+TESTS: dict[str, Callable[[FloatArray, FloatArray, Geometry, float], TestResult]] = {
+    "corrected-t": _corrected,
+    "paired-t": _paired,
+}
+
+
+# -- parts ---------------------------------------------------------------------------
+
+
+def _t_test(
+    name: str, d: FloatArray, factor: float, df: float, alpha: float, assumptions: str
+) -> TestResult:
+    """A t-test with standard error ``sqrt(factor * s²)``."""
+    check_alpha(alpha)
+    mean = snap(float(d.mean()))
+    error = math.sqrt(factor * variance(d))
+    statistic, p_value = t_and_p(mean, error, df)
+    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    return TestResult(
+        name=name,
+        statistic=statistic,
+        p_value=p_value,
+        df=float(df),
+        mean_difference=mean,
+        interval=(mean - reach, mean + reach),
+        n=d.size,
+        alpha=float(alpha),
+        assumptions=assumptions,
+    )
+
+
+def t_and_p(mean: float, error: float, df: float) -> tuple[float, float]:
+    """Student's t and its two-sided p-value; without any error, all or nothing."""
+    if error == 0:
+        return (0.0, 1.0) if mean == 0 else (math.copysign(math.inf, mean), 0.0)
+    statistic = mean / error
+    return statistic, float(2 * stdtr(df, -abs(statistic)))
+
+
+def variance(values: FloatArray) -> float:
+    """Sample variance; zero where the values are equal up to rounding."""
+    return float(values.var(ddof=1)) if np.ptp(values) > ROUNDING else 0.0
+
+
+def snap(value: float) -> float:
+    """Zero is zero, whatever rounding has left of it."""
+    return value if abs(value) > ROUNDING else 0.0
+
+
+def _differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
+    a, b = read_scores(scores_a, "scores_a"), read_scores(scores_b, "scores_b")
+    if a.size != b.size:
+        raise InputError(
+            f"scores_a has {a.size} values and scores_b has {b.size}; paired scores "
+            "come in equal numbers, one of each per fold or data set."
+        )
+    return a - b
+
+
+def read_scores(values: ArrayLike, name: str) -> FloatArray:
+    """Check scores: numbers in a row, at least two, none of them missing."""
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, one per fold or data set.") from None
+    if scores.ndim != 1:
+        raise InputError(
+            f"{name} must be one-dimensional, one value per fold or data set; it has "
+            f"shape {scores.shape}. Use ravel() if its values are folds of repeats."
+        )
+    if scores.size < 2:
+        raise InputError(
+            f"{name} has {scores.size} value(s), but a variance needs at least 2; use "
+            "more folds or data sets."
+        )
+    if not np.isfinite(scores).all():
+        where = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise InputError(
+            f"{name} holds {scores[where]} at position {where}; remove that fold from "
+            "both sides or find out why it has no score."
+        )
+    return scores
+
+
+def _mean_size(sizes: ArrayLike, n_splits: int, name: str) -> float:
+    array = np.asarray(sizes, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and array.size != n_splits):
+        raise InputError(
+            f"{name} must be one number or one per split ({n_splits}); it has shape "
+            f"{array.shape}."
+        )
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise InputError(f"{name} must be positive numbers of cases, got {sizes!r}.")
+    return float(array.mean())
+
+
+def check_alpha(alpha: float) -> None:
+    """Check a significance level."""
+    if not (isinstance(alpha, (int, float)) and 0 < alpha < 1):
+        raise InputError(
+            f"alpha must lie between 0 and 1, got {alpha!r}; 0.05 is customary."
+        )

@@ -1,0 +1,220 @@
+"""Seeds and splits: every side, method and classifier is judged on the same folds.
+
+A seed depends on what it is for and on the number of the data set, never on a
+selector, a worker or the order of the work. So comparisons stay paired, and any data
+set can be rerun alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, check_cv
+
+from veridical._records import InputError, IntArray
+from veridical.comparison.data import Data
+from veridical.comparison.significance import Geometry
+from veridical.datasets.wording import show
+
+
+class Purpose(IntEnum):
+    """What a stream of random numbers is for."""
+
+    FOLDS = 0
+    COLUMNS = 1
+    SELECTOR = 2
+    CLASSIFIER = 3
+    TRAINING_SET = 4
+    TEST_SET = 5
+
+
+def root_seed(random_state: Any) -> int:
+    """Turn ``random_state`` into the one number that all others come from.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy Generator or RandomState
+        None draws a fresh number, which the record of the comparison then shows.
+    """
+    if random_state is None:
+        return secrets.randbits(32)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint32))
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
+        return int(random_state)
+    raise InputError(
+        f"random_state must be None, a number from 0 up, or a numpy random generator; "
+        f"got {random_state!r}."
+    )
+
+
+def seed_for(root: int, purpose: Purpose, data_set: int = 0) -> int:
+    """Derive the seed of one purpose on one data set."""
+    sequence = np.random.SeedSequence(root, spawn_key=(int(purpose), data_set))
+    return int(sequence.generate_state(1)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Training and test rows of every split, in order of repeat and fold."""
+
+    train: tuple[IntArray, ...]
+    test: tuple[IntArray, ...]
+    n_repeats: int
+    description: str
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of repeats, number of folds in each."""
+        return self.n_repeats, len(self) // self.n_repeats
+
+    @property
+    def geometry(self) -> Geometry:
+        """What a significance test has to know of the splits."""
+        return Geometry(
+            n_train=tuple(rows.size for rows in self.train),
+            n_test=tuple(rows.size for rows in self.test),
+            n_repeats=self.shape[0],
+            n_folds=self.shape[1],
+        )
+
+
+def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) -> Splits:
+    """Split the rows of a data set.
+
+    Parameters
+    ----------
+    cv : int, scikit-learn splitter or iterable of (train, test)
+        A number means that many plain shuffled folds. A splitter that shuffles and has
+        no seed of its own is given one.
+    data : Data
+        What is split.
+    seed : int
+        Decides the shuffling.
+    n_rows : int, optional
+        Split the leading rows only.
+
+    Raises
+    ------
+    InputError
+        If `cv` is not usable, or a training set would lack a class.
+    """
+    n_rows = data.n_samples if n_rows is None else n_rows
+    splitter = _splitter(cv, n_rows, seed)
+    labels = data.labels[:n_rows]
+    try:
+        pairs = [
+            (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
+            for train, test in splitter.split(np.zeros((n_rows, 1)), labels)
+        ]
+    except ValueError as error:
+        raise InputError(f"cv cannot split these data: {error}") from error
+    for train, test in pairs:
+        if train.size == 0 or test.size == 0:
+            raise InputError("cv yields an empty training or test set; use another.")
+    if len(pairs) < 2:
+        raise InputError(
+            f"cv yields {len(pairs)} split(s), but a test needs at least 2; use more "
+            "folds or repeats."
+        )
+    splits = Splits(
+        train=tuple(train for train, _ in pairs),
+        test=tuple(test for _, test in pairs),
+        n_repeats=_count_repeats([test for _, test in pairs], n_rows),
+        description=_describe(splitter),
+    )
+    _refuse_missing_class(splits, data, n_rows)
+    return splits
+
+
+def refuse_small_classes(cv: Any, data: Data) -> None:
+    """Refuse classes with fewer members than there are folds.
+
+    With a number of folds some test folds would then hold no case of that class.
+    """
+    if not isinstance(cv, Integral):
+        return
+    sizes = np.bincount(data.codes)
+    smallest = int(sizes.argmin())
+    if sizes[smallest] < cv:
+        label = data.labels[np.flatnonzero(data.codes == smallest)[0]]
+        cure = f"use at most {sizes[smallest]} folds, " if sizes[smallest] > 1 else ""
+        raise InputError(
+            f"Class {show(label)} has {sizes[smallest]} member(s), fewer than the {cv} "
+            f"folds; {cure}merge it with another class or drop it."
+        )
+
+
+def _splitter(cv: Any, n_rows: int, seed: int) -> Any:
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if not 2 <= int(cv) <= n_rows:
+            raise InputError(
+                f"cv={cv} folds are not possible with {n_rows} cases; use 2 to "
+                f"{n_rows}."
+            )
+        return KFold(int(cv), shuffle=True, random_state=seed)
+    if cv is None or isinstance(cv, (bool, str)):
+        raise InputError(
+            f"cv must be a number of folds, a scikit-learn splitter or a list of "
+            f"(train, test) pairs; got {cv!r}."
+        )
+    try:
+        splitter = check_cv(cv)
+    except ValueError as error:
+        raise InputError(
+            f"cv={cv!r} is no number of folds, scikit-learn splitter or list of "
+            "(train, test) pairs."
+        ) from error
+    if getattr(splitter, "random_state", 0) is None:
+        splitter = copy.copy(splitter)
+        splitter.random_state = seed
+    return splitter
+
+
+def _count_repeats(tests: Sequence[IntArray], n_rows: int) -> int:
+    """How often the test sets, in order, go through all rows; 1 if they do not."""
+    sizes = np.cumsum([rows.size for rows in tests])
+    n_repeats, rest = divmod(int(sizes[-1]), n_rows)
+    if rest or n_repeats < 2 or len(tests) % n_repeats:
+        return 1
+    n_folds = len(tests) // n_repeats
+    every_row = np.arange(n_rows)
+    for start in range(0, len(tests), n_folds):
+        rows = np.sort(np.concatenate(tests[start : start + n_folds]))
+        if not np.array_equal(rows, every_row):
+            return 1
+    return n_repeats
+
+
+def _describe(splitter: Any) -> str:
+    text = " ".join(repr(splitter).split())
+    return "the given list of splits" if "object at 0x" in text or "[" in text else text
+
+
+def _refuse_missing_class(splits: Splits, data: Data, n_rows: int) -> None:
+    codes = data.codes[:n_rows]
+    present = np.bincount(codes, minlength=1) > 0
+    for number, train in enumerate(splits.train):
+        missing = np.flatnonzero(
+            present & (np.bincount(codes[train], minlength=present.size) == 0)
+        )
+        if missing.size:
+            where = np.flatnonzero(codes == missing[0])
+            raise InputError(
+                f"Class {show(data.labels[where[0]])} ({where.size} member(s)) is "
+                f"missing from the training set of split {number}; use stratified "
+                "folds (cv=StratifiedKFold(n_splits=..., shuffle=True)), merge the "
+                "class with another or drop it."
+            )

@@ -1,0 +1,170 @@
+"""What cannot give an honest answer is refused: what, where and the cure."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+
+from veridical._records import InputError
+from veridical.comparison import compare, truth
+
+
+@pytest.fixture
+def call(problem, anova, worst):
+    """Call compare with one thing changed."""
+
+    def _call(**change):
+        X, y = problem
+        arguments = {"a": anova, "b": worst, "X": X, "y": y, "n_features": 4}
+        return compare(**{**arguments, "classifier": "1nn", "cv": 5, **change})
+
+    return _call
+
+
+def with_hole(X):
+    X = X.copy()
+    X[:, [2, 5]] = np.nan
+    return X
+
+
+def rare(y):
+    y = np.array(["dog", "cat", "owl"])[y]
+    y[np.flatnonzero(y == "owl")[3:]] = "cat"
+    return y
+
+
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        ({"n_features": 31}, ["n_features=31", "30 column"]),
+        ({"n_features": 0}, ["n_features=0", "1 to 30"]),
+        ({"n_features": 2.5}, ["whole number", "2.5"]),
+        ({"n_features": True}, ["whole number"]),
+        ({"methods": ["in", "truth"]}, ["'truth'", "'in', 'out'"]),
+        ({"methods": []}, ["methods is empty"]),
+        ({"test": "corrected"}, ["'corrected'", "did you mean 'corrected-t'"]),
+        ({"alpha": 0}, ["alpha", "between 0 and 1"]),
+        ({"alpha": "small"}, ["alpha", "'small'"]),
+        ({"random_state": "seed"}, ["random_state", "'seed'"]),
+        ({"random_state": -1}, ["random_state", "-1"]),
+        ({"n_jobs": 0}, ["n_jobs=0"]),
+        ({"cv": 1}, ["cv=1", "2 to 90"]),
+        ({"cv": "ten"}, ["number of folds", "'ten'"]),
+        ({"cv": None}, ["number of folds"]),
+        ({"cv": object()}, ["splitter"]),
+        ({"cv": ShuffleSplit(1)}, ["1 split", "at least 2"]),
+        ({"cv": StratifiedKFold(60)}, ["cannot split these data", "60"]),
+        ({"cv": [([0, 1, 2], []), ([], [1, 2])]}, ["empty training or test set"]),
+        ({"a": "reliefg"}, ["'reliefg'", "did you mean 'relieff'", "information-gain"]),
+        ({"a": SelectKBest}, ["Selector a", "SelectKBest(...)"]),
+        ({"b": LogisticRegression()}, ["Selector b", "does not select"]),
+        ({"b": make_pipeline(SelectKBest(), LogisticRegression())}, ["Selector b"]),
+        ({"a": VarianceThreshold()}, ["VarianceThreshold", "30 feature(s)", "4 are"]),
+        ({"names": {"a": "x"}}, ["names", "'a' and 'b'"]),
+        ({"names": {"a": "x", "b": "x"}}, ["'x'", "different names"]),
+        ({"classifier": "svn"}, ["'svn'", "did you mean 'svm'"]),
+        ({"classifier": []}, ["empty list"]),
+        ({"classifier": LinearRegression()}, ["LinearRegression", "not a classifier"]),
+        ({"classifier": LogisticRegression}, ["not a classifier", "instance"]),
+        ({"classifier": 7}, ["7", "not a classifier"]),
+    ],
+    ids=str,
+)
+def test_parameters(call, change, messages):
+    with pytest.raises(InputError) as error:
+        call(**change)
+    for message in messages:
+        assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "messages"),
+    [
+        (lambda X, y: (X, y[:-1]), ["90 rows", "89"]),
+        (lambda X, y: (X, np.zeros(90)), ["one class", "at least two"]),
+        (lambda X, y: (X, np.where(y == 2, np.nan, y)), ["missing"]),
+        (lambda X, y: (X, y + 0.5), [".5", "not classes"]),
+        (lambda X, y: (X, np.column_stack([y, y])), ["2 dimensions"]),
+        (lambda X, y: (with_hole(X), y), ["no value at all", "2, 5"]),
+        (
+            lambda X, y: (pd.DataFrame(with_hole(X)).add_prefix("gene"), y),
+            ["'gene2', 'gene5'"],
+        ),
+        (lambda X, y: (pd.DataFrame(X, columns=["x"] * 30), y), ["named 'x'"]),
+        (lambda X, y: (np.where(X > 3, np.inf, X), y), ["infinite"]),
+        (lambda X, y: (X[:, 0], y), ["2D"]),
+        (lambda X, y: (X[:0], y[:0]), ["0"]),
+        (lambda X, y: (X[:, :0], y), ["0 feature"]),
+        (lambda X, y: (X.astype(complex), y), ["omplex"]),
+        (lambda X, y: (X.astype(str).astype(object) + "m", y), ["not a number"]),
+        (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN or infinite"]),
+        (
+            lambda X, y: (X, rare(y)),
+            ["'owl'", "3 member", "5 folds", "at most 3 folds", "drop it"],
+        ),
+    ],
+)
+def test_data(call, problem, spoil, messages):
+    X, y = spoil(*problem)
+    with pytest.raises(InputError) as error:
+        call(X=X, y=y)
+    for message in messages:
+        assert message in str(error.value)
+
+
+def test_a_class_that_a_training_fold_lacks(call, problem):
+    y = rare(problem[1])
+    owls = np.flatnonzero(y == "owl")
+    others = np.setdiff1d(np.arange(len(y)), owls)
+    splits = [(others, owls), (np.arange(45), np.arange(45, 90))]
+    with pytest.raises(InputError, match=r"'owl'.*3 member.*split 0.*StratifiedKFold"):
+        call(y=y, cv=splits)
+    assert call(y=y, cv=StratifiedKFold(3, shuffle=True)).data.classes["owl"] == 3
+
+
+def test_an_incomplete_ranking(call):
+    class Short:
+        def rank_many(self, X, y, train_sets):
+            return [np.arange(3) for _ in train_sets]
+
+    with pytest.raises(InputError, match=r"Short ranked 3 .* 4 are asked for"):
+        call(a=Short())
+
+
+def test_selectors_that_cannot_read_the_data_say_so(call, problem):
+    X = pd.DataFrame(problem[0]).add_prefix("x")
+    X["x3"] = pd.cut(X["x3"], 3).astype(str).astype("category")
+    with pytest.raises(InputError, match="AnovaF cannot use nominal columns"):
+        call(X=X, a="anova", b="relieff")
+
+
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        ({"source": "linea"}, ["'linea'", "did you mean 'linear'"]),
+        ({"source": 3}, ["source must be a name or a function"]),
+        ({"n_features": 61}, ["n_features=61", "60"]),
+        ({"n_sets": 1}, ["n_sets", "from 2 up"]),
+        ({"n_train": 0}, ["n_train"]),
+        ({"n_test": 0}, ["n_test"]),
+        ({"methods": ["inside"]}, ["'inside'"]),
+        ({"test": "t"}, ["'t'"]),
+        ({"cv": 50}, ["cv=50"]),
+        ({"source": lambda n, random_state: (np.eye(n), np.zeros(n))}, ["one class"]),
+        (
+            {"source": lambda n, random_state: (np.eye(n), np.arange(n) == n - 1)},
+            ["True", "missing from the training set"],
+        ),
+    ],
+    ids=str,
+)
+def test_truth(anova, worst, change, messages):
+    arguments = {"source": "linear", "n_features": 4, "n_train": 40, "n_sets": 3}
+    with pytest.raises(InputError) as error:
+        truth(anova, worst, **{**arguments, "classifier": "1nn", **change})
+    for message in messages:
+        assert message in str(error.value)

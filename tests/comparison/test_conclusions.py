@@ -1,0 +1,130 @@
+"""The recommendation says what the numbers allow, and nothing else."""
+
+import numpy as np
+import pytest
+
+from veridical._records import Interval, Truthfulness, Verdict
+from veridical.comparison import paired_t
+from veridical.comparison.conclusions import (
+    Wording,
+    describe_truth,
+    find_artefacts,
+    recommend,
+)
+from veridical.comparison.significance import Geometry
+
+WORDING = Wording({"a": "Alpha", "b": "Beta"}, 0.05, 0.5)
+GEOMETRY = Geometry((90,) * 10, (10,) * 10, 1, 10)
+WIGGLE = np.resize([0.01, -0.01], 10)
+
+
+def verdict(gap):
+    """A verdict with about this difference, significant unless it is small."""
+    return Verdict.of(paired_t(0.7 + gap + WIGGLE, np.full(10, 0.7)))
+
+
+def accuracy(a_in, b_in, a_out, b_out):
+    def one(*means):
+        return np.array([mean + WIGGLE for mean in means]).reshape(2, 1, 1, 10)
+
+    return {"in": one(a_in, b_in), "out": one(a_out, b_out)}
+
+
+PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "claim", "pick"),
+    [
+        (0.1, 0.1, "may claim that Alpha selects better than Beta", "IN and OUT agree"),
+        (-0.1, 0.0, "may claim that Beta selects better", "take Beta: IN alone sees"),
+        (0.0, 0.1, "Do not claim that either", "Alpha is the better bet: OUT sees"),
+        (0.0, 0.0, "Do not claim that either", "take either"),
+        (
+            0.1,
+            -0.1,
+            "may claim that Alpha",
+            "trust neither: IN prefers Alpha and OUT B",
+        ),
+    ],
+)
+def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, pick):
+    verdicts = {"in": verdict(inside), "out": verdict(outside)}
+    text = recommend(verdicts, PLAIN, (), WORDING)
+    assert claim in text
+    assert pick in text
+    assert "artefact" not in text
+
+
+def test_figures_are_for_the_winner():
+    text = recommend({"in": verdict(-0.1)}, PLAIN, (), WORDING)
+    assert (
+        "ahead by 10.0 points of accuracy (95 % interval 9.2 to 10.8, p < 0.001)"
+        in (text)
+    )
+    text = recommend({"in": verdict(-0.002)}, PLAIN, (), WORDING)
+    assert "Alpha minus Beta is −0.2 points" in text
+    assert "(95 % interval −1.0 to 0.6, p = " in text
+
+
+def test_one_method_alone():
+    only_in = recommend({"in": verdict(0.1)}, PLAIN, (), WORDING)
+    assert only_in.startswith("You may claim")
+    assert "pick" not in only_in
+    only_out = recommend({"out": verdict(0.1)}, PLAIN, (), WORDING)
+    assert "run IN as well" in only_out
+    assert "You may claim" not in only_out
+
+
+def test_artefacts_are_said_first():
+    scores = accuracy(0.48, 0.8, 0.93, 0.8)
+    verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
+    text = recommend(verdicts, scores, ("a",), WORDING)
+    assert text.startswith("OUT is an artefact of selection here: it reports 93.0 %")
+    assert "IN reports 48.0 % (Alpha), which is not above chance (50.0 %" in text
+    assert "do not follow OUT's verdict" in text
+    both = recommend(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), ("a", "b"), WORDING)
+    assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
+    assert "Neither selection is shown to be worth using" in both
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "found"),
+    [
+        (0.49, 0.9, True),  # at chance, and far below OUT
+        (0.40, 0.9, True),  # below chance is not above it
+        (0.8, 0.9, False),  # OUT flatters, but there is something
+        (0.49, 0.495, False),  # neither is above chance
+        (0.40, 0.47, False),  # OUT flatters, and still reports nothing
+    ],
+)
+def test_what_an_artefact_is(inside, outside, found):
+    scores = accuracy(inside, 0.8, outside, 0.8)
+    gap = outside - inside
+    optimism = {
+        "a": Interval(gap, gap - 0.01, gap + 0.01),
+        "b": Interval(0.0, -0.01, 0.01),
+    }
+    expected = ("a",) if found else ()
+    assert find_artefacts(scores, optimism, 0.5, GEOMETRY, 0.05) == expected
+    assert find_artefacts(scores, {}, 0.5, GEOMETRY, 0.05) == ()
+    unsure = {**optimism, "a": Interval(gap, -0.1, 1.0)}
+    assert find_artefacts(scores, unsure, 0.5, GEOMETRY, 0.05) == ()
+
+
+@pytest.mark.parametrize(
+    ("gap", "better", "messages"),
+    [
+        (0.1, "out", ["Alpha is truly better, by 10.0 points", "OUT is significantly"]),
+        (-0.1, "same", ["Beta is truly better", "neither is significantly more"]),
+        (0.0, "in", ["TRUTH sees no difference", "IN on 2 and OUT on 1 of 3"]),
+    ],
+)
+def test_truth_in_words(gap, better, messages):
+    found = {"in": ("draw", "draw", "b"), "out": ("a", "draw", "b")}
+    outcome = Truthfulness(1, 0, 1, 1, 0.5, better)
+    text = describe_truth(verdict(gap), found, outcome, WORDING, 3)
+    for message in messages:
+        assert message in text
+    alone = describe_truth(verdict(gap), {}, None, WORDING, 3)
+    assert "same verdict" not in alone

@@ -1,0 +1,205 @@
+"""The tests against scipy, hand calculations and the values of the specification."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from veridical._records import InputError
+from veridical.comparison import (
+    binomial_truthfulness,
+    corrected_resampled_t,
+    paired_t,
+    welch_bias,
+)
+
+SCORES = st.lists(st.integers(0, 25).map(lambda k: k / 25), min_size=2, max_size=30)
+
+
+@pytest.fixture
+def pair():
+    rng = np.random.default_rng(3)
+    return rng.normal(0.82, 0.05, 10), rng.normal(0.78, 0.05, 10)
+
+
+def test_paired_t_is_scipys(pair):
+    ours, theirs = paired_t(*pair), stats.ttest_rel(*pair)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert ours.df == theirs.df == 9
+    interval = theirs.confidence_interval(0.95)
+    assert ours.interval == pytest.approx((interval.low, interval.high), rel=1e-10)
+
+
+def test_corrected_t_by_hand(pair):
+    a, b = pair
+    d = a - b
+    t = d.mean() / math.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    ours = corrected_resampled_t(a, b, n_train=90, n_test=10)
+    assert ours.statistic == pytest.approx(t, rel=1e-12)
+    assert ours.p_value == pytest.approx(2 * stats.t.sf(abs(t), 9), rel=1e-12)
+    # Weka's PairedStatsCorrected has the same form: a plain t shrunk by a factor.
+    plain = paired_t(a, b).statistic
+    assert ours.statistic == pytest.approx(plain / math.sqrt(1 + 10 / 9), rel=1e-12)
+
+
+def test_unequal_folds_still_give_one_over_k_minus_one(pair):
+    n_test = [13] * 5 + [12] * 5
+    n_train = [125 - n for n in n_test]
+    uneven = corrected_resampled_t(*pair, n_train=n_train, n_test=n_test)
+    even = corrected_resampled_t(*pair, n_train=9, n_test=1)
+    assert uneven.p_value == pytest.approx(even.p_value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "test", [paired_t, lambda a, b: corrected_resampled_t(a, b, n_train=9, n_test=1)]
+)
+@pytest.mark.parametrize(
+    ("gap", "p_value", "winner"), [(0.0, 1, "draw"), (0.1, 0, "a"), (-0.1, 0, "b")]
+)
+def test_no_variance(test, gap, p_value, winner):
+    b = np.array([0.1, 0.2, 0.3, 0.6, 0.7])
+    a = b + gap  # the differences agree only up to rounding
+    result = test(a, b)
+    assert result.p_value == p_value
+    assert result.winner == winner
+    assert result.interval == (result.mean_difference, result.mean_difference)
+    assert result.mean_difference == pytest.approx(gap, abs=1e-12)
+    if gap == 0:
+        assert result.statistic == 0
+    else:
+        assert result.statistic == math.copysign(math.inf, gap)
+
+
+@given(scores=SCORES, data=st.data())
+def test_interval_excludes_zero_exactly_when_significant(scores, data):
+    n = len(scores)
+    other = data.draw(st.lists(st.integers(0, 25), min_size=n, max_size=n))
+    b = np.array(other) / 25
+    for result in (
+        paired_t(scores, b),
+        corrected_resampled_t(scores, b, n_train=4, n_test=1),
+    ):
+        low, high = result.interval
+        assert low <= result.mean_difference <= high
+        assert (low > 0 or high < 0) == (result.winner != "draw")
+    swapped = paired_t(b, scores)
+    assert swapped.p_value == paired_t(scores, b).p_value
+    assert swapped.statistic == -paired_t(scores, b).statistic
+
+
+@given(scores=SCORES)
+def test_against_itself_nothing_is_found(scores):
+    assert paired_t(scores, scores).winner == "draw"
+    assert paired_t(scores, scores).p_value == 1
+
+
+def test_assumptions_are_said(pair):
+    assert "independent" in paired_t(*pair).assumptions
+    corrected = corrected_resampled_t(*pair, n_train=9, n_test=1)
+    assert "Nadeau" in corrected.assumptions
+
+
+@pytest.mark.parametrize(
+    ("only_in", "only_out", "p_value", "better"),
+    [  # A10: the values listed in the specification, as exact fractions
+        (6, 0, 1 / 64, "in"),
+        (5, 0, 1 / 32, "same"),
+        (8, 1, 10 / 512, "in"),
+        (7, 1, 9 / 256, "same"),
+        (10, 2, 79 / 4096, "in"),
+        (11, 3, 470 / 16384, "same"),
+    ],
+)
+def test_binomial_values(only_in, only_out, p_value, better):
+    result = binomial_truthfulness(only_in, only_out)
+    assert result.p_value == pytest.approx(p_value, abs=1e-12)
+    assert result.better == better
+    mirrored = binomial_truthfulness(only_out, only_in)
+    assert mirrored.p_value == result.p_value
+    assert mirrored.better == {"in": "out", "same": "same"}[better]
+
+
+def test_binomial_without_evidence():
+    result = binomial_truthfulness(0, 0, both_right=90, both_wrong=10)
+    assert (result.p_value, result.better) == (1.0, "same")
+    assert (result.both_right, result.both_wrong) == (90, 10)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_binomial_is_scipys(only_in, only_out):
+    expected = stats.binom.cdf(min(only_in, only_out), only_in + only_out, 0.5)
+    result = binomial_truthfulness(only_in, only_out)
+    assert result.p_value == pytest.approx(expected, abs=1e-12)
+
+
+def test_welch_is_scipys():
+    rng = np.random.default_rng(5)
+    folds, truth = rng.normal(0.85, 0.09, 10), rng.normal(0.80, 0.02, 100)
+    theirs = stats.ttest_ind(folds, truth, equal_var=False)
+    ours = welch_bias(folds, truth)
+    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
+    assert ours.df == pytest.approx(theirs.df, rel=1e-12)
+    assert ours.difference == pytest.approx(folds.mean() - truth.mean())
+
+
+def test_bias_counts_only_where_significant():
+    truth = np.array([0.80, 0.82, 0.78, 0.80])
+    large = welch_bias([0.9, 0.91, 0.92, 0.9], truth)
+    small = welch_bias([0.7, 0.9, 0.8, 0.83], truth)
+    assert large.value == large.difference == pytest.approx(0.1075)
+    assert small.value == 0
+    assert small.difference == pytest.approx(0.0075)
+    assert welch_bias([0.5, 0.5], [0.5, 0.5]).p_value == 1
+    assert welch_bias([0.6, 0.6], [0.5, 0.5]).value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([0.5, np.nan], [0.5, 0.5], "scores_a holds nan at position 1"),
+        ([0.5, 0.6], [0.5, np.inf], "scores_b holds inf at position 1"),
+        ([0.5, 0.6, 0.7], [0.5, 0.6], "3 values and scores_b has 2"),
+        ([0.5], [0.6], "at least 2"),
+        ([], [], "at least 2"),
+        ([[0.5, 0.6]], [[0.5, 0.6]], "one-dimensional"),
+        (["x", "y"], [0.5, 0.6], "must be numbers"),
+    ],
+)
+def test_bad_scores(a, b, message):
+    with pytest.raises(InputError, match=message):
+        paired_t(a, b)
+    with pytest.raises(InputError, match=message):
+        corrected_resampled_t(a, b, n_train=9, n_test=1)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, math.nan])
+def test_bad_alpha(pair, alpha):
+    with pytest.raises(InputError, match="alpha must lie between 0 and 1"):
+        paired_t(*pair, alpha=alpha)
+    with pytest.raises(InputError, match="alpha"):
+        binomial_truthfulness(3, 4, alpha=alpha)
+    with pytest.raises(InputError, match="alpha"):
+        welch_bias(*pair, alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"n_train": 0, "n_test": 1}, "n_train must be positive"),
+        ({"n_train": 9, "n_test": -1}, "n_test must be positive"),
+        ({"n_train": [9, 9], "n_test": 1}, "one per split"),
+    ],
+)
+def test_bad_sizes(pair, sizes, message):
+    with pytest.raises(InputError, match=message):
+        corrected_resampled_t(*pair, **sizes)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True])
+def test_bad_counts(count):
+    with pytest.raises(InputError, match="only_in must be a count"):
+        binomial_truthfulness(count, 2)

@@ -1,0 +1,261 @@
+"""IN, OUT and TRUTH on a source: against an obvious loop, seeds, and what they tell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import f_classif
+from sklearn.model_selection import KFold
+from tests.oracles.comparison import in_and_out, true_accuracy
+
+from veridical._records import SIDES, InputError
+from veridical.comparison import (
+    binomial_truthfulness,
+    cell_bias,
+    compare,
+    count_cells,
+    make_classifier,
+    paired_t,
+    truth,
+    welch_bias,
+    with_truth,
+)
+from veridical.comparison.splits import Purpose, seed_for
+from veridical.datasets import SOURCES, make_linear
+
+
+@pytest.fixture(scope="module")
+def result(anova, chance):
+    return truth(
+        anova,
+        chance,
+        "linear",
+        n_features=8,
+        n_train=50,
+        n_sets=12,
+        n_test=80,
+        cv=5,
+        classifier=["1nn", "svm"],
+        random_state=42,
+    )
+
+
+def anova_best(X, y):
+    return np.argsort(-f_classif(X, y)[0])[:8]
+
+
+def test_equals_the_obvious_loop(result):
+    for b in (0, 7):
+        X, y = make_linear(50, random_state=seed_for(42, Purpose.TRAINING_SET, b))
+        X_test, y_test = make_linear(80, random_state=seed_for(42, Purpose.TEST_SET, b))
+        seed = seed_for(42, Purpose.FOLDS, b)
+        folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
+        for c, name in enumerate(result.classifiers):
+
+            def model(name=name):
+                return make_classifier(name)
+
+            inside, outside = in_and_out(anova_best, model, X, y, folds)
+            true = true_accuracy(anova_best, model, X, y, X_test, y_test)
+            assert np.array_equal(result.accuracy["in"][0, c, b], inside)
+            assert np.array_equal(result.accuracy["out"][0, c, b], outside)
+            assert result.accuracy["truth"][0, c, b, 0] == true
+
+
+def test_shapes(result):
+    assert result.accuracy["truth"].shape == (2, 2, 12, 1)
+    assert result.accuracy["in"].shape == result.accuracy["out"].shape == (2, 2, 12, 5)
+    assert result.selected["truth"].shape == (2, 12, 1, 8)
+    assert result.selected["in"].shape == (2, 12, 5, 8)
+    assert result.data.name == "linear"
+    assert result.data.n_samples == 50
+    assert sum(result.data.classes.values()) == 12 * (50 + 80)
+    assert list(result.verdicts) == ["truth"]
+    assert len(result.to_frame()) == 2 * 2 * 12 * (1 + 5 + 5)
+
+
+def test_out_selects_what_truth_selects(result):
+    """A0: OUT and TRUTH both select on the whole training set."""
+    assert np.array_equal(result.selected["out"], result.selected["truth"])
+
+
+def test_verdicts_and_counts(result):
+    scores = {m: result.accuracy[m].mean(axis=1) for m in result.accuracy}
+    expected = paired_t(*scores["truth"][:, :, 0])
+    assert result.verdicts["truth"].test == expected
+    assert expected.df == 11
+    assert result.verdicts["truth"].winner == "a"
+    alone = paired_t(*result.accuracy["truth"][:, 1, :, 0])
+    assert result.by_classifier["svm"]["truth"].test == alone
+    right = {}
+    for method in ("in", "out"):
+        winners = [paired_t(*scores[method][:, b]).winner for b in range(12)]
+        assert list(result.set_verdicts[method]) == winners
+        right[method] = np.array(winners) == "a"
+    only_in = int(np.sum(right["in"] & ~right["out"]))
+    only_out = int(np.sum(~right["in"] & right["out"]))
+    found, test = result.truthfulness, binomial_truthfulness(only_in, only_out)
+    assert (found.only_in, found.only_out) == (only_in, only_out)
+    assert (found.p_value, found.better) == (test.p_value, test.better)
+    assert found.only_in + found.only_out + found.both_right + found.both_wrong == 12
+
+
+def test_optimism_and_bias(result):
+    for i, side in enumerate(SIDES):
+        per_set = [result.accuracy[m][i].mean(axis=(0, 2)) for m in ("out", "in")]
+        gap = paired_t(*per_set)
+        assert result.optimism[side] == (gap.mean_difference, *gap.interval)
+    mean = {m: result.accuracy[m].mean(axis=(1, 2, 3)) for m in result.accuracy}
+    for method in ("in", "out"):
+        bias = mean[method] - mean["truth"]
+        assert result.bias_imbalance[method] == pytest.approx(abs(bias[0] - bias[1]))
+        cell = cell_bias(result, method)
+        for i, side in enumerate(SIDES):
+            assert cell[side].plain == pytest.approx(bias[i])
+            true = result.accuracy["truth"][i].mean(axis=0).ravel()
+            rows = result.accuracy[method][i].mean(axis=0)
+            values = [welch_bias(row, true).value for row in rows]
+            assert cell[side].significant == pytest.approx(np.mean(values))
+            assert cell[side].normalised == pytest.approx(np.mean(values) / true.mean())
+
+
+def test_a_selector_against_itself(anova):
+    """A11: every verdict is a draw, and neither protocol is more truthful."""
+    same = truth(
+        anova, anova, "linear", n_features=5, n_train=40, n_sets=4, random_state=0
+    )
+    assert same.verdicts["truth"].winner == "draw"
+    assert same.verdicts["truth"].p_value == 1
+    assert set(same.set_verdicts["in"] + same.set_verdicts["out"]) == {"draw"}
+    assert (same.truthfulness.only_in, same.truthfulness.only_out) == (0, 0)
+    assert (same.truthfulness.p_value, same.truthfulness.better) == (1.0, "same")
+    assert same.truthfulness.both_right == 4
+    table = count_cells([same, same])
+    assert table.loc["S", "D"] == table.to_numpy().sum() == 2
+    assert list(table.index) == ["I", "O", "S"]
+    assert list(table.columns) == ["W", "L", "D"]
+
+
+def test_data_sets_depend_on_seed_and_number_alone(anova, chance):
+    common = {"n_features": 5, "n_train": 40, "classifier": "1nn", "random_state": 9}
+    few = truth(anova, chance, "linear", n_sets=3, n_jobs=1, **common)
+    many = truth(anova, chance, "linear", n_sets=5, n_jobs=2, **common)
+    for method in ("truth", "in", "out"):
+        assert np.array_equal(few.accuracy[method], many.accuracy[method][:, :, :3])
+        assert np.array_equal(few.selected[method], many.selected[method][:, :3])
+    alone = truth(anova, chance, "linear", n_sets=3, methods=["truth"], **common)
+    assert np.array_equal(alone.accuracy["truth"], few.accuracy["truth"])
+    assert alone.truthfulness is None
+    assert alone.set_verdicts == alone.optimism == alone.bias_imbalance == {}
+    folded = truth(anova, chance, "linear", n_sets=3, methods=["in", "out"], **common)
+    assert np.array_equal(folded.accuracy["in"], few.accuracy["in"])
+    assert folded.verdicts == {}
+    assert "TRUTH was not run" in folded.recommendation
+
+
+def test_the_papers_example_has_its_signs():
+    """OUT flatters and IN is cautious, for a univariate filter on few cases."""
+    cell = truth(
+        "relieff",
+        "fcbf",
+        "linear",
+        n_features=20,
+        n_train=125,
+        n_sets=8,
+        random_state=1,
+    )
+    truths = cell.accuracy["truth"].mean(axis=(1, 2, 3))
+    assert cell.names == {"a": "ReliefF", "b": "FCBF"}
+    assert 0.7 < truths.min() < truths.max() < 0.9
+    assert all(cell.optimism[side].value > 0 for side in SIDES)
+
+
+class Noisy:
+    """A source whose test sets are of another kind than its training sets."""
+
+    name = "noisy"
+
+    def __call__(self, n_samples, random_state=None):
+        rng = np.random.default_rng(random_state)
+        y = np.arange(n_samples) % 2
+        X = rng.normal(size=(n_samples, 4)) + 3 * y[:, np.newaxis]
+        return X, rng.permutation(y)
+
+    def test(self, n_samples, random_state=None):
+        y = np.arange(n_samples) % 2
+        return np.tile(3.0 * y[:, np.newaxis], 4), np.full(n_samples, 7)
+
+
+def test_test_sets_come_from_the_sources_own_method(anova, worst):
+    found = truth(
+        anova, worst, Noisy(), n_features=2, n_train=30, n_sets=2, random_state=0
+    )
+    assert found.data.name == "noisy"
+    assert np.all(found.accuracy["truth"] == 0)  # no training case is of class 7
+    assert np.all(found.accuracy["in"].mean(axis=(2, 3)) > 0)
+
+
+def test_nominal_sources():
+    assert "monks-3" in SOURCES
+    found = truth(
+        "relieff",
+        "information-gain",
+        "monks-3",
+        n_features=2,
+        n_train=60,
+        n_sets=3,
+        classifier=["tree", "nb"],
+        random_state=0,
+    )
+    assert found.data.feature_names == ("a1", "a2", "a3", "a4", "a5", "a6")
+    assert found.accuracy["truth"].mean() > 0.8
+
+
+def test_categories_that_differ_between_training_and_test(anova):
+    def source(n_samples, random_state=None):
+        rng = np.random.default_rng(random_state)
+        colours = rng.choice(["red", "green", "blue"], n_samples)
+        y = np.where(colours == "red", "yes", "no")
+        # Each draw declares the values it happens to hold, in their order there.
+        column = pd.Categorical(colours, categories=pd.unique(colours))
+        return pd.DataFrame({"c": column, "x": rng.normal(size=n_samples)}), y
+
+    found = truth(
+        "relieff", "fcbf", source, n_features=1, n_train=40, n_sets=3, random_state=0
+    )
+    assert np.all(found.accuracy["truth"] == 1)
+    assert found.data.name == "source"
+
+
+def test_truth_beside_a_comparison(anova, chance, result):
+    X, y = make_linear(50, random_state=1)
+    here = compare(
+        anova, chance, X, y, n_features=8, classifier=["1nn", "svm"], random_state=42
+    )
+    both = with_truth(here, result)
+    assert list(both.accuracy) == ["in", "out", "truth"]
+    assert both.verdicts["in"] == here.verdicts["in"]
+    assert both.verdicts["truth"] == result.verdicts["truth"]
+    assert both.by_classifier["svm"]["truth"] == result.by_classifier["svm"]["truth"]
+    assert both.truthfulness == result.truthfulness
+    mean = {m: both.accuracy[m].mean(axis=(1, 2, 3)) for m in both.accuracy}
+    gap = np.diff(mean["in"] - mean["truth"])[0]
+    assert both.bias_imbalance["in"] == pytest.approx(abs(gap))
+    assert here.recommendation in both.recommendation
+    assert "truly better" in both.recommendation
+    assert both.settings["truth: n_sets"] == "12"
+    assert both.settings["n_train"] == "45"
+
+    other = compare(anova, chance, X, y, n_features=7, random_state=42)
+    with pytest.raises(InputError, match="differ in"):
+        with_truth(other, result)
+    with pytest.raises(InputError, match="no TRUTH"):
+        with_truth(here, here)
+
+
+def test_cell_summaries_need_their_methods(anova, chance):
+    X, y = make_linear(40, random_state=1)
+    plain = compare(anova, chance, X, y, n_features=3, cv=4)
+    with pytest.raises(InputError, match="without the method 'truth'"):
+        cell_bias(plain, "in")
+    with pytest.raises(InputError, match="lacks one of the methods"):
+        count_cells([plain])
