@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray, Labelled
+from veridical._records import FloatArray, InputError, IntArray, Labelled
 from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.mdl import (
     block_gains,
@@ -22,6 +22,13 @@ from veridical.kernels.trainsets import TrainSets
 MdlCost = Literal["cuts", "cases"]
 
 
+def _counts_cuts(mdl_cost: MdlCost) -> bool:
+    """Whether a cut is priced by the number of cuts rather than of cases."""
+    if mdl_cost not in ("cuts", "cases"):
+        raise InputError(f"mdl_cost={mdl_cost!r} is not known; use 'cuts' or 'cases'.")
+    return mdl_cost == "cuts"
+
+
 def gains(
     data: Labelled, sets: TrainSets, n_threads: int, mdl_cost: MdlCost = "cuts"
 ) -> tuple[FloatArray, FloatArray]:
@@ -30,7 +37,7 @@ def gains(
     Numeric columns are cut into intervals by Fayyad and Irani's rule on the training
     set itself; nominal columns are taken as they are.
     """
-    n_features = data.values.shape[1]
+    n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
     counts = sets.counts.astype(np.int32)
     totals = sets.class_counts(data.y, data.n_classes).astype(np.int32)
     xlogx = xlogx_table(int(totals.sum(axis=1).max()))
@@ -47,7 +54,7 @@ def gains(
             totals,
             counts,
             xlogx,
-            mdl_cost == "cuts",
+            count_cuts,
             g,
             u,
         )
@@ -86,7 +93,7 @@ def cut_points(
         data.n_classes,
         counts,
         xlogx_table(int(counts.sum())),
-        mdl_cost == "cuts",
+        _counts_cuts(mdl_cost),
     )
 
 

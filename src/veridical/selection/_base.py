@@ -9,11 +9,13 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -49,7 +51,7 @@ class Abilities:
         """Refuse data that needs an ability the method lacks."""
         needs = {
             "nominal": data.nominal.any(),
-            "missing": not sparse.issparse(data.values) and _has_nan(data.values),
+            "missing": _has_nan(data.values),
             "sparse": sparse.issparse(data.values),
         }
         cures = {
@@ -147,27 +149,26 @@ class Selector(SelectorMixin, BaseEstimator):
             )
         name = type(self).__name__
         if sparse.issparse(X) or not hasattr(X, "columns"):
-            X, y = validate_data(
+            # What cannot be used is refused below, in words that name the cure.
+            X = validate_data(
                 self,
                 X,
-                y,
-                accept_sparse=["csc", "csr"] if self._abilities.sparse else False,
+                accept_sparse=["csc", "csr"],
                 dtype=None,
-                ensure_all_finite="allow-nan" if self._abilities.missing else True,
-                multi_output=True,
+                ensure_all_finite=False,
                 ensure_min_samples=2,
             )
         else:
             validate_data(self, X, skip_check_array=True)
         values, nominal = self._encode(X)
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
         if len(y) != values.shape[0]:
             raise InputError(
                 f"X has {values.shape[0]} rows but y has {len(y)}; give one label per "
                 "row."
             )
         _refuse_missing_labels(y)
+        check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(
@@ -182,8 +183,16 @@ class Selector(SelectorMixin, BaseEstimator):
         if sparse.issparse(X):
             if X.dtype not in (np.float32, np.float64):
                 X = X.astype(np.float64)
-            return X.tocsc(), np.zeros(X.shape[1], dtype=bool)
-        table = encode(X, getattr(self, "categorical_features", "from_dtype"))
+            X = X.tocsc()
+            _refuse_infinite(X)
+            return X, np.zeros(X.shape[1], dtype=bool)
+        chosen = getattr(self, "categorical_features", "from_dtype")
+        if isinstance(X, np.ndarray) and isinstance(chosen, str) and X.dtype == object:
+            # Things that are neither numbers nor text end here, as a TypeError; for
+            # text, `encode` has a message that names the column.
+            with suppress(ValueError):
+                X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
+        table = encode(X, chosen)
         return table.values, table.nominal
 
     @property
@@ -243,13 +252,24 @@ class WeightedSelector(Selector):
 
 def _has_nan(values: Any) -> bool:
     # NaN survives a sum, so the usual case needs no mask of the size of X.
+    values = values.data if sparse.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(values)
     return bool(np.isnan(total)) and bool(np.isnan(values).any())
 
 
+def _refuse_infinite(X: Any) -> None:
+    infinite = np.flatnonzero(np.isinf(X.data))
+    if infinite.size:
+        column = int(np.searchsorted(X.indptr, infinite[0], side="right")) - 1
+        raise InputError(
+            f"Column {column} of X holds an infinite value (row "
+            f"{int(X.indices[infinite[0]])}); replace it by a finite number."
+        )
+
+
 def _refuse_missing_labels(y: Any) -> None:
-    missing = np.array([label is None or label != label for label in y.tolist()])
+    missing = np.asarray(pd.isna(y))
     if missing.any():
         raise InputError(
             f"y has no label in row {int(np.flatnonzero(missing)[0])}; drop or label "
@@ -286,7 +306,8 @@ def _count(
             f"n_features_to_select={wanted} is not a share in (0, 1]; for a number of "
             "features give a whole number."
         )
-    return max(1, int(wanted * n_features))
+    # 0.29 of 100 is 29, though in binary the product falls short of it.
+    return max(1, int(wanted * n_features + 1e-9))
 
 
 def _read_train_sets(train_sets: Iterable[Any], data: Labelled) -> list[IntArray]:
@@ -307,10 +328,11 @@ def _read_train_sets(train_sets: Iterable[Any], data: Labelled) -> list[IntArray
                 f"Training set {s} is not a list of row indices; give a non-empty "
                 "one-dimensional array of whole numbers, or a boolean mask."
             )
-        if rows.min() < -n_rows or rows.max() >= n_rows:
+        outside = rows[(rows < -n_rows) | (rows >= n_rows)]
+        if outside.size:
             raise InputError(
-                f"Training set {s} names row {int(np.abs(rows).max())}, but X has "
-                f"{n_rows} rows, 0 to {n_rows - 1}."
+                f"Training set {s} names row {int(outside[0])}, but X has {n_rows} "
+                f"rows, 0 to {n_rows - 1}."
             )
         rows = np.where(rows < 0, rows + n_rows, rows).astype(np.intp)
         if np.all(data.y[rows] == data.y[rows[0]]):

@@ -21,7 +21,7 @@ from veridical.search.incremental import (
     quotient,
     take_turns,
 )
-from veridical.selection._base import Abilities, WeightedSelector
+from veridical.selection._base import Abilities, WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
 
 FLOOR = 1e-3  # mRMR: similarities below this are as good as none
@@ -44,10 +44,8 @@ class _IncrementalSelector(ReportsProgress, WeightedSelector):
                 f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
                 "or more, or None for all."
             )
-        wanted = self.n_features_to_select
-        if isinstance(wanted, float):
-            wanted = int(wanted * n_features)
-        return min(n_features, max(int(self.n_searched), wanted or 0))
+        wanted = _count(self.n_features_to_select, n_features, 0, warn=False)
+        return min(n_features, max(int(self.n_searched), wanted))
 
 
 class MRMR(_IncrementalSelector):
