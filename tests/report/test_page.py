@@ -226,3 +226,15 @@ def test_fragment_is_the_first_part_of_the_page():
     assert {"html", "head", "body", "meta"}.isdisjoint(t for t, _ in fragment.elements)
     assert "id" not in {name for _, name, _ in fragment.attributes}
     assert record._repr_html_() == report.fragment(record)
+
+
+def test_a_comparison_made_in_python_has_no_command_and_still_a_page(tmp_path):
+    from veridical.comparison import compare
+    from veridical.datasets import make_linear
+
+    X, y = make_linear(60, random_state=0)
+    record = compare("anova", "correlation", X, y, n_features=5, cv=3, random_state=0)
+    assert "command" not in record.settings
+    page = record.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "To repeat it" not in page
+    assert "AnovaF" in page
