@@ -121,7 +121,11 @@ class CorrelationRelevance:
 
     def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the correlations."""
-        parts = variances(data, sets, n_threads, against=True)
+        parts = variances(data, sets, n_threads, against=data.n_classes > 2)
+        if data.n_classes == 2:
+            with np.errstate(invalid="ignore"):
+                squared = parts.between / (parts.within + parts.between)
+            return np.sqrt(np.where(parts.between > 0, squared, 0.0))
         total = (parts.within + parts.between)[:, None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
             squared = np.where(total > 0, parts.against / total, 0.0)

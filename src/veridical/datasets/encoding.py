@@ -29,6 +29,9 @@ from veridical.datasets.wording import listed, show
 #: Elements looked at in one go when searching for infinities: bounds the mask's size.
 _CHUNK = 1 << 22
 
+#: Whole numbers below this are coded by counting.
+_SMALL = 256
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
@@ -147,7 +150,10 @@ def _encode_array(
             for j in np.flatnonzero(~nominal):
                 values[:, j] = _numbers(X[:, j], labels[j])
     categories: list[NDArray[Any] | None] = [None] * n_features
-    for j in np.flatnonzero(nominal):
+    rest = nominal
+    if known is None and X.dtype.kind in "fiu":
+        values, rest = _code_small_integers(X, values, nominal, categories)
+    for j in np.flatnonzero(rest):
         column = _object_if_text(X[:, j])
         codes, categories[j] = _codes(column, known[j] if known else None, labels[j])
         # A column that already holds its own codes need not be written (nor X copied).
@@ -157,6 +163,47 @@ def _encode_array(
             values[:, j] = codes
     _refuse_infinite(values, labels)
     return Encoded(values, nominal, tuple(categories), None)
+
+
+def _code_small_integers(
+    X: NDArray[Any],
+    values: NDArray[Any],
+    nominal: BoolArray,
+    categories: list[NDArray[Any] | None],
+) -> tuple[NDArray[Any], BoolArray]:
+    """Code nominal columns of whole numbers 0 to 255, many at a time.
+
+    Binned data have thousands of such columns; looking each up among its sorted values
+    would cost more than scoring it. Returns the values and the columns left to code.
+    """
+    rest = nominal.copy()
+    step = max(1, _CHUNK // max(len(X), 1))
+    columns = np.flatnonzero(nominal)
+    for lo in range(0, columns.size, step):
+        block = X[:, columns[lo : lo + step]]
+        good = np.ones(block.shape[1], dtype=bool)
+        if block.dtype.kind == "f":
+            good = np.isfinite(block).all(axis=0)
+            block = np.where(good, block, 0)
+        good &= (block.min(axis=0) >= 0) & (block.max(axis=0) < _SMALL)
+        block = np.where(good, block, 0)
+        whole = block.astype(np.intp)
+        good &= (whole == block).all(axis=0)
+        cells = whole + _SMALL * np.arange(block.shape[1])
+        count = np.bincount(cells.ravel(), minlength=_SMALL * block.shape[1])
+        seen = count.reshape(-1, _SMALL) > 0
+        codes = np.cumsum(seen, axis=1) - 1
+        here = columns[lo : lo + step]
+        for k in np.flatnonzero(good):
+            categories[here[k]] = np.flatnonzero(seen[k]).astype(X.dtype)
+        # Columns that already hold their own codes need not be written.
+        dense = seen.sum(axis=1) == whole.max(axis=0) + 1
+        for k in np.flatnonzero(good & ~dense):
+            if values is X:
+                values = X.copy(order="K")
+            values[:, here[k]] = codes[k, whole[:, k]]
+        rest[here[good]] = False
+    return values, rest
 
 
 def _encode_frame(

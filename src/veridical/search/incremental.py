@@ -9,7 +9,9 @@ References
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -115,6 +117,7 @@ def climb_together(
     redundancy: Redundancy,
     n_steps: int,
     tick: Callable[[], None] = lambda: None,
+    n_threads: int = 1,
 ) -> None:
     """Take `n_steps` steps in every climb, side by side.
 
@@ -122,12 +125,19 @@ def climb_together(
     together, they pay for each only once. `tick` is called after every step.
     """
     n_steps = min(n_steps, climbs[0].relevance.size - len(climbs[0].order))
-    for _ in range(n_steps):
-        chosen = [climb.step() for climb in climbs]
-        redundancy.prepare(set(chosen))
-        for climb, j in zip(climbs, chosen, strict=True):
-            redundancy.add_to(climb.similarity, climb.train_set, j)
-        tick()
+
+    def settle(group: Sequence[Climb]) -> None:
+        for climb in group:
+            redundancy.add_to(climb.similarity, climb.train_set, climb.order[-1])
+
+    n_threads = min(n_threads, len(climbs))
+    groups = [climbs[k::n_threads] for k in range(n_threads)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        each = pool.map if n_threads > 1 else map
+        for _ in range(n_steps):
+            redundancy.prepare({climb.step() for climb in climbs})
+            deque(each(settle, groups), maxlen=0)
+            tick()
 
 
 def complete(order: Sequence[int], relevance: FloatArray) -> IntArray:

@@ -132,7 +132,7 @@ class MRMR(_IncrementalSelector):
             for s, row in enumerate(scores)
         ]
         depth = self._depth(scores.shape[1])
-        climb_together(climbs, redundancy, depth, self._tick)
+        climb_together(climbs, redundancy, depth, self._tick, self._n_threads)
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
             for climb, row in zip(climbs, scores, strict=True)
@@ -252,7 +252,7 @@ class DifferentialPrioritization(_IncrementalSelector):
             Climb(cap_infinite(row), Prioritized(self.alpha), s)
             for s, row in enumerate(scores)
         ]
-        climb_together(climbs, redundancy, depth, self._tick)
+        climb_together(climbs, redundancy, depth, self._tick, self._n_threads)
         self._path = climbs[0].relevance_path, climbs[0].antiredundancy_path
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
@@ -279,7 +279,7 @@ class DifferentialPrioritization(_IncrementalSelector):
             # Classes that share features need more than their share of steps.
             short = depth - min(map(len, merged))
             n_steps = -(-short // parts.weight.shape[1])
-            climb_together(everyone, redundancy, n_steps, self._tick)
+            climb_together(everyone, redundancy, n_steps, self._tick, self._n_threads)
             merged = [
                 take_turns([c.order for c in _strongest_first(of_set)], depth)
                 for of_set in climbs
