@@ -68,7 +68,7 @@ class CorrelationRedundancy:
             for w, base in zip(sets.counts, sets.whole, strict=True)
         ]
         self._products: dict[int, FloatArray] = {}
-        self._capacity = max(16, n)
+        self._capacity = max(16, n // 2)  # products kept: half the size of X
 
     def prepare(self, columns: set[int]) -> None:
         """Take the products of these columns with all others, all in one go."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._records import FloatArray, IntArray, Labelled
-from veridical.kernels.columns import column_block, map_blocks
+from veridical.kernels.columns import map_blocks
 from veridical.kernels.hsic import gaussian_scores
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
@@ -63,8 +63,6 @@ class HSICRelevance:
     """
 
     kernel: str = "linear"
-    rtol: float = 1e-10
-    atol: float = 1e-14
 
     def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the criterion, larger for more dependence."""
@@ -97,14 +95,25 @@ class GaussianWithout:
     def __init__(self, data: Labelled, rows: IntArray, n_threads: int) -> None:
         psi = label_vectors(data.y[rows], data.n_classes)
         self._L = psi @ psi.T
-        self._Z = standardize(
-            column_block(data.values, 0, data.values.shape[1])[:, rows]
-        )
+        n_features = data.values.shape[1]
+        self._Z = np.empty((n_features, rows.size))
+        self._kept = np.arange(n_features)
         self._n_threads = n_threads
 
+        def work(lo: int, hi: int, block: FloatArray) -> None:
+            self._Z[lo:hi] = standardize(block[:, rows])
+
+        map_blocks(work, data.values, n_threads)
+
     def scores(self, kept: IntArray) -> FloatArray:
-        """Return for each kept feature the dependence of the others on the class."""
-        Z = np.ascontiguousarray(self._Z[kept])
+        """Return for each kept feature the dependence of the others on the class.
+
+        Features once left out cannot come back.
+        """
+        if kept.size < self._kept.size:
+            self._Z = self._Z[np.searchsorted(self._kept, kept)]
+            self._kept = kept
+        Z = self._Z
         square = (Z**2).sum(axis=0)
         D = np.maximum(square[:, None] + square - 2.0 * (Z.T @ Z), 0.0)
         gamma = 0.5 / max(len(kept) - 1, 1)

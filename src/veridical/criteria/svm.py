@@ -34,7 +34,8 @@ class SVMWeights:
 
     def __init__(self, data: Labelled, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
-        self._X: Any = data.values[rows]
+        everyone = rows.size == counts.size
+        self._X: Any = data.values if everyone else data.values[rows]
         y, bound = data.y[rows], C * counts[rows]
         self._columns = np.arange(data.values.shape[1])
         self._present = np.ones(self._columns.size, dtype=bool)

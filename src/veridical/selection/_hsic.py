@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from veridical._records import InputError, Labelled, Ranking
 from veridical.criteria.hsic import GaussianWithout, HSICRelevance
 from veridical.kernels.trainsets import TrainSets
@@ -89,9 +91,11 @@ class HSIC(Selector):
             )
         if self.search == "backward" and self.kernel == "rbf":
             return [self._backward(data, sets, s) for s in range(len(sets))]
-        relevance = HSICRelevance(self.kernel)
-        scores = relevance.scores(data, sets, self._n_threads)
-        rankings = rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
+        scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
+        # The criterion is a sum of terms of either sign, about as large as the largest
+        # score, and may lie near zero: ties are judged on that scale.
+        noise = 1e-11 * float(np.abs(scores).max())
+        rankings = rank_by_score(scores, rtol=0.0, atol=noise)
         if self.search == "backward":
             # A linear kernel is a sum over features: dropping one never changes
             # what another is worth, so the scores give the backward order.
