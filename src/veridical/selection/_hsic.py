@@ -94,8 +94,10 @@ class HSIC(Selector):
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
         # The criterion is a sum of terms of either sign, about as large as the largest
         # score, and may lie near zero: ties are judged on that scale.
-        noise = 1e-11 * float(np.abs(scores).max())
-        rankings = rank_by_score(scores, rtol=0.0, atol=noise)
+        rankings = [
+            rank_by_score(row[None], rtol=0.0, atol=1e-11 * float(np.abs(row).max()))[0]
+            for row in scores
+        ]
         if self.search == "backward":
             # A linear kernel is a sum over features: dropping one never changes
             # what another is worth, so the scores give the backward order.

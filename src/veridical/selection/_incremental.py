@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from veridical._records import FloatArray, InputError, Labelled, Ranking
 from veridical.criteria.anova import Variances, cap_infinite, variances
 from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
     Climb,
@@ -299,13 +300,13 @@ class DifferentialPrioritization(_IncrementalSelector):
 
 
 def _strongest_first(climbs: list[Climb]) -> list[Climb]:
-    """Order classes by the relevance of their first feature, ties by its index."""
+    """Order classes by the relevance of their first feature, ties by what they chose.
 
-    def key(climb: Climb) -> Any:
-        first = climb.order[0]
-        return -round(float(climb.relevance[first]), 12), first
-
-    return sorted(climbs, key=key)
+    Not by their names or numbers: classes that tie and chose alike are alike.
+    """
+    climbs = sorted(climbs, key=lambda climb: climb.order)
+    strength = np.array([climb.relevance[climb.order[0]] for climb in climbs])
+    return [climbs[k] for k in order_by_score(strength, rtol=1e-10)]
 
 
 def _warn_infinite() -> None:
