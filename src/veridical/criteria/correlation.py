@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from veridical._records import FloatArray, IntArray, Labelled
+from veridical._records import FloatArray, Labelled
 from veridical.kernels.columns import column_block, cross_products
 from veridical.kernels.correlation import add_similarity, correct_product
 from veridical.kernels.trainsets import TrainSets
@@ -88,9 +88,9 @@ class CorrelationRedundancy:
 
     def add_to(self, similarity: FloatArray, s: int, j: int) -> None:
         """Add to `similarity` the correlations of all columns with column `j`."""
-        column, weight = self._column(j), self._sets.counts[s]
+        weight, fragile = self._sets.counts[s], self._fragile[s]
+        column = self._alone(s, j) if j in fragile else self._column(j)
         mean = float(weight @ column) / self._weight[s]
-        fragile = self._fragile[s]
         if not self._sets.whole[s] or j in fragile:
             product = cross_products(self._Z, weight * (column - mean))
         else:
@@ -111,7 +111,8 @@ class CorrelationRedundancy:
                     product,
                 )
         if fragile.size:
-            product[fragile] = self._taken_anew(s, j, fragile)
+            here = weight * self._alone(s, j)
+            product[fragile] = [here @ self._alone(s, int(k)) for k in fragile]
         add_similarity(product, self._inverse[s], j, self._floor, similarity)
 
     def _column(self, j: int) -> FloatArray:
@@ -130,15 +131,9 @@ class CorrelationRedundancy:
             square = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         return np.sqrt(np.maximum(np.asarray(square).ravel() - n * self._mean**2, 0.0))
 
-    def _taken_anew(self, s: int, j: int, columns: IntArray) -> FloatArray:
-        """Products with a few columns from the rows of the set alone."""
+    def _alone(self, s: int, j: int) -> FloatArray:
+        """Column `j` on the scale of Z, centred over the rows of set `s` alone."""
         weight = self._sets.counts[s]
-        rows = np.flatnonzero(weight)
-        weight = weight[rows]
-
-        def centred(k: int) -> FloatArray:
-            x = column_block(self._X, k, k + 1)[0][rows] / self._norm[k]
-            return x - (weight @ x) / weight.sum()
-
-        here = weight * centred(j)
-        return np.array([here @ centred(int(k)) for k in columns])
+        x = column_block(self._X, j, j + 1)[0] / self._norm[j]
+        x[weight == 0] = 0.0
+        return np.where(weight > 0, x - (weight @ x) / weight.sum(), 0.0)
