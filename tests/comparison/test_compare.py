@@ -30,7 +30,7 @@ from veridical.comparison import (
     paired_t,
 )
 from veridical.datasets import make_linear, make_monks, make_random_labels
-from veridical.selection import FCBF, ReliefF
+from veridical.selection import FCBF, MRMR, ReliefF
 
 NAMED = ["svm", "nb", "1nn", "tree"]
 MODELS = {
@@ -463,3 +463,15 @@ def test_all_features_make_the_selectors_equal(problem, anova, worst):
     result = compare(anova, worst, X, y, n_features=X.shape[1], random_state=0)
     assert np.array_equal(result.accuracy["in"][0], result.accuracy["out"][1])
     assert result.verdicts["in"].p_value == 1
+
+
+def test_a_search_goes_as_far_as_the_comparison_asks():
+    # Features beyond the depth of the search would follow by relevance alone.
+    X, y = make_linear(60, random_state=3)
+    shallow = MRMR(2, n_searched=2)
+    record = compare(shallow, "anova", X, y, n_features=12, cv=3, random_state=0)
+    deep = compare(
+        MRMR(12, n_searched=12), "anova", X, y, n_features=12, cv=3, random_state=0
+    )
+    np.testing.assert_array_equal(record.selected["in"][0], deep.selected["in"][0])
+    assert shallow.n_features_to_select == 2

@@ -76,7 +76,9 @@ class Ranker:
         """
         X = data.permuted(columns, n_rows)
         if self.ranks_many:
-            orders = self.selector.rank_many(X, data.codes[:n_rows], list(train_sets))
+            # How far a search goes may depend on how many features are wanted.
+            selector = _ask_for(clone(self.selector, safe=False), n_features)
+            orders = selector.rank_many(X, data.codes[:n_rows], list(train_sets))
             chosen = [np.asarray(order)[:n_features] for order in orders]
         else:
             chosen = [
@@ -113,6 +115,8 @@ class Ranker:
 
 def _ask_for(selector: Any, n_features: int) -> Any:
     """Set whatever parameter a selector has for the number of features."""
+    if not hasattr(selector, "get_params"):
+        return selector
     parameters = selector.get_params(deep=False)
     for name in _NUMBER_OF_FEATURES[:2]:
         if name in parameters:
