@@ -1,0 +1,131 @@
+"""Ways to compare two results; each returns a check for a contender.
+
+Every check takes the reference's result first and says in words what it found, with the
+threshold it holds the figure against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from benchmarks.declare import Agreement, Check, Result, rows_of
+
+
+def same_order(k: int | None = None) -> Check:
+    """The first `k` features (all without a number), equal place by place."""
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        a, b = (rows_of(result.order)[:, :k] for result in (ours, theirs))
+        what = "order" if k is None else f"first {k} in order"
+        if len(a) > 1:
+            what += f", {len(a)} training sets"
+        if a.shape != b.shape:
+            return Agreement(False, f"{what}: shapes {a.shape} and {b.shape}")
+        if np.array_equal(a, b):
+            return Agreement(True, f"{what}: equal")
+        row, place = np.argwhere(a != b)[0]
+        where = f"place {place + 1}" + (f" of set {row + 1}" if len(a) > 1 else "")
+        return Agreement(False, f"{what}: differs first at {where}")
+
+    return check
+
+
+def close_scores(rtol: float = 1e-9, atol: float = 1e-12) -> Check:
+    """The scores of all features, equal but for rounding."""
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        a, b = np.asarray(ours.scores), np.asarray(theirs.scores)
+        gap = float(np.max(np.abs(a - b)))
+        holds = bool(np.allclose(b, a, rtol=rtol, atol=atol))
+        return Agreement(holds, f"scores: largest difference {gap:.1g}")
+
+    return check
+
+
+def overlap(k: int, at_least: float | None = None) -> Check:
+    """The share of the first `k` features that both have, on average over sets.
+
+    Without a threshold the share is told, not judged.
+    """
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        a, b = rows_of(ours.order)[:, :k], rows_of(theirs.order)[:, :k]
+        shares = [np.intersect1d(x, z).size / k for x, z in zip(a, b, strict=True)]
+        share = float(np.mean(shares))
+        words = f"first {k}: {share:.0%} shared" + _threshold(at_least, "{:.0%}")
+        return Agreement(None if at_least is None else share >= at_least, words)
+
+    return check
+
+
+def rank_correlation(at_least: float) -> Check:
+    """Spearman's correlation of the scores of all features."""
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        rho = float(spearmanr(ours.scores, theirs.scores).statistic)
+        words = f"rank correlation {rho:.5f}" + _threshold(at_least, "{:g}")
+        return Agreement(rho >= at_least, words)
+
+    return check
+
+
+def same_set(k: int | None = None) -> Check:
+    """The same features selected, whatever their order; told, not judged, without `k`.
+
+    Without `k` each result's own number of features is compared: methods that stop by
+    themselves.
+    """
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        a, b = (np.ravel(result.order)[:k] for result in (ours, theirs))
+        both = np.intersect1d(a, b).size
+        if k is None:
+            return Agreement(None, f"kept {b.size}, we {a.size}, both {both}")
+        return Agreement(both == k, f"selected {k}: {both} shared")
+
+    return check
+
+
+def same_elimination(n_selected: int, at_least: float) -> Check:
+    """What a backward search dropped: the share dropped at the same stage.
+
+    The contender's order may have gaps (-1) where it was not run; each stretch it did
+    run is compared with the same stretch of the reference, as a set. A full order is
+    compared by what was selected.
+    """
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        a, b = np.asarray(ours.order), np.asarray(theirs.order)
+        known = b >= 0
+        if known.all():
+            a, b = a[:n_selected], b[:n_selected]
+            share = np.intersect1d(a, b).size / n_selected
+            what = f"selected {n_selected}"
+        else:
+            edges = np.flatnonzero(np.diff(np.r_[False, known, False]))
+            stretches = [slice(*edge) for edge in edges.reshape(-1, 2)]
+            both = sum(np.intersect1d(a[s], b[s]).size for s in stretches)
+            share = both / np.count_nonzero(known)
+            what = f"{np.count_nonzero(known)} dropped in the timed rounds"
+        words = f"{what}: {share:.0%} shared" + _threshold(at_least, "{:.0%}")
+        return Agreement(share >= at_least, words)
+
+    return check
+
+
+def all_of(*checks: Check) -> Check:
+    """Several checks at once; all that are judged must hold."""
+
+    def check(ours: Result, theirs: Result) -> Agreement:
+        found = [one(ours, theirs) for one in checks]
+        judged = [one.holds for one in found if one.holds is not None]
+        return Agreement(
+            all(judged) if judged else None, "; ".join(one.words for one in found)
+        )
+
+    return check
+
+
+def _threshold(at_least: float | None, form: str) -> str:
+    return "" if at_least is None else f" (at least {form.format(at_least)})"

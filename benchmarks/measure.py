@@ -1,0 +1,164 @@
+"""Run the contenders of a case, each in a process of its own, and compare results."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.declare import (
+    Agreement,
+    Case,
+    CaseRecord,
+    Contender,
+    Measurement,
+    Result,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+SET_UP = 300.0  # seconds beside the limit: imports, compilation, data
+
+
+def run_case(
+    case: Case,
+    *,
+    limit: float,
+    small: bool = False,
+    load: float = 0.0,
+    tell: Callable[[Measurement], None] = lambda _: None,
+) -> CaseRecord:
+    """Measure every contender in turn; `tell` hears of each when it is done.
+
+    Parameters
+    ----------
+    case : Case
+        What to measure.
+    limit : float
+        Seconds a contender may take for one call.
+    small : bool
+        Use the small problem.
+    load : float
+        Load average when the whole run began, kept in the record.
+    tell : callable
+        Gets each measurement, compared already.
+    """
+    results: dict[str, Result] = {}
+    measurements = []
+    for contender in case.contenders:
+        measurement, result = run_contender(case, contender, limit=limit, small=small)
+        if result is not None:
+            results[contender.name] = result
+            measurement = replace(
+                measurement, agreement=compare(case, contender, results)
+            )
+        measurements.append(measurement)
+        tell(measurement)
+    size = case.small if small else case.size
+    return CaseRecord(
+        case.name,
+        (size["n"], size["p"]),
+        date.today().isoformat(),
+        commit(),
+        load,
+        tuple(measurements),
+    )
+
+
+def run_contender(
+    case: Case, contender: Contender, *, limit: float, small: bool = False
+) -> tuple[Measurement, Result | None]:
+    """Start a worker, wait for it, and read what it measured and found."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        found = Path(folder) / "result.npz"
+        command = [sys.executable, "-m", "benchmarks.worker", case.name, contender.name]
+        command += ["--limit", str(limit), "--result", str(found)]
+        code, out, err = _call(
+            command + ["--small"] * small, timeout=2 * limit + SET_UP
+        )
+        measurement = read_outcome(contender.name, code, out, err, limit)
+        if measurement.status != "measured":
+            return measurement, None
+        with np.load(found, allow_pickle=False) as arrays:
+            return measurement, Result(arrays.get("order"), arrays.get("scores"))
+
+
+def read_outcome(
+    name: str, code: int | None, out: str, err: str, limit: float
+) -> Measurement:
+    """Turn the end of a worker into a measurement; `code` None means it hung."""
+    if code == 0:
+        return Measurement(**json.loads(out.splitlines()[-1]))
+    if code == -signal.SIGALRM:
+        return Measurement(name, "over", seconds=limit, note=f"over {limit:g} s")
+    if code is None:
+        return Measurement(name, "failed", note="did not get ready in time")
+    if code < 0:
+        note = f"ended by {signal.Signals(-code).name}"
+        return Measurement(name, "failed", note=note)
+    lines = err.strip().splitlines() or [f"exit status {code}"]
+    return Measurement(name, "failed", note=lines[-1][:200])
+
+
+def compare(
+    case: Case, contender: Contender, results: dict[str, Result]
+) -> Agreement | None:
+    """Hold a contender's result against that of the one it is compared with."""
+    if contender.check is None:
+        return None
+    other = contender.compared_with or case.contenders[0].name
+    if other not in results:
+        return Agreement(None, f"nothing to compare with: no result of {other}")
+    return contender.check(results[other], results[contender.name])
+
+
+def _call(command: list[str], *, timeout: float) -> tuple[int | None, str, str]:
+    """Run a command in a session of its own; nothing it started outlives it."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+        return process.returncode, out, err
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def commit() -> str:
+    """The short hash of the code measured, marked where the source was changed."""
+    try:
+        named = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=7", "--exclude=*"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "--", "src"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return named + (" with changes" if changed else "")

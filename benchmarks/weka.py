@@ -1,0 +1,112 @@
+"""Contenders from Weka, timed inside its own virtual machine.
+
+Weka is found through the environment variable ``WEKA_JAR``, or where Debian's package
+``weka`` puts it. ``WekaTimer.java`` reads the same numbers from a binary file, so that
+neither starting Java nor parsing text is part of the time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.declare import Missing, Problem, Result
+
+DEBIAN_JAR = "/usr/share/java/weka.jar"
+TIMER = Path(__file__).with_name("WekaTimer.java")
+CALLS = 3
+JAVA = ("java", "-Djava.awt.headless=true", "-Xmx6g")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The problem as a file of doubles, in a folder that goes with this object."""
+
+    folder: tempfile.TemporaryDirectory[str]
+    shape: tuple[int, int, int, int]
+
+    @property
+    def data(self) -> Path:
+        """The numbers."""
+        return Path(self.folder.name) / "data"
+
+    @property
+    def scores(self) -> Path:
+        """Where Weka writes what it found."""
+        return Path(self.folder.name) / "scores"
+
+
+def numbers(problem: Problem) -> Table:
+    """Write X and y for Weka, columns as numbers."""
+    return _table(problem, n_codes=0)
+
+
+def codes(problem: Problem) -> Table:
+    """Write X and y for Weka, columns as nominal values."""
+    return _table(problem, n_codes=int(problem.X.max()) + 1)
+
+
+def evaluator(name: str) -> Callable[[Table], Result]:
+    """Score all columns by an evaluator of ``weka.attributeSelection``."""
+
+    def run(table: Table) -> Result:
+        called = subprocess.run(
+            [
+                *JAVA,
+                "-cp",
+                find_jar(),
+                str(TIMER),
+                f"weka.attributeSelection.{name}",
+                str(table.data),
+                str(table.scores),
+                *map(str, table.shape),
+                str(CALLS),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if called.returncode != 0:
+            raise RuntimeError(_reason(called.stderr))
+        scores = np.fromfile(table.scores)
+        return Result(
+            np.argsort(-scores, kind="stable"),
+            scores,
+            seconds=float(called.stdout.split()[-1]),
+            note=f"best of {CALLS} inside a warm virtual machine",
+        )
+
+    return run
+
+
+def find_jar() -> str:
+    """Where Weka is; the error says how to get it."""
+    if shutil.which("java") is None:
+        raise Missing("no java on the PATH (Debian: default-jdk-headless)")
+    jar = os.environ.get("WEKA_JAR", DEBIAN_JAR)
+    if not Path(jar).is_file():
+        raise Missing("no weka.jar (Debian: weka; elsewhere set WEKA_JAR)")
+    return jar
+
+
+def _table(problem: Problem, n_codes: int) -> Table:
+    find_jar()
+    folder = tempfile.TemporaryDirectory(prefix="benchmark-")
+    n, p = problem.X.shape
+    table = Table(folder, (n, p, int(problem.y.max()) + 1, n_codes))
+    np.column_stack([problem.X, problem.y]).astype(np.float64).tofile(table.data)
+    return table
+
+
+def _reason(stderr: str) -> str:
+    """The line that tells most: the exception, or what the compiler disliked."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line or "xception" in line]
+    return (telling or lines or ["java ended with an error"])[0]
