@@ -259,3 +259,96 @@ def _report() -> Any:
     by name, and only when somebody wants to look.
     """
     return import_module("veridical.report")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """How accurate a learner is on some data, by one method.
+
+    Parameters
+    ----------
+    value : float
+        The estimate: accuracy pooled over all test cases, or the mean score.
+    std : float
+        Standard deviation of `scores`; with a single split, the binomial one of an
+        accuracy. It is not the standard error of `value`: splits share cases.
+    scores : array of shape (n_splits,)
+        One score per split; for the bootstrap, each sample's term of the estimate.
+    n_test : int
+        How many different cases were tested.
+    metric, method, learner : str
+        What was measured, how, and of what.
+    random_state : int
+        The seed that gives the same splits again.
+    assumes : mapping of str to str
+        The valid kinds of interval, the usual one first, and what each takes for
+        granted; empty where none is valid.
+    details : mapping of str to float
+        What the method computed on its way.
+    notes : tuple of str
+        What is doubtful about this estimate, in sentences.
+    test_share : float
+        Cases in a test set over cases in a training set.
+    nested : object or None
+        Runs nested cross-validation when its interval is asked for.
+    """
+
+    value: float
+    std: float
+    scores: FloatArray
+    n_test: int
+    metric: str
+    method: str
+    learner: str
+    random_state: int
+    assumes: Mapping[str, str]
+    details: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    test_share: float = 0.0
+    nested: Any = None
+
+    @property
+    def std_of_mean(self) -> float:
+        """Standard deviation of the mean of the scores, were they independent."""
+        return self.std / float(np.sqrt(len(self.scores)))
+
+    def interval(
+        self, confidence: float = 0.95, kind: str | None = None
+    ) -> tuple[float, float]:
+        """Compute a confidence interval.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            How often such intervals should cover the truth.
+        kind : str, optional
+            A key of `assumes`, by default the first: ``"wilson"``, ``"nested"``,
+            ``"corrected-t"``. ``"nested"`` fits many more models when first asked for.
+
+        Returns
+        -------
+        low, high : float
+            The bounds.
+
+        Raises
+        ------
+        InputError
+            If no such interval is valid for this metric and method.
+        """
+        room = import_module("veridical.estimation")
+        low, high = room.interval_of(self, confidence, kind)
+        return low, high
+
+    def __repr__(self) -> str:
+        return _display().one_line(self)
+
+    def __rich__(self) -> Any:
+        return _display().table(self)
+
+    def _repr_html_(self) -> str:
+        return _display().html(self)
+
+
+def _display() -> Any:
+    """Find the part of the estimation room that shows; see `_report`."""
+    return import_module("veridical.estimation.display")

@@ -1,0 +1,93 @@
+"""An estimate to look at: a line, a table in the terminal, a table in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from veridical._records import Estimate
+from veridical.estimation.notes import percent
+
+_STYLE = (
+    "border-collapse:collapse;font-variant-numeric:tabular-nums;text-align:left;"
+    "margin:0.5em 0"
+)
+_NAMES = {
+    "mean_of_splits": "mean of the splits",
+    "resubstitution": "on the training cases",
+    "outside": "outside the samples",
+    "outside_by_case": "outside, averaged by case",
+    "no_information_rate": "no-information error rate",
+    "overfitting_rate": "overfitting rate",
+    "weight": "weight of the outside accuracy",
+}
+
+
+def figure(estimate: Estimate, value: float) -> str:
+    """Write an accuracy as a percentage, any other score as a number."""
+    return percent(value) if estimate.metric == "accuracy" else f"{value:.4g}"
+
+
+def one_line(estimate: Estimate) -> str:
+    """Say the estimate in one line."""
+    parts = [f"{estimate.metric} {figure(estimate, estimate.value)}"]
+    if estimate.assumes:
+        low, high = (figure(estimate, bound) for bound in estimate.interval())
+        parts.append(f"95 % interval {low} to {high}")
+    parts.append(f"by {estimate.method}")
+    if estimate.notes:
+        s = "s" if len(estimate.notes) > 1 else ""
+        parts.append(f"{len(estimate.notes)} note{s}")
+    return f"<Estimate: {', '.join(parts)}>"
+
+
+def rows(estimate: Estimate) -> list[tuple[str, str]]:
+    """What to show, line by line."""
+    lines = [(estimate.metric, figure(estimate, estimate.value))]
+    usual = next(iter(estimate.assumes), None)
+    for kind, assumption in estimate.assumes.items():
+        if kind == "nested":  # it costs many fits; whoever wants it asks for it
+            text = f'interval(kind="nested"); assumes {assumption}'
+        else:
+            low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
+            text = f"{low} to {high}; assumes {assumption}"
+        lines.append((f"95 % interval{'' if kind == usual else f', {kind}'}", text))
+    if not estimate.assumes:
+        lines.append(("interval", "none is valid for this method and score"))
+    lines += [
+        ("spread over splits", figure(estimate, estimate.std)),
+        ("splits", str(len(estimate.scores))),
+        ("cases tested", str(estimate.n_test)),
+        ("method", estimate.method),
+        ("learner", estimate.learner),
+        ("random_state", str(estimate.random_state)),
+    ]
+    for key, value in estimate.details.items():
+        is_share = key not in ("overfitting_rate", "weight")
+        text = figure(estimate, value) if is_share else f"{value:.3f}"
+        lines.append((_NAMES.get(key, key), text))
+    return lines + [("note", note) for note in estimate.notes]
+
+
+def table(estimate: Estimate) -> Any:
+    """Lay the estimate out for a terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(show_header=False, box=None, pad_edge=False)
+    for name, text in rows(estimate):
+        style = "bold" if name == estimate.metric else ""
+        if name == "note":
+            style = "yellow"
+        grid.add_row(Text(name, style="dim"), Text(text, style=style))
+    return grid
+
+
+def html(estimate: Estimate) -> str:
+    """Lay the estimate out for a notebook: no script, nothing from elsewhere."""
+    body = "".join(
+        f'<tr><th scope="row" style="padding-right:1em">{escape(name)}</th>'
+        f"<td>{escape(text)}</td></tr>"
+        for name, text in rows(estimate)
+    )
+    return f'<table style="{_STYLE}"><tbody>{body}</tbody></table>'

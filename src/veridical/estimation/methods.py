@@ -1,0 +1,388 @@
+"""Ways to split data for an estimate: which cases to learn from, which to test on.
+
+A method says nothing about learners: the same seed gives the same splits to all of
+them, so that two learners are judged on the same cases.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from veridical._records import InputError, IntArray
+from veridical.estimation.seeds import folds_generator
+from veridical.estimation.splits import Split, leave_out
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to split data."""
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every split."""
+        ...
+
+    def describe(self) -> str:
+        """Name the method in words, for people."""
+        ...
+
+
+# -- methods -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Resubstitution:
+    """Test on the very cases that were learned from: optimistic, for contrast only.
+
+    Examples
+    --------
+    >>> from veridical.estimation import Resubstitution
+    >>> [(train.tolist(), test.tolist()) for train, test in
+    ...  Resubstitution().split(["a", "b", "a"])]
+    [([0, 1, 2], [0, 1, 2])]
+    """
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give all rows, twice."""
+        rows = np.arange(len(y))
+        return [Split(rows, len(y), rows)]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "resubstitution"
+
+
+@dataclass(frozen=True)
+class RandomSubsampling:
+    """The mean of several holdouts, each with a random test set of its own.
+
+    Parameters
+    ----------
+    n_repeats : int
+        How many holdouts.
+    test_size : float or int, default=1/3
+        Share of the cases to test on, or their number.
+    """
+
+    n_repeats: int
+    test_size: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        check_count("n_repeats", self.n_repeats, 1)
+        _check_test_size(self.test_size)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every holdout."""
+        rng = folds_generator(random_state)
+        n_test = _number_of(self.test_size, len(y))
+        return [
+            Split(np.sort(rng.permutation(len(y))[:n_test]), len(y))
+            for _ in range(self.n_repeats)
+        ]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return f"random subsampling, {self.n_repeats} holdouts"
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Learn from a random part of the cases, test on the rest, once.
+
+    Parameters
+    ----------
+    test_size : float or int, default=1/3
+        Share of the cases to test on, or their number.
+    """
+
+    test_size: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        _check_test_size(self.test_size)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows."""
+        return RandomSubsampling(1, self.test_size).split(y, random_state)
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "holdout"
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Test each case once by a classifier built without its fold.
+
+    Parameters
+    ----------
+    n_folds : int, default=10
+        Number of folds.
+    stratified : bool, default=True
+        Whether each fold has the class shares of the data, as nearly as it can: class
+        counts of two folds differ by one at most, and so do their sizes.
+    n_repeats : int, default=1
+        How many times to do it, each time with other folds.
+
+    References
+    ----------
+    .. [1] R. Kohavi, "A study of cross-validation and bootstrap for accuracy
+       estimation and model selection", IJCAI 1995.
+
+    Examples
+    --------
+    >>> from veridical.estimation import CrossValidation
+    >>> splits = CrossValidation(2).split(["a", "b", "a", "b"], random_state=0)
+    >>> sorted(len(test) for _, test in splits)
+    [2, 2]
+    """
+
+    n_folds: int = 10
+    stratified: bool = True
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("n_folds", self.n_folds, 2)
+        check_count("n_repeats", self.n_repeats, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every fold of every repeat."""
+        if self.n_folds > len(y):
+            raise InputError(
+                f"{self.n_folds} folds cannot be made of {len(y)} cases; use at most "
+                f"{len(y)}, which is LeaveOut(1)."
+            )
+        rng = folds_generator(random_state)
+        codes = pd.factorize(np.asarray(y))[0]
+        splits: list[Split] = []
+        for _ in range(self.n_repeats):
+            if self.stratified:
+                fold = stratified_folds(codes, self.n_folds, rng)
+            else:
+                fold = np.empty(len(codes), dtype=np.intp)
+                fold[rng.permutation(len(codes))] = np.arange(len(codes)) % self.n_folds
+            splits.extend(leave_out(fold, self.n_folds))
+        return splits
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        kind = "stratified " if self.stratified else ""
+        times = f", {self.n_repeats} times" if self.n_repeats > 1 else ""
+        return f"{kind}{self.n_folds}-fold cross-validation{times}"
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Leave k cases out at a time: all cases, in ⌈n/k⌉ random groups.
+
+    Parameters
+    ----------
+    k : int, default=1
+        How many cases to leave out; 1 is leave-one-out. The last group may be smaller.
+    """
+
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every group."""
+        n = len(y)
+        if self.k >= n:
+            raise InputError(
+                f"LeaveOut(k={self.k}) leaves nothing of {n} cases to learn from; use "
+                f"a k below {n}."
+            )
+        group = np.arange(n) // self.k
+        if self.k > 1:  # single cases need no shuffling
+            group = group[folds_generator(random_state).permutation(n)]
+        return leave_out(group, math.ceil(n / self.k))
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "leave-one-out" if self.k == 1 else f"leave-{self.k}-out"
+
+
+@dataclass(frozen=True)
+class CompleteCV:
+    """Every way to choose the test cases: cross-validation without chance.
+
+    Parameters
+    ----------
+    n_test : int
+        How many cases to test on at a time.
+    max_splits : int, default=100_000
+        Refuse to begin if there are more ways than that; their number grows fast.
+    """
+
+    n_test: int
+    max_splits: int = 100_000
+
+    def __post_init__(self) -> None:
+        check_count("n_test", self.n_test, 1)
+        check_count("max_splits", self.max_splits, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every choice, in order."""
+        n = len(y)
+        if self.n_test >= n:
+            raise InputError(
+                f"CompleteCV(n_test={self.n_test}) leaves nothing of {n} cases to "
+                f"learn from; use an n_test below {n}."
+            )
+        n_splits = math.comb(n, self.n_test)
+        if n_splits > self.max_splits:
+            raise InputError(
+                f"There are {n_splits:,} ways to choose {self.n_test} of {n} cases, "
+                f"more than max_splits={self.max_splits:,}; use RandomSubsampling("
+                f"{min(1000, self.max_splits)}, test_size={self.n_test}), or raise "
+                "max_splits and be patient."
+            )
+        return [
+            Split(np.array(chosen, dtype=np.intp), n)
+            for chosen in itertools.combinations(range(n), self.n_test)
+        ]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return f"complete cross-validation, {self.n_test} cases left out"
+
+
+@dataclass(frozen=True, eq=False)
+class Splitter:
+    """A scikit-learn splitter, or a list of splits, as a method.
+
+    Parameters
+    ----------
+    cv : splitter or iterable of (train, test)
+        What to split with. A splitter that shuffles and has no seed is given one.
+    """
+
+    cv: Any
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every split."""
+        splitter = self.cv
+        if getattr(splitter, "random_state", 0) is None:
+            seed = int(folds_generator(random_state).integers(2**31))
+            splitter = copy.copy(splitter)
+            # Plain folds in order take no seed; giving them one would be refused.
+            if getattr(splitter, "shuffle", True):
+                splitter.random_state = seed
+        try:
+            splits = [
+                Split(_rows(test, len(y)), len(y), _rows(train, len(y)))
+                for train, test in splitter.split(np.zeros((len(y), 1)), y)
+            ]
+        except (ValueError, TypeError) as error:
+            raise InputError(f"method cannot split these data: {error}") from error
+        if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
+            raise InputError(
+                "method yields no split, or one with an empty training or test set; "
+                "use another splitter."
+            )
+        return splits
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        text = " ".join(repr(self.cv).split())
+        return "the given splits" if "object at 0x" in text or "[" in text else text
+
+
+# -- from what people pass -----------------------------------------------------------
+
+
+def as_method(given: Any) -> Method:
+    """Turn ``method=`` into a method.
+
+    Parameters
+    ----------
+    given : method, scikit-learn splitter or iterable of (train, test)
+        What the user passed.
+    """
+    if isinstance(given, type):
+        raise InputError(
+            f"method is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, str) or not (
+        hasattr(given, "split") or isinstance(given, Iterable)
+    ):
+        raise InputError(
+            f"method={given!r} is no way to estimate; pass CrossValidation(10), "
+            "Bootstrap632() or another of veridical.estimation, a scikit-learn "
+            "splitter, or a list of (train, test) row indices."
+        )
+    return Splitter(check_cv(given))
+
+
+def stratified_folds(
+    codes: NDArray[Any], n_folds: int, rng: np.random.Generator
+) -> IntArray:
+    """Deal cases to folds, the largest class first, so that each gets its share.
+
+    Cases are shuffled within their class, classes laid end to end, and the whole dealt
+    round-robin; so fold sizes, and class counts per fold, differ by one at most.
+    """
+    shuffled = rng.permutation(len(codes))
+    sizes = np.bincount(codes)
+    place = np.empty(sizes.size, dtype=np.intp)
+    place[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
+    dealt = shuffled[np.argsort(place[codes[shuffled]], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[dealt] = np.arange(len(codes)) % n_folds
+    return fold
+
+
+# -- small things --------------------------------------------------------------------
+
+
+def _rows(given: Any, n: int) -> IntArray:
+    rows = np.asarray(given)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    rows = rows.astype(np.intp)
+    if rows.size and not -n <= rows.min() <= rows.max() < n:
+        raise InputError(
+            f"A split names row {int(rows[np.abs(rows).argmax()])}, but X has {n} "
+            f"rows, 0 to {n - 1}."
+        )
+    return np.where(rows < 0, rows + n, rows)
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number, or too small."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
+
+
+def _check_test_size(size: Any) -> None:
+    if isinstance(size, Real) and not isinstance(size, bool):
+        number = float(size)
+        if number >= 1 if isinstance(size, Integral) else 0 < number < 1:
+            return
+    raise InputError(
+        f"test_size={size!r} must be a share between 0 and 1, or a number of cases."
+    )
+
+
+def _number_of(size: float, n: int) -> int:
+    number = int(size) if isinstance(size, Integral) else max(1, round(size * n))
+    if number >= n:
+        raise InputError(
+            f"test_size={size!r} leaves nothing of {n} cases to learn from; test on "
+            "fewer."
+        )
+    return number
