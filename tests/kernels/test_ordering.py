@@ -1,0 +1,86 @@
+"""From scores to an order: sorted, complete, and blind to rounding."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.oracles import selection as oracle
+
+from veridical.kernels.ordering import first_best, order_by_score
+
+coarse = st.integers(-3, 3).map(float)
+any_score = st.one_of(coarse, st.floats(allow_nan=True, allow_infinity=True))
+score_lists = st.lists(any_score, min_size=1, max_size=12)
+
+
+@given(scores=score_lists)
+@settings(max_examples=200, deadline=None)
+def test_the_oracles_order(scores):
+    assume(oracle.is_clear(scores, rtol=1e-12))
+    got = order_by_score(np.array(scores))
+    assert got.tolist() == oracle.order_with_ties(scores, rtol=1e-12)
+
+
+@given(scores=score_lists)
+@settings(max_examples=200, deadline=None)
+def test_every_feature_once_and_none_before_a_better_one(scores):
+    scores = np.array(scores)
+    order = order_by_score(scores)
+    assert sorted(order.tolist()) == list(range(scores.size))
+    ranked = scores[order]
+    known = ranked[~np.isnan(ranked)]
+    assert np.isnan(ranked[known.size :]).all(), "undefined scores come last"
+    with np.errstate(invalid="ignore", over="ignore"):
+        drop = known[:-1] - known[1:]
+    slack = 1e-12 * len(scores) * np.abs(known[1:])
+    assert ((drop >= -slack) | (known[:-1] == known[1:])).all()
+
+
+@given(
+    scores=st.lists(coarse, min_size=1, max_size=12),
+    noise=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1e-30, 1.0, 1e30]),
+)
+@settings(max_examples=200, deadline=None)
+def test_noise_in_the_last_places_changes_nothing(scores, noise, scale):
+    scores = np.array(scores) * scale
+    rng = np.random.default_rng(noise)
+    noisy = scores * (1 + rng.uniform(-1, 1, scores.size) * 1e-14)
+    assert order_by_score(noisy).tolist() == order_by_score(scores).tolist()
+
+
+@given(scores=st.lists(coarse, min_size=1, max_size=12), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=200, deadline=None)
+def test_absolute_noise_around_zero(scores, seed):
+    noise = np.random.default_rng(seed).uniform(-1, 1, len(scores)) * 1e-14
+    noisy = order_by_score(np.array(scores) + noise, rtol=0.0, atol=1e-12)
+    assert noisy.tolist() == order_by_score(np.array(scores), rtol=0.0).tolist()
+
+
+@given(scores=st.permutations(list(range(10))))
+def test_without_ties_the_order_moves_with_the_columns(scores):
+    order = order_by_score(np.array(scores, dtype=float))
+    assert [scores[j] for j in order] == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("scores", "order"),
+    [
+        ([1.0, 3.0, 2.0], [1, 2, 0]),
+        ([2.0, 2.0, 2.0], [0, 1, 2]),
+        ([1.0, np.nan, 2.0, np.nan], [2, 0, 1, 3]),
+        ([0.0, np.inf, -np.inf, np.inf], [1, 3, 0, 2]),
+        ([0.0, -0.0, 1e-13], [2, 0, 1]),
+        ([1.0, 1.0 + 5e-13, 1.0 + 1e-9], [2, 0, 1]),
+        ([np.nan, np.nan], [0, 1]),
+    ],
+)
+def test_by_hand(scores, order):
+    assert order_by_score(np.array(scores)).tolist() == order
+
+
+@given(scores=st.lists(st.floats(-100, 100), min_size=1, max_size=10))
+def test_the_first_of_the_best(scores):
+    best = first_best(np.array(scores))
+    near = [j for j, s in enumerate(scores) if s >= max(scores) - 1e-12]
+    assert best == near[0]

@@ -1,0 +1,98 @@
+"""Pieces of the incremental searches."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.oracles import incremental as oracle
+
+from veridical.search.incremental import complete, take_turns
+from veridical.selection import MRMR, AnovaF, DifferentialPrioritization
+
+RNG = np.random.default_rng(30)
+Y = np.arange(60) % 4
+FACTORS = RNG.normal(size=(60, 8)) + np.outer(Y, RNG.random(8))
+X = FACTORS @ RNG.normal(size=(8, 120)) + RNG.normal(size=(60, 120))
+
+
+def test_the_rest_follows_by_relevance():
+    relevance = np.array([0.1, 0.5, 0.5, 0.9, 0.3])
+    assert complete([4, 1], relevance).tolist() == [4, 1, 3, 2, 0]
+    assert complete([], relevance).tolist() == [3, 1, 2, 4, 0]
+
+
+def test_classes_take_turns():
+    assert take_turns([[1, 2, 3], [2, 1, 0]], 4) == [1, 2, 3, 0]
+    assert take_turns([[5, 6], [5, 7]], 3) == [5, 7, 6]
+    assert take_turns([[5, 6], [5, 6]], 3) == [5, 6], "nobody knows what came next"
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3, 0.5, 0.8, 1.0])
+def test_prioritization_is_brute_force(alpha):
+    """The specification's own size: 120 features, 12 of them searched."""
+    order = oracle.prioritize(X.T.tolist(), Y.tolist(), alpha=alpha, n_searched=12)[1]
+    fitted = DifferentialPrioritization(12, alpha=alpha, n_searched=12).fit(X, Y)
+    assert fitted.order_.tolist() == order
+
+
+def test_alpha_one_is_the_f_ranking():
+    fitted = DifferentialPrioritization(None, alpha=1.0, n_searched=None).fit(X, Y)
+    assert fitted.order_.tolist() == AnovaF(1).fit(X, Y).order_.tolist()
+    F = AnovaF(1).fit(X, Y).scores_
+    np.testing.assert_allclose(fitted.scores_ * (60 - 4) / (4 - 1), F, rtol=1e-12)
+
+
+def test_sets_are_nested_and_begin_alike():
+    firsts = set()
+    for alpha in (0.1, 0.5, 1.0):
+        orders = [
+            DifferentialPrioritization(k, alpha=alpha, n_searched=k).fit(X, Y).order_
+            for k in (1, 5, 12)
+        ]
+        for small, (k, large) in zip(orders, [(1, 1), (5, 2)], strict=False):
+            assert orders[large][:k].tolist() == small[:k].tolist()
+        firsts.add(int(orders[0][0]))
+    assert len(firsts) == 1
+
+
+def test_a_small_alpha_wants_features_that_differ():
+    def mean_correlation(columns):
+        R = np.abs(np.corrcoef(X[:, columns].T))
+        return R[np.triu_indices(len(columns), 1)].mean()
+
+    chosen = {
+        alpha: DifferentialPrioritization(20, alpha=alpha).fit(X, Y)
+        for alpha in (0.1, 0.5, 1.0)
+    }
+    alike = [mean_correlation(chosen[a].order_[:20]) for a in (0.1, 0.5, 1.0)]
+    assert all(a < b for a, b in pairwise(alike))
+    relevance = [chosen[a].scores_[chosen[a].order_[:20]].mean() for a in (0.1, 0.5, 1)]
+    assert all(a < b for a, b in pairwise(relevance))
+
+
+def test_the_path_holds_mean_relevance_and_antiredundancy():
+    fitted = DifferentialPrioritization(6, alpha=0.4, n_searched=6).fit(X, Y)
+    for size in range(1, 7):
+        group = fitted.order_[:size]
+        V = fitted.scores_[group].mean()
+        U = (1 - np.abs(np.corrcoef(X[:, group].T).reshape(size, size))).mean()
+        assert fitted.relevance_path_[size - 1] == pytest.approx(V, rel=1e-12)
+        assert fitted.antiredundancy_path_[size - 1] == pytest.approx(U, abs=1e-12)
+
+
+def test_with_two_classes_one_against_the_rest_is_all_classes():
+    y = Y % 2
+    orders = [
+        DifferentialPrioritization(9, relevance=relevance, n_searched=9)
+        .fit(X, y)
+        .order_
+        for relevance in ("all-classes", "one-vs-all")
+    ]
+    assert orders[0].tolist() == orders[1].tolist()
+
+
+def test_mrmr_is_brute_force_on_wide_data():
+    for scheme in ("quotient", "difference"):
+        order = oracle.mrmr(X.T.tolist(), Y.tolist(), scheme=scheme, n_searched=12)[1]
+        fitted = MRMR(12, scheme=scheme, n_searched=12).fit(X, Y)
+        assert fitted.order_.tolist() == order

@@ -1,0 +1,158 @@
+"""Small classification problems full of the things that go wrong in real ones.
+
+A column is drawn by kind (a coarse grid, floats, a constant, a copy of an earlier
+column, an outlier, ...); its values come from a drawn seed, so that a failure shrinks
+to few columns of simple kinds.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+
+def examples(n):
+    """Settings for about n examples; VERIDICAL_SOAK=50 makes it fifty times as many."""
+    factor = float(os.environ.get("VERIDICAL_SOAK", "1"))
+    return settings(max_examples=max(1, int(n * factor)), deadline=None)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """X with NaN for missing values, which columns are nominal, and the classes."""
+
+    X: np.ndarray
+    nominal: np.ndarray
+    y: np.ndarray
+
+    def __repr__(self):
+        return (
+            f"Problem(np.array({self.X.tolist()}), "
+            f"np.array({self.nominal.tolist()}), np.array({self.y.tolist()}))"
+        ).replace("nan", "np.nan")
+
+    def columns(self):
+        """The columns as oracles want them."""
+        return [[None if v != v else v for v in x] for x in self.X.T.tolist()]
+
+    def take(self, rows):
+        return Problem(self.X[rows], self.nominal, self.y[rows])
+
+
+def _grid(rng, y):
+    return rng.integers(0, rng.integers(2, 6), y.size) / 4
+
+
+def _floats(rng, y):
+    return rng.normal(size=y.size)
+
+
+def _signal(rng, y):
+    return rng.normal(size=y.size) + y * rng.choice([0.5, 2.0])
+
+
+def _coarse_signal(rng, y):
+    return np.round(2 * _signal(rng, y))
+
+
+def _class_copy(rng, y):
+    return rng.permutation(y.max() + 1)[y].astype(float)
+
+
+def _constant(rng, y):
+    return np.full(y.size, rng.choice([0.0, 0.1, -3.0, 1e9]))
+
+
+def _shifted(rng, y):
+    return _coarse_signal(rng, y) / 8 + 10.0 ** rng.integers(1, 7)
+
+
+def _scaled(rng, y):
+    return _signal(rng, y) * 10.0 ** rng.integers(-60, 61)
+
+
+def _outlier(rng, y):
+    x = _coarse_signal(rng, y)
+    x[rng.integers(y.size)] = 10.0 ** rng.integers(3, 40)
+    return x
+
+
+def _rare(rng, y):
+    x = np.zeros(y.size)
+    x[rng.integers(y.size)] = 1.0
+    return x
+
+
+def _codes(rng, y):
+    return rng.choice([0.0, 1.0, 2.0, 7.0], y.size)
+
+
+def _class_codes(rng, y):
+    return (y + rng.integers(0, 2, y.size)) % rng.integers(2, 5).astype(float)
+
+
+TAME = (_grid, _floats, _signal, _coarse_signal, _class_copy, _constant, _rare)
+WILD = (_shifted, _scaled, _outlier)
+AROUND_ZERO = (_scaled, _outlier)
+NOMINAL = (_codes, _class_codes)
+COPIES = ("copy", "scaled copy")
+
+
+def labels(rng, n, n_classes):
+    """Every class at least twice, the rest by chance, in any order."""
+    sure = np.repeat(np.arange(n_classes), 2)
+    return rng.permutation(np.r_[sure, rng.integers(0, n_classes, n - sure.size)])
+
+
+@st.composite
+def problems(
+    draw, *, nominal=False, missing=False, wild=WILD, max_rows=30, max_features=8
+):
+    """A problem with between 4 and `max_rows` rows and 2 to 6 classes."""
+    n_classes = draw(st.integers(2, min(6, max_rows // 2)))
+    n = draw(st.integers(2 * n_classes, max_rows))
+    kinds = [*TAME, *wild, *(NOMINAL if nominal else ())]
+    chosen = draw(
+        st.lists(st.sampled_from([*kinds, *COPIES]), min_size=1, max_size=max_features)
+    )
+    share_missing = draw(st.sampled_from([0.0, 0.1, 0.5])) if missing else 0.0
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    y = labels(rng, n, n_classes)
+    columns, is_nominal = [], []
+    for kind in chosen:
+        if kind in COPIES and columns:
+            of = rng.integers(len(columns))
+            columns.append(
+                columns[of] * (1 if kind == "copy" else rng.choice([3, 0.5]))
+            )
+            is_nominal.append(is_nominal[of])
+            continue
+        kind = _grid if kind in COPIES else kind
+        column = kind(rng, y)
+        column[rng.random(n) < share_missing] = np.nan
+        columns.append(column)
+        is_nominal.append(kind in NOMINAL)
+    return Problem(np.column_stack(columns), np.array(is_nominal), y)
+
+
+@st.composite
+def train_sets(draw, y):
+    """Training sets of every sort: folds, leave-one-out, halves, bags, masks.
+
+    Each holds at least two classes, as selection must.
+    """
+    n = y.size
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    every = np.arange(n)
+    fold = rng.permutation(n) % draw(st.integers(2, 5))
+    sort = draw(st.sampled_from(["folds", "one out", "halves", "bags", "masks"]))
+    sets = {
+        "folds": lambda: [every[fold != f] for f in range(fold.max() + 1)],
+        "one out": lambda: [np.delete(every, i) for i in range(n)],
+        "halves": lambda: [rng.permutation(n)[: n // 2] for _ in range(4)],
+        "bags": lambda: [rng.integers(0, n, n) for _ in range(4)],
+        "masks": lambda: [rng.random(n) < share for share in (0.3, 0.6, 0.9)],
+    }[sort]()
+    return [rows for rows in sets if np.unique(y[rows]).size > 1]

@@ -1,0 +1,121 @@
+"""Fayyad and Irani's cuts: against brute force, by hand, and as a transformer."""
+
+from math import log2
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles import selection as oracle
+from tests.selection.problems import examples, problems
+
+from veridical.selection import MDLDiscretizer
+
+
+def cuts(x, y, **parameters):
+    X = np.asarray(x, dtype=float)[:, None]
+    return MDLDiscretizer(**parameters).fit(X, list(y)).cut_points_[0].tolist()
+
+
+@pytest.mark.parametrize("cost", ["cuts", "cases"])
+@given(problem=problems(missing=True))
+@examples(60)
+def test_cuts_and_intervals_are_the_oracles(cost, problem):
+    discretizer = MDLDiscretizer(mdl_cost=cost).fit(problem.X, problem.y)
+    codes = discretizer.transform(problem.X)
+    for j, x in enumerate(problem.columns()):
+        wanted = oracle.mdl_cuts(x, problem.y.tolist(), cost)
+        got = discretizer.cut_points_[j].tolist()
+        middles = [low / 2 + high / 2 for low, high in wanted]
+        np.testing.assert_allclose(got, middles, rtol=1e-15)
+        assert all(lo <= c < hi for c, (lo, hi) in zip(got, wanted, strict=True))
+        numbers = [None if v != v else v for v in codes[:, j].tolist()]
+        assert numbers == oracle.intervals(x, wanted)
+
+
+@given(problem=problems(missing=True), data=st.data())
+@examples(30)
+def test_rows_may_come_in_any_order(problem, data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rows = np.random.default_rng(seed).permutation(problem.y.size)
+    here = MDLDiscretizer().fit(problem.X, problem.y)
+    there = MDLDiscretizer().fit(problem.X[rows], problem.y[rows])
+    for a, b in zip(here.cut_points_, there.cut_points_, strict=True):
+        assert a.tolist() == b.tolist()
+
+
+def test_two_pure_halves():
+    # H = 1 bit; the cut between 2 and 3 leaves 0, so Gain = 1.
+    # c = 3 cuts, κ = 2, κ1 = κ2 = 1:
+    # Δ = log2(3² − 2) − 2·1 = 0.807;  (log2 3 + 0.807) / 4 = 0.598 < 1.
+    assert (log2(3) + log2(7) - 2) / 4 == pytest.approx(0.598, abs=5e-4)
+    assert cuts([1, 2, 3, 4], "aabb") == [2.5]
+    assert cuts([4, 1, 3, 2], "baba") == [2.5]
+
+
+def test_alternating_classes_are_not_worth_a_cut():
+    # Best cuts: 1 | 3 or 3 | 1 cases, Gain = 1 − ¾·H(1/3) = 0.311.
+    # Δ = log2 7 − (2·1 − 1·0 − 2·0.918) = 2.644;  (log2 3 + 2.644) / 4 = 1.06 > 0.311.
+    assert cuts([1, 2, 3, 4], "abab") == []
+
+
+def test_what_a_cut_costs_decides():
+    # x is 0 (four of class a) or 1 (one a, three b): one candidate cut, eight cases.
+    # H(5/8) = 0.954, H2 = H(1/4) = 0.811: Gain = 0.954 − ½·0.811 = 0.549.
+    # Δ = log2 7 − (2·0.954 − 1·0 − 2·0.811) = 2.521.
+    # "cuts":  (log2 1 + 2.521) / 8 = 0.315 < 0.549, accepted.
+    # "cases": (log2 7 + 2.521) / 8 = 0.666 > 0.549, refused.
+    x, y = [0, 0, 0, 0, 1, 1, 1, 1], "aaaaabbb"
+    assert cuts(x, y) == [0.5]
+    assert cuts(x, y, mdl_cost="cases") == []
+
+
+def test_of_equally_good_cuts_the_first_is_taken():
+    # Cases per value and class, the same from either end:
+    #   value    0   1   2   3   4
+    #   class a  6   6   0   6   6
+    #   class b  0   2  12   2   0
+    # The best first cuts are 0|1 and 3|4, equally good; 0|1 is made. Its right side is
+    # cut 2|3, then 1|2, and 3|4 does not pay any more. From the other end it is the
+    # other way round.
+    counts = [(6, 0), (6, 2), (0, 12), (6, 2), (6, 0)]
+    x = [v for v, pair in enumerate(counts) for _ in range(sum(pair))]
+    y = [label for a, b in counts for label in "a" * a + "b" * b]
+    assert cuts(x, y) == [0.5, 1.5, 2.5]
+    assert cuts([-v for v in x], y) == [-3.5, -2.5, -1.5]
+
+
+def test_three_classes_take_two_cuts():
+    # First cut off one class: H = log2 3 = 1.585, rest 1 bit on 10 of 15: Gain = 0.918.
+    # Δ = log2 25 − (3·1.585 − 0 − 2·1) = 1.889; (log2 14 + 1.889) / 15 = 0.38, taken.
+    # Then halves: Gain = 1; (log2 9 + log2 7 − 2) / 10 = 0.398, accepted.
+    y = ["a"] * 5 + ["b"] * 5 + ["c"] * 5
+    assert cuts(range(15), y) == [4.5, 9.5]
+
+
+def test_a_value_equal_to_a_cut_lies_left_and_missing_stays_missing():
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [np.nan]])
+    fitted = MDLDiscretizer().fit(X, [0, 0, 1, 1, 0])
+    assert fitted.cut_points_[0].tolist() == [0.5]
+    got = fitted.transform(
+        np.array([[0.5], [np.nextafter(0.5, 1)], [-9], [9], [np.nan]])
+    )
+    np.testing.assert_array_equal(got[:, 0], [0, 1, 0, 1, np.nan])
+
+
+def test_neighbouring_doubles_can_be_parted():
+    low, high = 1.0, np.nextafter(1.0, 2.0)
+    X = np.array([[low], [low], [low], [high], [high], [high]])
+    fitted = MDLDiscretizer().fit(X, [0, 0, 0, 1, 1, 1])
+    assert fitted.transform(X)[:, 0].tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_names_and_frames_pass_through():
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [5.0, 5, 5, 5]})
+    discretizer = MDLDiscretizer().set_output(transform="pandas")
+    out = discretizer.fit_transform(X, ["n", "n", "y", "y"])
+    assert out.columns.tolist() == ["a", "b"]
+    assert out["a"].tolist() == [0, 0, 1, 1]
+    assert out["b"].tolist() == [0, 0, 0, 0]
+    assert discretizer.get_feature_names_out().tolist() == ["a", "b"]

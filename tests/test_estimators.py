@@ -1,0 +1,56 @@
+"""Every public estimator keeps scikit-learn's contract."""
+
+import ast
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import veridical.learning
+import veridical.selection
+
+KNOWN = {
+    "AnovaF",
+    "Correlation",
+    "DifferentialPrioritization",
+    "FCBF",
+    "HSIC",
+    "InformationGain",
+    "MDLDiscretizer",
+    "MRMR",
+    "ReliefF",
+    "SVMRFE",
+}
+
+
+def public_estimators():
+    found = {}
+    for room in (veridical.selection, veridical.learning):
+        for name in getattr(room, "__all__", ()):
+            thing = getattr(room, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+                found[name] = thing
+    return found
+
+
+def test_the_estimators_were_found():
+    assert set(public_estimators()) >= KNOWN
+
+
+@parametrize_with_checks([make() for make in public_estimators().values()])
+@pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("make", public_estimators().values())
+def test_constructor_arguments_are_documented_with_their_defaults(make):
+    """``name : type, default=value`` in the docstring, with the true value."""
+    text = inspect.getdoc(make)
+    for name, parameter in inspect.signature(make).parameters.items():
+        line = next((x for x in text.splitlines() if x.startswith(f"{name} : ")), None)
+        assert line, f"{make.__name__} does not document {name}"
+        if parameter.default is not inspect.Parameter.empty and "default=" in line:
+            shown = ast.literal_eval(line.split("default=")[1])
+            assert shown == parameter.default, line
