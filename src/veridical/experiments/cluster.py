@@ -1,0 +1,237 @@
+"""The work on a Dask cluster: the same tasks, the same outcomes, more hands.
+
+Each thread of a Dask worker keeps a killable process of its own, so that a poisonous
+cell takes down that process and no Dask worker. What is left to lose is a whole
+worker; its units are sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from veridical._records import InputError
+from veridical.experiments.keeper import Keeper, Limits, WorkerError, pack
+from veridical.experiments.keys import NUMERIC_VERSION
+from veridical.experiments.outcomes import Outcome, Result, Task
+from veridical.experiments.study import Study, Unit
+
+_TICK = 0.2
+_LOOK_AROUND = 2.0
+_NOBODY = 120.0
+
+# Losing a worker says nothing about the unit it was at; losing so many does.
+_LOSSES = 20
+
+_here = threading.local()
+
+
+def do_unit(
+    study: bytes, limits: Limits, unit: str, numeric: int
+) -> list[tuple[Any, ...]]:
+    """Do a unit inside a Dask worker.
+
+    Parameters
+    ----------
+    study : bytes
+        The pickled study.
+    limits : Limits
+        What its process may use.
+    unit : str
+        From ``Unit.to_json``.
+    numeric : int
+        The version of the numerics the results must have.
+    """
+    if numeric != NUMERIC_VERSION:
+        raise WorkerError(
+            f"This Dask worker has another veridical: its numerics have version "
+            f"{NUMERIC_VERSION}, the study needs {numeric}; install the same there."
+        )
+    if getattr(_here, "works_for", None) != (study, limits):
+        if hasattr(_here, "keeper"):
+            _here.keeper.close()
+        _here.keeper = Keeper(study, limits, threading.Event())
+        _here.works_for = (study, limits)
+    return [tuple(result) for result in _here.keeper.run(Unit.from_json(unit))]
+
+
+def _distributed() -> Any:
+    try:
+        return import_module("distributed")
+    except ImportError as error:
+        raise InputError(
+            "Dask is not installed; pip install 'veridical[dask]', or leave out --dask."
+        ) from error
+
+
+class Cluster:
+    """Does the work on Dask.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a running scheduler; None starts one here, on the loopback interface only
+        and without a dashboard.
+    n_jobs : int, default=1
+        Workers to start here; those of a running scheduler are as many as they are.
+    limits : Limits, optional
+        Time and memory for the process of each.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed or the scheduler does not answer.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        n_jobs: int = 1,
+        limits: Limits | None = None,
+    ) -> None:
+        _distributed()
+        if n_jobs < 1:
+            raise InputError(f"{n_jobs} workers do no work; use 1 or more.")
+        self.address = address
+        self.n_jobs = n_jobs
+        self.limits = limits or Limits()
+
+    def run(
+        self, study: Study, tasks: Iterator[Task], stop: threading.Event
+    ) -> Iterator[Outcome | None]:
+        """Do tasks on the cluster, a bounded number at a time."""
+        packed = pack(study)
+        with ExitStack() as stack:
+            client = self._connect(stack)
+            yield from _Flight(client, packed, self.limits).run(tasks, stop)
+
+    def _connect(self, stack: ExitStack) -> Any:
+        distributed = _distributed()
+        if self.address is not None:
+            try:
+                return stack.enter_context(distributed.Client(self.address, timeout=10))
+            except (OSError, ValueError) as error:
+                raise InputError(
+                    f"No Dask scheduler answers at {self.address} ({error}); start "
+                    "one, or use --dask local."
+                ) from error
+        folder = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
+        cluster = distributed.LocalCluster(
+            n_workers=self.n_jobs,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            worker_dashboard_address=None,
+            local_directory=folder,
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+        )
+        return stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+
+
+class _Flight:
+    """Units under way on a cluster."""
+
+    def __init__(self, client: Any, study: bytes, limits: Limits) -> None:
+        self._client = client
+        self._study = study
+        self._limits = limits
+        self._flying: dict[Any, tuple[Task, int]] = {}
+        self._window = 2
+        self._looked = 0.0
+        self._seen = time.monotonic()
+
+    def run(
+        self, tasks: Iterator[Task], stop: threading.Event
+    ) -> Iterator[Outcome | None]:
+        more = True
+        try:
+            while (more or self._flying) and not stop.is_set():
+                self._look_around()
+                while more and len(self._flying) < self._window:
+                    task = next(tasks, None)
+                    if task is None:
+                        more = False
+                    else:
+                        self._submit(task, 0)
+                landed = self._landed()
+                if not landed:
+                    yield None
+                for future in landed:
+                    yield from self._receive(future)
+        finally:
+            with suppress(Exception):  # the cluster may be gone
+                self._client.cancel(list(self._flying), force=True)
+
+    def _submit(self, task: Task, losses: int) -> None:
+        future = self._client.submit(
+            do_unit,
+            self._study,
+            self._limits,
+            task.unit.to_json(),
+            NUMERIC_VERSION,
+            pure=False,
+        )
+        self._flying[future] = (task, losses)
+
+    def _look_around(self) -> None:
+        """Count the hands; keep two units for each under way, and no more."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_AROUND:
+            return
+        self._looked = now
+        try:
+            hands = sum(self._client.nthreads().values())
+        except (OSError, TimeoutError) as error:
+            raise WorkerError(f"The Dask scheduler no longer answers ({error}).") from (
+                error
+            )
+        if hands:
+            self._seen = now
+            self._window = 2 * hands
+        elif now - self._seen > _NOBODY:
+            raise WorkerError(
+                f"The Dask cluster has had no worker for {_NOBODY:g} s; start one."
+            )
+
+    def _landed(self) -> list[Any]:
+        if not self._flying:
+            return []
+        try:
+            done = _distributed().wait(
+                list(self._flying), timeout=_TICK, return_when="FIRST_COMPLETED"
+            )
+        except TimeoutError:
+            return []
+        return list(done.done)
+
+    def _receive(self, future: Any) -> Iterator[Outcome]:
+        task, losses = self._flying.pop(future)
+        if future.status == "finished":
+            try:
+                results = future.result(timeout=30)
+            except Exception:  # the worker that held it is gone
+                self._submit(task, losses + 1)
+                return
+            finally:
+                future.release()
+            for result in results:
+                yield task.outcome(Result(*result))
+            return
+        error = future.exception() if future.status == "error" else None
+        future.release()
+        if error is not None and not isinstance(error, _distributed().KilledWorker):
+            raise WorkerError(f"A Dask worker could not do its unit: {error}")
+        if losses < _LOSSES:
+            self._submit(task, losses + 1)
+            return
+        detail = f"{losses + 1} Dask workers were lost with this unit"
+        for number in range(len(task.unit.cells)):
+            yield task.outcome(Result(number, "crashed", None, detail, 0.0))

@@ -1,0 +1,191 @@
+"""What is to be done: the grid minus what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from veridical._records import InputError
+from veridical.datasets.wording import did_you_mean, listed
+from veridical.experiments.keys import cell_key, recipe_digest
+from veridical.experiments.outcomes import Task
+from veridical.experiments.stored_keys import StoredKeys
+from veridical.experiments.study import Cell, Study, Unit
+
+Where = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Where a study stands; planned = ok + failed + pending, always."""
+
+    planned: int
+    ok: int
+    failed: int
+
+    @property
+    def pending(self) -> int:
+        """How many cells have not been tried."""
+        return self.planned - self.ok - self.failed
+
+    def __str__(self) -> str:
+        return (
+            f"planned {self.planned} = ok {self.ok} + failed {self.failed} "
+            f"+ pending {self.pending}"
+        )
+
+
+def parse_where(conditions: Iterable[str]) -> Where:
+    """Read conditions such as ``selector=relieff``.
+
+    Several for one coordinate are alternatives; those for different coordinates must
+    all hold.
+
+    Examples
+    --------
+    >>> from veridical.experiments.plan import parse_where
+    >>> where = parse_where(["n=125", "selector=fcbf", "selector=relieff"])
+    >>> {name: sorted(values) for name, values in where.items()}
+    {'n': ['125'], 'selector': ['fcbf', 'relieff']}
+    """
+    where: dict[str, frozenset[str]] = {}
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not (name and equals and value):
+            raise InputError(
+                f"--where {condition} is no condition; write COORDINATE=VALUE, such as "
+                "selector=relieff."
+            )
+        where[name] = where.get(name, frozenset()) | {value}
+    return where
+
+
+@dataclass
+class Plan:
+    """The cells of a study, or of a slice of it, and which are still to be done.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    spec : Spec
+        What it varies.
+    stored : StoredKeys
+        What a store holds.
+    where : mapping of coordinate to values, optional
+        Only these cells, see `parse_where`.
+    retry_failed : bool, default=False
+        Try cells again whose last attempt failed.
+
+    Notes
+    -----
+    The grid is never held as a whole: it is gone through once to count, noting one
+    byte per unit, and once more to work.
+    """
+
+    study: Study
+    spec: Any
+    stored: StoredKeys = field(default_factory=StoredKeys.none)
+    where: Where = field(default_factory=dict)
+    retry_failed: bool = False
+
+    def __post_init__(self) -> None:
+        self._digests: dict[str, str] = {}
+        self._open = bytearray()
+        self.counts = self._count()
+
+    def _count(self) -> Counts:
+        planned = ok = failed = 0
+        for _, keys in self._grid():
+            known = self.stored.contain(keys)
+            n_known = int(known.sum())
+            n_failed = self._count_failed(keys)
+            planned += len(keys)
+            failed += n_failed
+            ok += n_known - n_failed
+            again = n_failed if self.retry_failed else 0
+            self._open.append(n_known - again < len(keys))
+        if planned == 0:
+            self._refuse_nothing()
+        return Counts(planned, ok, failed)
+
+    def _count_failed(self, keys: Sequence[bytes]) -> int:
+        if not self.stored.failed:
+            return 0
+        return sum(key in self.stored.failed for key in keys)
+
+    def _grid(self) -> Iterator[tuple[Unit, Sequence[bytes]]]:
+        for unit in self._units():
+            yield unit, self._keys(unit.cells)
+
+    def _units(self) -> Iterator[Unit]:
+        for unit in self.study.units(self.spec):
+            if not self.where:
+                yield unit
+                continue
+            self._check_coordinates(unit.cells[0])
+            yield unit.only([i for i, c in enumerate(unit.cells) if self._meets(c)])
+
+    def _keys(self, cells: Sequence[Cell]) -> list[bytes]:
+        digests = self._digests
+        keys = []
+        for coordinates, recipe in cells:
+            known = digests.get(recipe.text)
+            if known is None:
+                known = digests[recipe.text] = recipe_digest(recipe.text)
+            keys.append(cell_key(coordinates, known))
+        return keys
+
+    def _meets(self, cell: Cell) -> bool:
+        at = cell.coordinates
+        return all(str(at[name]) in values for name, values in self.where.items())
+
+    def _check_coordinates(self, cell: Cell) -> None:
+        for name in self.where:
+            if name not in cell.coordinates:
+                raise InputError(
+                    f"--where {name}=...: the cells of {self.study.name} have no "
+                    f"{name!r}{did_you_mean(name, cell.coordinates)} They have "
+                    f"{', '.join(cell.coordinates)}."
+                )
+
+    def _refuse_nothing(self) -> None:
+        if not self.where:
+            raise InputError(f"{self.study.name} has no cells with this specification.")
+        seen: dict[str, dict[str, None]] = {name: {} for name in self.where}
+        for unit in self.study.units(self.spec):
+            for cell in unit.cells:
+                for name, values in seen.items():
+                    values[str(cell.coordinates[name])] = None
+        for name, values in seen.items():
+            for wanted in sorted(self.where[name] - set(values)):
+                raise InputError(
+                    f"--where {name}={wanted}: no cell is so"
+                    f"{did_you_mean(wanted, values)} There are {listed(values)}."
+                )
+        raise InputError("No cell meets all conditions of --where together.")
+
+    @property
+    def keys(self) -> StoredKeys:
+        """The keys of all planned cells."""
+        return StoredKeys.of(keys for _, keys in self._grid())
+
+    def tasks(self) -> Iterator[Task]:
+        """Go through what is to be done, unit by unit, without the cells that are."""
+        for unit, is_open in zip(self._units(), self._open, strict=True):
+            if is_open:
+                yield self._task(unit)
+
+    def _task(self, unit: Unit) -> Task:
+        keys = self._keys(unit.cells)
+        failed = self.stored.failed
+        known = self.stored.contain(keys)
+        numbers = [
+            i
+            for i, key in enumerate(keys)
+            if not known[i] or (self.retry_failed and key in failed)
+        ]
+        wanted = [keys[i] for i in numbers]
+        attempts = [failed.get(key, 0) + 1 for key in wanted]
+        return Task(unit.only(numbers), wanted, attempts)

@@ -1,0 +1,187 @@
+"""Run a study: plan, work, save; stop at any time and go on later."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from veridical.experiments.executors import Executor, Processes
+from veridical.experiments.outcomes import Outcome
+from veridical.experiments.plan import Counts, Plan, Where
+from veridical.experiments.progress import Progress
+from veridical.experiments.store import Writer
+from veridical.experiments.study import Study
+
+#: A batch is written when it has so many rows or its first has waited so long.
+BATCH_ROWS = 100
+BATCH_SECONDS = 1.0
+
+Watch = Callable[[Progress], object]
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How a run ended.
+
+    Parameters
+    ----------
+    counts : Counts
+        Where the study stands now.
+    computed : int
+        Cells tried in this run.
+    seconds : float
+        How long it took, planning included.
+    stopped : None, "signal" or "time"
+        What ended it before everything was done.
+    """
+
+    counts: Counts
+    computed: int
+    seconds: float
+    stopped: Literal["signal", "time"] | None
+
+
+def run_study(
+    study: Study,
+    spec: Any,
+    path: str | Path,
+    *,
+    executor: Executor | None = None,
+    where: Where | None = None,
+    retry_failed: bool = False,
+    limit_seconds: float | None = None,
+    watch: Watch | None = None,
+) -> RunReport:
+    """Compute the cells of a study that its store does not hold yet.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    spec : Spec
+        What it varies, from ``study.plan``.
+    path : str or Path
+        The store; made if it is missing. One process at a time may write to it.
+    executor : Executor, optional
+        `Serial`, `Processes` or `Cluster`; by default one worker process. The results
+        do not depend on it.
+    where : mapping of coordinate to values, optional
+        Compute a slice only, see `parse_where`.
+    retry_failed : bool, default=False
+        Try cells again whose last attempt failed.
+    limit_seconds : float, optional
+        Stop after this time; what is finished is saved.
+    watch : callable, optional
+        Called with a `Progress` several times a second.
+
+    Returns
+    -------
+    RunReport
+        Where the study stands. SIGINT and SIGTERM end the run early; what is finished
+        is saved, and the same call goes on from there.
+
+    Raises
+    ------
+    InputError
+        If another process writes to the store, or the plan is empty.
+    StoreError
+        If the store cannot be written.
+    """
+    began = time.monotonic()
+    with Writer(path) as store, _stopped_by_signals() as stop:
+        plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
+        progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
+        signalled = False
+        if progress.left:
+            store.begin_run(study=study.name, spec=_to_json(spec))
+            halt = _Halt(stop, began, limit_seconds)
+            work = (executor or Processes()).run(study, plan.tasks(), halt.event)
+            _save(work, store, progress, halt, watch)
+            signalled = stop.is_set()
+        reason: Literal["signal", "time"] | None = None
+        if progress.left:
+            reason = "signal" if signalled else "time"
+    seconds = time.monotonic() - began
+    return RunReport(progress.counts, progress.computed, seconds, reason)
+
+
+class _Halt:
+    """Brings a signal and the end of the time allowed to the executor."""
+
+    def __init__(
+        self, signalled: threading.Event, began: float, limit: float | None
+    ) -> None:
+        self.event = threading.Event()
+        self._signalled = signalled
+        self._deadline = float("inf") if limit is None else began + limit
+
+    def check(self) -> None:
+        if self._signalled.is_set() or time.monotonic() > self._deadline:
+            self.event.set()
+
+
+def _save(
+    work: Iterator[Outcome | None],
+    store: Writer,
+    progress: Progress,
+    halt: _Halt,
+    watch: Watch | None,
+) -> None:
+    batch: list[Outcome] = []
+    opened = shown = time.monotonic()
+    for outcome in work:
+        now = time.monotonic()
+        if outcome is not None:
+            if not batch:
+                opened = now
+            batch.append(outcome)
+        if len(batch) >= BATCH_ROWS or (batch and now - opened >= BATCH_SECONDS):
+            store.add(batch)
+            progress.saved(batch)
+            batch = []
+        halt.check()
+        if watch is not None and now - shown >= 0.1:
+            watch(progress)
+            shown = now
+    if batch:
+        store.add(batch)
+        progress.saved(batch)
+    if watch is not None:
+        watch(progress)
+
+
+def _to_json(spec: Any) -> Any:
+    return spec.model_dump(mode="json")
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[threading.Event]:
+    """Turn the first SIGINT or SIGTERM into an event; a second one has its old force.
+
+    Elsewhere than in the main thread signals are left to whoever has it.
+    """
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def handle(number: int, frame: Any) -> None:
+        stop.set()
+        for other in numbers:
+            signal.signal(other, before[other])
+
+    for number in numbers:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        for number in numbers:
+            signal.signal(number, before[number])

@@ -1,0 +1,119 @@
+"""The far side of a pipe: a process that does units and may be killed at any time.
+
+It reads frames (a length, then bytes) from its standard input: first how to work, then
+one unit after the other. For every cell it writes a frame at once, so that whoever
+watches knows which cell it is at when it dies. It ends when its input does, or when
+the process that started it is gone.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+from typing import Any, BinaryIO
+
+from threadpoolctl import threadpool_limits
+
+from veridical.experiments.outcomes import perform
+from veridical.experiments.study import Unit
+
+#: So that sums do not depend on the number of cores, see ``threadpoolctl``.
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+
+_LENGTH = struct.Struct(">I")
+_HEARTBEAT = 1.0
+
+# Whoever started us kills a cell that takes too long. Should they be gone, this is
+# how much later it ends itself.
+_GRACE = 30.0
+
+
+def write_frame(stream: BinaryIO, content: bytes) -> None:
+    """Write a frame and make sure that it leaves."""
+    stream.write(_LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Read a frame; None where the stream ends, even in the middle of one."""
+    start = stream.read(_LENGTH.size)
+    if len(start) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(start)
+    content = stream.read(length)
+    return content if len(content) == length else None
+
+
+def main() -> None:
+    """Work until there is nothing to read."""
+    # A Ctrl-C in the terminal reaches the whole group; it is for our parent to act.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable(all_threads=False)
+    tasks = sys.stdin.buffer
+    # What a study prints goes to stderr: standard output carries the results.
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    first = read_frame(tasks)
+    if first is None:
+        return
+    settings: dict[str, Any] = pickle.loads(first)
+    study = pickle.loads(settings["study"])
+    if settings["memory"] is not None:
+        _limit_memory(settings["memory"])
+    write_frame(results, b"ready")
+    with threadpool_limits(limits=1):
+        while (task := read_frame(tasks)) is not None:
+            _do(study, Unit.from_json(task), settings["limit"], results)
+            write_frame(results, b"done")
+    # Nothing a study left behind, such as a thread, may keep us here.
+    results.close()
+    os._exit(0)
+
+
+def _do(study: Any, unit: Unit, limit: float | None, results: BinaryIO) -> None:
+    armed = -_HEARTBEAT
+    for result in perform(study, unit):
+        write_frame(results, json.dumps(result).encode())
+        if limit is not None and time.monotonic() - armed > _HEARTBEAT:
+            armed = time.monotonic()
+            # Works where Python code no longer gets its turn.
+            faulthandler.dump_traceback_later(limit + _GRACE, exit=True)
+    if limit is not None:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _end_with_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_HEARTBEAT)
+    os._exit(1)
+
+
+def _limit_memory(more: int) -> None:
+    """Allow so many bytes beyond what the imports took."""
+    import resource
+
+    with open("/proc/self/statm") as file:
+        pages = int(file.read().split()[0])
+    bound = pages * os.sysconf("SC_PAGE_SIZE") + more
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+
+
+if __name__ == "__main__":
+    main()

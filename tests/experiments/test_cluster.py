@@ -1,0 +1,133 @@
+"""The same work on Dask."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+from tests.experiments.synthetic import POISONS, Grid, GridSpec
+
+from veridical._records import InputError
+from veridical.experiments import Cluster, Limits, Serial, Store, run_study
+
+pytest.importorskip("distributed")
+
+
+def descendants(parent):
+    """Every process below one, with its command line."""
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True
+    ).stdout
+    table = [line.split(maxsplit=2) for line in listed.splitlines()]
+    found, wanted = [], {str(parent)}
+    while wanted:
+        below = [row for row in table if row[1] in wanted and len(row) == 3]
+        found += below
+        wanted = {row[0] for row in below}
+    return found
+
+
+def dask_workers():
+    """Process numbers of the Dask workers: those that keep a worker of ours."""
+    parents = [row[1] for row in descendants(os.getpid()) if "experiments.wo" in row[2]]
+    return [int(pid) for pid in parents]
+
+
+def test_dask_gives_what_serial_gives_and_contains_poison(tmp_path, canonical):
+    kinds = ("segfault", "nan", "loop", "exception")
+    study = Grid(poison=tuple((u, 1, kind) for u, kind in enumerate(kinds)))
+    spec = GridSpec(n_units=8)
+    limits = Limits(seconds=1.5)
+
+    report = run_study(study, spec, tmp_path / "a", executor=Cluster(None, 2, limits))
+
+    assert str(report.counts) == "planned 40 = ok 36 + failed 4 + pending 0"
+    with Store(tmp_path / "a") as store:
+        frame = store.frame()
+        healthy = {r.key: r.values for r in store.rows() if r.status == "ok"}
+    failed = frame[frame["status"] != "ok"].sort_values("unit")
+    assert list(failed["status"]) == [POISONS[kind] for kind in kinds]
+    run_study(Grid(), spec, tmp_path / "b", executor=Serial())
+    with Store(tmp_path / "b") as store:
+        for row in store.rows():
+            assert healthy.get(row.key, row.values) == row.values
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    import distributed
+
+    class Silent:
+        def __init__(self, address, timeout):
+            raise OSError(f"timed out after {timeout} s")
+
+    monkeypatch.setattr(distributed, "Client", Silent)
+
+    with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9"):
+        run_study(
+            Grid(),
+            GridSpec(),
+            tmp_path / "s.sqlite",
+            executor=Cluster("tcp://127.0.0.1:9"),
+        )
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(InputError, match="pip install"):
+        Cluster()
+
+
+@pytest.mark.slow
+def test_serial_processes_and_dask_agree(tmp_path, canonical):
+    from veridical.experiments import Processes
+
+    spec = GridSpec(n_units=120)
+    executors = {
+        "serial": Serial(),
+        "one process": Processes(1),
+        "two processes": Processes(2),
+        "dask": Cluster(None, 2),
+    }
+    exports = {}
+    for name, executor in executors.items():
+        run_study(Grid(width=10), spec, tmp_path / name, executor=executor)
+        exports[name] = canonical(tmp_path / name)
+
+    assert len(set(exports.values())) == 1
+
+
+def kill_dask_workers(every, done, killed):
+    generator = random.Random(0)
+    while not done.wait(every):
+        found = dask_workers()
+        if found:
+            os.kill(generator.choice(found), signal.SIGKILL)
+            killed.append(time.monotonic())
+
+
+@pytest.mark.slow
+def test_dask_survives_its_workers(tmp_path, canonical):
+    study, spec = Grid(seconds=0.25), GridSpec(n_units=120)
+    calm = run_study(study, spec, tmp_path / "calm", executor=Cluster(None, 2))
+    done, killed = threading.Event(), []
+    killer = threading.Thread(target=kill_dask_workers, args=(3.0, done, killed))
+    killer.start()
+    try:
+        report = run_study(study, spec, tmp_path / "s", executor=Cluster(None, 2))
+    finally:
+        done.set()
+        killer.join()
+
+    print(
+        f"\n600 cells on Dask: {calm.seconds:.0f} s undisturbed, "
+        f"{report.seconds:.0f} s with {len(killed)} workers killed"
+    )
+    assert str(report.counts) == "planned 600 = ok 600 + failed 0 + pending 0"
+    assert len(killed) >= 10
+    assert report.seconds < 2 * calm.seconds
+    assert canonical(tmp_path / "calm") == canonical(tmp_path / "s")

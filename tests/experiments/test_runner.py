@@ -1,0 +1,185 @@
+"""Runs that are stopped, killed and begun again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.experiments.synthetic import Grid, GridSpec
+
+from veridical.experiments import Processes, Serial, Store, run_study, verify
+
+RUN = """
+import sys
+from tests.experiments.synthetic import Grid, GridSpec
+from veridical.experiments import Processes, run_study
+
+path, n_units, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+report = run_study(
+    Grid(seconds=seconds), GridSpec(n_units=n_units), path, executor=Processes(2)
+)
+print(report.counts, report.stopped, flush=True)
+"""
+
+
+def start(path, n_units=60, seconds=0.02):
+    """Run a grid in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(path), str(n_units), str(seconds)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+    )
+
+
+def count(path):
+    if not path.exists():
+        return 0
+    with Store(path) as store:
+        return len(store)
+
+
+def wait_for_rows(path, n_rows, process, patience=30.0):
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if count(path) >= n_rows:
+                return
+        except Exception:
+            pass  # the file is only being made
+        time.sleep(0.05)
+
+
+def test_kill_9_and_resume_is_an_uninterrupted_run(tmp_path, canonical):
+    path = tmp_path / "s.sqlite"
+    with start(path) as process:
+        wait_for_rows(path, 60, process)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert 60 <= count(path) < 300
+    assert verify(path).ok
+
+    report = run_study(Grid(), GridSpec(n_units=60), path, executor=Serial())
+
+    assert report.computed == 300 - (len(rows_of(path)) - report.computed)
+    assert str(report.counts) == "planned 300 = ok 300 + failed 0 + pending 0"
+    run_study(Grid(), GridSpec(n_units=60), tmp_path / "whole", executor=Serial())
+    assert canonical(path) == canonical(tmp_path / "whole")
+    assert verify(path).ok
+
+
+def rows_of(path):
+    with Store(path) as store:
+        return list(store.rows())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_what_is_finished(tmp_path, number):
+    path = tmp_path / "s.sqlite"
+    with start(path, seconds=0.05) as process:
+        wait_for_rows(path, 20, process)
+        os.killpg(process.pid, signal.SIGINT) if number == signal.SIGINT else (
+            process.send_signal(number)
+        )
+        began = time.monotonic()
+        words, _ = process.communicate(timeout=20)
+    assert time.monotonic() - began < 10
+    assert process.returncode == 0
+    assert f"ok {count(path)} + failed 0" in words
+    assert words.endswith("signal\n")
+    assert 20 <= count(path) < 300
+
+
+@pytest.mark.slow
+def test_fifty_kills_of_the_whole_group(tmp_path, canonical):
+    path, n_units, generator = tmp_path / "s.sqlite", 450, random.Random(0)
+    kills, lost = 0, 0
+    before = 0
+    began = time.monotonic()
+    while kills < 50:
+        with start(path, n_units, 0.02) as process:
+            time.sleep(generator.uniform(0.05, 2.2))
+            if process.poll() is None:
+                kills += 1
+            os.killpg(process.pid, signal.SIGKILL)
+        now = count(path) if path.exists() else 0
+        lost += now < before
+        before = now
+        if now == n_units * 5:
+            break
+    interrupted = before
+    report = run_study(Grid(), GridSpec(n_units=n_units), path, executor=Processes(2))
+    seconds = time.monotonic() - began
+
+    print(
+        f"\n{kills} kills of the group; {interrupted} of 2250 cells survived them; "
+        f"lost {lost}; {seconds:.0f} s"
+    )
+    assert kills == 50
+    assert lost == 0
+    assert str(report.counts) == "planned 2250 = ok 2250 + failed 0 + pending 0"
+    assert count(path) == 2250  # no cell twice
+    assert verify(path).ok
+    run_study(Grid(), GridSpec(n_units=n_units), tmp_path / "whole", executor=Serial())
+    assert canonical(path) == canonical(tmp_path / "whole")
+
+
+def test_a_limit_on_the_time(tmp_path):
+    path = tmp_path / "s.sqlite"
+    study = Grid(seconds=0.05)
+    began = time.monotonic()
+
+    report = run_study(
+        study, GridSpec(n_units=100), path, executor=Processes(1), limit_seconds=2.0
+    )
+
+    assert 2.0 <= time.monotonic() - began < 6.0
+    assert report.stopped == "time"
+    assert report.counts.ok == count(path) == report.computed > 0
+    assert report.counts.pending == 500 - report.computed
+
+
+def test_nothing_to_do_is_done_at_once(filled):
+    report = run_study(Grid(), GridSpec(), filled)
+
+    assert report.computed == 0
+    assert report.stopped is None
+    assert report.seconds < 1
+
+
+def test_failed_cells_can_be_tried_again(tmp_path, canonical):
+    path = tmp_path / "s.sqlite"
+    ill = Grid(poison=((2, 3, "exception"),))
+    report = run_study(ill, GridSpec(), path, executor=Serial())
+    assert str(report.counts) == "planned 50 = ok 49 + failed 1 + pending 0"
+
+    report = run_study(ill, GridSpec(), path, executor=Serial(), retry_failed=True)
+    assert report.computed == 1
+    assert str(report.counts) == "planned 50 = ok 49 + failed 1 + pending 0"
+
+    report = run_study(Grid(), GridSpec(), path, executor=Serial(), retry_failed=True)
+    assert str(report.counts) == "planned 50 = ok 50 + failed 0 + pending 0"
+    assert count(path) == 52
+    run_study(Grid(), GridSpec(), tmp_path / "whole", executor=Serial())
+    assert canonical(path) == canonical(tmp_path / "whole")
+
+
+def test_who_watches_sees_only_what_is_saved(tmp_path):
+    path = tmp_path / "s.sqlite"
+    seen = []
+
+    def watch(progress):
+        seen.append((progress.counts.ok, count(path)))
+        assert progress.counts.planned == 50
+        assert progress.eta is None or progress.eta >= 0
+
+    run_study(Grid(seconds=0.01), GridSpec(), path, executor=Serial(), watch=watch)
+
+    assert len(seen) > 1
+    assert all(shown == saved for shown, saved in seen)
+    assert seen[-1] == (50, 50)

@@ -1,0 +1,266 @@
+"""The store: one writer, any readers, rows that stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.experiments.synthetic import Grid, GridSpec
+
+from veridical._records import InputError
+from veridical.experiments import (
+    Plan,
+    Serial,
+    Store,
+    StoreError,
+    Writer,
+    run_study,
+    verify,
+)
+from veridical.experiments.keys import canonical
+from veridical.experiments.outcomes import perform
+from veridical.experiments.schema import APPLICATION_ID, SCHEMA_VERSION
+
+
+def outcomes(study, spec):
+    for task in Plan(study, spec).tasks():
+        for result in perform(study, task.unit):
+            yield task.outcome(result)
+
+
+def test_what_is_written_is_read(tmp_path):
+    done = list(outcomes(Grid(), GridSpec()))
+    with Writer(tmp_path / "s.sqlite") as store:
+        store.add(done)
+
+    with Store(tmp_path / "s.sqlite") as store:
+        rows = {row.key: row for row in store.rows()}
+        assert len(store) == len(done) == 50
+        assert store.statuses() == {"ok": 50}
+    for outcome in done:
+        row = rows[outcome.key]
+        assert row.values == outcome.values
+        assert json.loads(row.cell) == outcome.cell.coordinates
+        assert row.recipe == outcome.cell.recipe.text
+
+
+def test_readers_read_while_a_writer_writes(tmp_path):
+    done = list(outcomes(Grid(), GridSpec()))
+    with Writer(tmp_path / "s.sqlite") as store:
+        for n in range(0, 50, 10):
+            store.add(done[n : n + 10])
+            with Store(tmp_path / "s.sqlite") as reader:
+                assert len(reader) == n + 10
+                assert len(reader.frame()) == n + 10
+            assert verify(tmp_path / "s.sqlite").ok
+
+
+def test_rows_are_never_changed_or_deleted(filled):
+    connection = sqlite3.connect(filled)
+    for statement in ("DELETE FROM attempts", "UPDATE attempts SET status = 'ok'"):
+        with pytest.raises(sqlite3.IntegrityError, match="attempts are never"):
+            connection.execute(statement)
+
+
+def test_a_cell_is_stored_once(tmp_path):
+    done = list(outcomes(Grid(), GridSpec()))
+    with Writer(tmp_path / "s.sqlite") as store:
+        store.add(done[:5])
+        with pytest.raises(StoreError, match="UNIQUE"):
+            store.add([*done[5:9], done[0]])
+        store.add(done[5:])
+
+    with Store(tmp_path / "s.sqlite") as store:
+        assert len(store) == 50
+    assert verify(tmp_path / "s.sqlite").ok
+
+
+HOLD = """
+import sys, time
+from veridical.experiments import Writer
+with Writer(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        try:
+            assert holder.stdout.readline() == "held\n"
+            began = time.monotonic()
+            with pytest.raises(InputError, match=f"process {holder.pid} on "):
+                run_study(Grid(), GridSpec(), path, executor=Serial())
+            assert time.monotonic() - began < 2
+            with Store(path) as reader:
+                assert len(reader) == 0
+        finally:
+            holder.kill()
+    with Writer(path):  # the lock died with its holder
+        pass
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path, canonical):
+    path = tmp_path / "s.sqlite"
+    study, spec = Grid(), GridSpec(n_units=40)
+    done = list(outcomes(study, spec))
+    with Writer(path) as store:
+        store.add(done[:100])
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StoreError, match="disk is full; make room and run"):
+            store.add(done[100:])
+        store._connection.execute("PRAGMA max_page_count = 1000000")
+    assert verify(path).ok
+    with Store(path) as store:
+        assert len(store) == 100
+
+    run_study(study, spec, path, executor=Serial())
+
+    run_study(study, spec, tmp_path / "whole.sqlite", executor=Serial())
+    assert canonical(path) == canonical(tmp_path / "whole.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"not a database at all" * 100, "not a study's store"), (None, "no store")],
+)
+def test_what_is_no_store_is_refused(tmp_path, content, words):
+    path = tmp_path / "s.sqlite"
+    if content is not None:
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=words):
+            Writer(path)
+        assert path.read_bytes() == content
+
+    with pytest.raises(InputError, match=words):
+        Store(path)
+
+
+def test_other_peoples_databases_are_left_alone(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE precious (x)")
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(InputError, match="not a study's store"):
+        Writer(path)
+
+    assert path.read_bytes() == before
+
+
+def test_a_newer_store_is_refused_in_words(filled):
+    connection = sqlite3.connect(filled)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+
+    for attempt in (Writer, Store, verify):
+        with pytest.raises(InputError, match=r"newer veridical .* update veridical"):
+            attempt(filled)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(InputError, match="make the folder first"):
+        Writer(tmp_path / "no" / "s.sqlite")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_named(filled):
+    filled.parent.chmod(0o500)
+    try:
+        with pytest.raises(InputError, match="cannot be written"):
+            Writer(filled)
+        with Store(filled) as store:
+            assert len(store) == 50
+    finally:
+        filled.parent.chmod(0o700)
+
+
+# ---- older versions --------------------------------------------------------------
+
+
+def make_version_1(path, done):
+    """A store as version 1 wrote it: recipes inside the rows, no checksums."""
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        f"""
+        PRAGMA application_id = {APPLICATION_ID};
+        PRAGMA user_version = 1;
+        CREATE TABLE attempts (
+            seq INTEGER PRIMARY KEY, key BLOB NOT NULL, attempt INTEGER NOT NULL,
+            recipe TEXT NOT NULL, cell TEXT NOT NULL, status TEXT NOT NULL,
+            "values" TEXT, detail TEXT, seconds REAL NOT NULL, finished REAL NOT NULL
+        );
+        CREATE UNIQUE INDEX attempts_by_key ON attempts (key, attempt);
+        """
+    )
+    connection.executemany(
+        "INSERT INTO attempts VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                o.key,
+                o.attempt,
+                o.cell.recipe.text,
+                canonical(o.cell.coordinates),
+                o.status,
+                o.values,
+                o.detail,
+                0.5,
+                1e9,
+            )
+            for o in done
+        ],
+    )
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("first", [Store, Writer])
+def test_a_store_of_version_1_is_brought_up_to_date(tmp_path, canonical, first):
+    study = Grid(poison=((1, 1, "exception"),))
+    spec = GridSpec(groups=("a", "b"))
+    done = list(outcomes(study, spec))
+    old = tmp_path / "old.sqlite"
+    make_version_1(old, done[:70])
+
+    with pytest.raises(InputError, match="older version, without checksums"):
+        verify(old)
+    with first(old) as store:
+        assert len(store) == 70
+        assert store.statuses() == {"ok": 68, "error": 2}
+        assert next(iter(store.rows())).seconds == 0.5
+    assert verify(old).ok
+
+    run_study(study, spec, old, executor=Serial())
+    new = tmp_path / "new.sqlite"
+    run_study(study, spec, new, executor=Serial())
+    assert canonical(old) == canonical(new)
+
+
+def test_an_upgrade_that_fails_changes_nothing(tmp_path, monkeypatch):
+    old = tmp_path / "old.sqlite"
+    make_version_1(old, list(outcomes(Grid(), GridSpec())))
+
+    def fail(*_):
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr("veridical.experiments.schema.insert_recipe", fail)
+    with pytest.raises(RuntimeError, match="power cut"):
+        Writer(old)
+    monkeypatch.undo()
+
+    connection = sqlite3.connect(old)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("SELECT count(recipe) FROM attempts").fetchone() == (50,)
+    connection.close()
+    with Store(old) as store:
+        assert len(store) == 50

@@ -1,0 +1,171 @@
+"""Every alteration of a store is found."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+
+import pytest
+from tests.experiments.synthetic import Grid, GridSpec
+
+from veridical._records import InputError
+from veridical.experiments import Serial, run_study, verify
+
+TABLES = ("attempts", "recipes", "runs", "head")
+
+
+def change(path, *statements):
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER attempts_stay")
+    connection.execute("DROP TRIGGER attempts_remain")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("key", "zeroblob(32)"),
+        ("attempt", "2"),
+        ("run", "7"),
+        ("recipe", "7"),
+        ("cell", "'{}'"),
+        ("status", "'error'"),
+        ('"values"', "'{\"value\":0.5}'"),
+        ('"values"', 'CAST("values" AS BLOB)'),
+        ("detail", "''"),
+        ("seconds", "seconds + 1e-9"),
+        ("finished", "0"),
+        ("digest", "zeroblob(16)"),
+    ],
+)
+def test_an_altered_row_is_named(filled, column, value):
+    assert verify(filled).ok
+    change(filled, f"UPDATE attempts SET {column} = {value} WHERE seq = 17")
+
+    assert verify(filled).altered == (17,)
+
+
+def test_a_deleted_row_is_named(filled):
+    change(filled, "DELETE FROM attempts WHERE seq IN (17, 50)")
+
+    found = verify(filled)
+
+    assert found.missing == (17, 50)
+    assert not found.altered
+
+
+def test_an_added_row_is_named(filled):
+    columns = 'key, attempt + 1, run, recipe, cell, status, "values", detail'
+    change(
+        filled,
+        f"INSERT INTO attempts SELECT 51, {columns}, seconds, finished, digest "
+        "FROM attempts WHERE seq = 3",
+    )
+
+    found = verify(filled)
+
+    assert found.extra == (51,)
+
+
+def test_rows_exchanged_with_their_checksums_are_noticed(filled, tmp_path):
+    other = tmp_path / "other.sqlite"
+    run_study(Grid(), GridSpec(), other, executor=Serial())
+    connection = sqlite3.connect(filled, isolation_level=None)
+    connection.execute("DROP TRIGGER attempts_remain")
+    connection.execute("ATTACH ? AS other", (str(other),))
+    connection.execute("DELETE FROM attempts WHERE seq = 9")
+    connection.execute(
+        "INSERT INTO attempts SELECT * FROM other.attempts WHERE seq = 9"
+    )
+    connection.close()
+
+    found = verify(filled)
+
+    assert not found.ok
+    assert any("head" in sentence for sentence in found.damage)
+
+
+@pytest.mark.parametrize("table", ["recipes", "runs"])
+def test_what_rows_refer_to_is_checked_too(filled, table):
+    change(filled, f"UPDATE {table} SET text = replace(text, 'grid', 'grit')")
+
+    assert any(table in sentence for sentence in verify(filled).damage)
+
+
+def test_a_missing_store_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match="no store"):
+        verify(tmp_path / "none.sqlite")
+
+
+# ---- flipped bits ----------------------------------------------------------------
+
+
+def content(path):
+    """All rows of all tables as they lie in the file; None if they cannot be read."""
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    connection.text_factory = bytearray
+    try:
+        return {
+            table: connection.execute(f"SELECT * FROM {table} NOT INDEXED").fetchall()
+            for table in TABLES
+        }
+    except sqlite3.DatabaseError:
+        return None
+    finally:
+        connection.close()
+
+
+def is_reported(path):
+    try:
+        return not verify(path).ok
+    except InputError:
+        return True  # it is no store any more, and says so
+
+
+def flip_bits(path, copy, n_flips, seed):
+    """Flip bits one at a time; how many changed a row, and how many went unseen."""
+    before, raw = content(path), path.read_bytes()
+    generator = random.Random(seed)
+    changed = unseen = 0
+    for _ in range(n_flips):
+        place, bit = generator.randrange(len(raw)), 1 << generator.randrange(8)
+        flipped = bytearray(raw)
+        flipped[place] ^= bit
+        copy.write_bytes(flipped)
+        if content(copy) != before:
+            changed += 1
+            unseen += not is_reported(copy)
+    return changed, unseen
+
+
+def test_flipped_bits_are_found(filled, tmp_path):
+    changed, unseen = flip_bits(filled, tmp_path / "copy.sqlite", 60, seed=0)
+
+    assert changed >= 10
+    assert unseen == 0
+
+
+@pytest.mark.slow
+def test_two_hundred_flipped_bits_are_found(tmp_path):
+    path = tmp_path / "s.sqlite"
+    study = Grid(width=10, poison=((3, 1, "exception"), (4, 2, "nan")))
+    run_study(study, GridSpec(n_units=100), path, executor=Serial())
+
+    changed, unseen = flip_bits(path, tmp_path / "copy.sqlite", 200, seed=1)
+
+    print(f"\n200 bit flips: {changed} changed a row, {unseen} of them unseen")
+    assert changed >= 100
+    assert unseen == 0
+
+
+def test_a_store_cut_short_is_damaged(filled, tmp_path):
+    copy = tmp_path / "copy.sqlite"
+    shutil.copy(filled, copy)
+    with copy.open("rb+") as file:
+        file.truncate(copy.stat().st_size // 2)
+
+    assert is_reported(copy)
