@@ -50,6 +50,7 @@ class Grid:
     seconds: float = 0.0
     poison: tuple[tuple[int, int, str], ...] = ()
     width: int = 1
+    talk: bool = False
 
     def plan(self, scale: str, seed: int = 0) -> GridSpec:
         return GridSpec(seed=seed)
@@ -66,7 +67,8 @@ class Grid:
 
     def run(self, unit: Unit) -> Iterator[dict[str, Any]]:
         poison = {(u, c): kind for u, c, kind in self.poison}
-        print("what a study prints does no harm")
+        if self.talk:
+            print("what a study prints does no harm")
         for cell in unit.cells:
             at = cell.coordinates
             if self.seconds:

@@ -37,7 +37,8 @@ def statuses(path):
 
 def poisoned(kinds):
     """A grid with one kind of poison in each of its first units, in the middle."""
-    return Grid(poison=tuple((u, 2, kind) for u, kind in enumerate(kinds)))
+    poison = tuple((u, 2, kind) for u, kind in enumerate(kinds))
+    return Grid(poison=poison, talk=True)
 
 
 def test_every_poison_has_its_status_and_no_innocent_fails(tmp_path):

@@ -12,22 +12,13 @@ from tests.experiments.synthetic import Grid, GridSpec
 from veridical.experiments import Plan, Serial, Store, StoreError, run_study, verify
 
 
-class Quiet(Grid):
-    """Prints nothing: a million units would."""
-
-    def run(self, unit):
-        seed = unit.settings["seed"]
-        for cell in unit.cells:
-            yield self.values(cell.coordinates, seed)
-
-
 def peak_megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure(path, n_units, n_cells):
     """Rows per second, bytes per cell, seconds to plan a resume, growth of memory."""
-    study, spec = Quiet(width=10), GridSpec(n_units=n_units, n_cells=n_cells)
+    study, spec = Grid(width=10), GridSpec(n_units=n_units, n_cells=n_cells)
     n = n_units * n_cells
     run_study(study, GridSpec(n_units=1, seed=9), path, executor=Serial())
     before = peak_megabytes()
@@ -86,7 +77,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk(small_disk, tmp_path, canonical):
-    study, spec = Quiet(width=10), GridSpec(n_units=200, n_cells=25)
+    study, spec = Grid(width=10), GridSpec(n_units=200, n_cells=25)
     path = small_disk / "s.sqlite"
     with pytest.raises(StoreError, match="What was saved before is intact"):
         run_study(study, spec, path, executor=Serial())

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import compare
+from veridical.cli import compare, study
 from veridical.cli.failures import Verbs
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare")(compare.compare)
+app.add_typer(study.app, name="study")
 
 
 def _show_version(asked: bool) -> None:

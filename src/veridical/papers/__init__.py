@@ -1,1 +1,44 @@
 """One file per paper: its grid, its published figures, its findings."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from veridical._records import InputError
+
+if TYPE_CHECKING:
+    from veridical.experiments import Study
+
+#: Studies by name: what each asks, and the module that holds it as ``STUDY``.
+_STUDIES = {
+    "in-vs-out": (
+        "Which protocol finds the better of two selectors, IN or OUT? "
+        "(Refaeilzadeh, Tang & Liu 2007)",
+        "in_vs_out",
+    ),
+}
+
+
+def available() -> dict[str, str]:
+    """List the studies: name and question. Nothing is loaded."""
+    return {name: question for name, (question, _) in _STUDIES.items()}
+
+
+def find_study(name: str) -> Study:
+    """Load a study by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in _STUDIES:
+        from veridical.datasets.wording import did_you_mean
+
+        raise InputError(
+            f"There is no study {name!r}{did_you_mean(name, _STUDIES)} Use one of "
+            f"{', '.join(_STUDIES)}."
+        )
+    module: Any = import_module(f"{__name__}.{_STUDIES[name][1]}")
+    return module.STUDY

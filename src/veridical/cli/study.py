@@ -1,0 +1,347 @@
+"""``veridical study``: run a paper's experiment, and look after its record."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veridical.cli.failures import in_one_line
+
+if TYPE_CHECKING:
+    from veridical.experiments import RunReport, Study
+    from veridical.experiments.executors import Executor
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Run a paper's experiment: it can be stopped at any time and goes on later.",
+)
+
+_Name = Annotated[str, typer.Argument(help="The study, see veridical study list.")]
+_Scale = Annotated[
+    str, typer.Option(metavar="SCALE", help="How much of it: smoke, laptop or paper.")
+]
+_Spec = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A TOML file that says what is varied, instead of a scale.",
+        show_default=False,
+    ),
+]
+_Store = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help=r"Where the results are kept. \[default: NAME.sqlite]",
+        show_default=False,
+    ),
+]
+_Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COORDINATE=VALUE",
+        help="Only these cells, selector=relieff say; may be given more than once.",
+        show_default=False,
+    ),
+]
+_Seed = Annotated[int, typer.Option(help="Decides all that is left to chance.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+_File = Annotated[Path, typer.Argument(metavar="STORE", help="The store.")]
+
+
+@app.command("list")
+def list_studies(as_json: _Json = False) -> None:
+    """Which studies are there?"""
+    from veridical.papers import available
+
+    studies = available()
+    if as_json:
+        typer.echo(json.dumps(studies, indent=2))
+        return
+    for name, question in studies.items():
+        typer.echo(f"{name}: {question}")
+
+
+@app.command()
+def run(
+    name: _Name,
+    scale: _Scale = "smoke",
+    spec: _Spec = None,
+    store: _Store = None,
+    where: _Where = None,
+    jobs: Annotated[int, typer.Option(help="Processes at work; -1: all cores.")] = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Work on the Dask scheduler at this address; local starts one here.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: _Seed = 0,
+    limit_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Stop after so long (90s, 30m, 8h) and keep what is done.",
+            show_default=False,
+        ),
+    ] = None,
+    limit_cell: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="A cell that takes longer has failed."),
+    ] = "10m",
+    limit_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="A cell that needs more (500M, 4G) has failed.",
+            show_default=False,
+        ),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try failed cells once more.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    """Run a study, or go on with it: what the store holds is not computed again.
+
+    Ctrl-C saves what is finished. The exit status is 0 when all went well, 1
+    when cells failed, 130 after Ctrl-C.
+    """
+    from veridical.cli.watching import watching
+    from veridical.experiments import Limits, parse_where, run_study
+
+    study = _find(name)
+    path = store or Path(f"{name}.sqlite")
+    chosen = _spec(study, scale, spec, seed)
+    conditions = parse_where(where or [])
+    limits = Limits(
+        _seconds(limit_cell, "--limit-cell"), _bytes(limit_memory, "--limit-memory")
+    )
+    time_allowed = _seconds(limit_time, "--limit-time") if limit_time else None
+    with watching(name) as watch:
+        report = _in_words(
+            run_study,
+            study,
+            chosen,
+            path,
+            executor=_executor(jobs, dask, limits),
+            where=conditions,
+            retry_failed=retry_failed,
+            limit_seconds=time_allowed,
+            watch=watch,
+        )
+    _tell(report, path, as_json)
+    if report.stopped == "signal":
+        raise typer.Exit(130)
+    raise typer.Exit(1 if report.counts.failed else 0)
+
+
+@app.command()
+def show(
+    name: _Name,
+    scale: _Scale = "smoke",
+    spec: _Spec = None,
+    store: _Store = None,
+    where: _Where = None,
+    seed: _Seed = 0,
+    as_json: _Json = False,
+) -> None:
+    """What does a study vary, and how far is it?"""
+    from veridical.experiments import Plan, Store, parse_where
+
+    study = _find(name)
+    path = store or Path(f"{name}.sqlite")
+    chosen: Any = _spec(study, scale, spec, seed)
+    conditions = parse_where(where or [])
+    failures: list[dict[str, Any]] = []
+    if store is not None or path.exists():
+        with Store(path) as opened:
+            plan = Plan(study, chosen, opened.keys(), conditions)
+            failures = [
+                {"cell": json.loads(r.cell), "status": r.status, "detail": r.detail}
+                for r in opened.failures()
+            ]
+    else:
+        plan = Plan(study, chosen, where=conditions)
+    counts = plan.counts
+    if as_json:
+        content = {
+            "study": name,
+            "store": str(path),
+            "spec": chosen.model_dump(mode="json"),
+            **_numbers(counts),
+            "failures": failures,
+        }
+        typer.echo(json.dumps(content, indent=2))
+        return
+    typer.echo(f"{name}, store {path}")
+    for key, value in chosen.model_dump(mode="json").items():
+        typer.echo(f"  {key}: {in_one_line(json.dumps(value))}")
+    typer.echo(str(counts))
+    for failure in failures:
+        cell = ", ".join(f"{key} {value}" for key, value in failure["cell"].items())
+        words = f"  {failure['status']}: {cell}: {failure['detail'] or ''}"
+        typer.echo(in_one_line(words))
+
+
+@app.command()
+def verify(store: _File, as_json: _Json = False) -> None:
+    """Is everything in a store as it was written? Exit status 1 if it is not."""
+    from dataclasses import asdict
+
+    from veridical.experiments import verify as inspect
+
+    found = inspect(store)
+    if as_json:
+        typer.echo(json.dumps({"ok": found.ok, **asdict(found)}, indent=2))
+    elif found.ok:
+        typer.echo(f"{store}: all {found.n_rows} rows are as they were written.")
+    else:
+        for what in ("altered", "missing", "extra"):
+            for number in getattr(found, what):
+                typer.echo(f"row {number} is {what}")
+        for sentence in found.damage:
+            typer.echo(in_one_line(sentence))
+        typer.echo(
+            f"{store} is damaged. Take it from a copy, or run the study to a new store."
+        )
+    raise typer.Exit(0 if found.ok else 1)
+
+
+@app.command()
+def export(
+    store: _File,
+    out: Annotated[
+        Path,
+        typer.Option(help="Where to: .csv, .parquet, .json or .jsonl."),
+    ],
+    canonical: Annotated[
+        bool,
+        typer.Option(
+            "--canonical",
+            help="Sorted, without times and hosts: the same bytes for the same study.",
+        ),
+    ] = False,
+) -> None:
+    """Write the results of a store to a table."""
+    from veridical.experiments import Store
+    from veridical.experiments import export as write
+
+    with Store(store) as opened:
+        count = write(opened, out, canonical=canonical)
+    typer.echo(f"{count} cells are in {out}")
+
+
+# -- from words to what the engine takes ---------------------------------------------
+
+
+def _find(name: str) -> Study:
+    from veridical.papers import find_study
+
+    return find_study(name)
+
+
+def _spec(study: Any, scale: str, path: Path | None, seed: int) -> Any:
+    from veridical._records import InputError
+    from veridical.experiments import SCALES
+
+    if path is not None:
+        return study.spec.from_toml(path)
+    if scale not in SCALES:
+        raise InputError(f"There is no scale {scale!r}; use {', '.join(SCALES)}.")
+    if seed < 0:
+        raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
+    return study.plan(scale, seed)
+
+
+def _executor(jobs: int, dask: str | None, limits: Any) -> Executor:
+    import os
+
+    from veridical.experiments import Cluster, Processes
+
+    if jobs == -1:
+        jobs = os.cpu_count() or 1
+    if dask is None:
+        return Processes(jobs, limits)
+    return Cluster(None if dask == "local" else dask, jobs, limits)
+
+
+_UNITS = {
+    "time": {"s": 1, "m": 60, "h": 3600, "d": 86400},
+    "size": {"k": 2**10, "m": 2**20, "g": 2**30},
+}
+
+
+def _quantity(text: str, option: str, kind: str, examples: str) -> float:
+    from veridical._records import InputError
+
+    units = _UNITS[kind]
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]?)", text.strip().lower())
+    if match is None or (match[2] and match[2] not in units) or float(match[1]) == 0:
+        raise InputError(f"{option} {text} is no {kind}; write {examples}.")
+    return float(match[1]) * units.get(match[2], 1)
+
+
+def _seconds(text: str, option: str) -> float:
+    return _quantity(text, option, "time", "90s, 30m or 8h")
+
+
+def _bytes(text: str | None, option: str) -> int | None:
+    if text is None:
+        return None
+    return int(_quantity(text, option, "size", "500M or 4G"))
+
+
+def _in_words(work: Any, *arguments: Any, **options: Any) -> RunReport:
+    """Tell what stopped the engine in a sentence; no bad input, so status 1."""
+    from veridical.experiments import StoreError, WorkerError
+
+    try:
+        return work(*arguments, **options)
+    except (StoreError, WorkerError) as error:
+        typer.echo(f"veridical: {in_one_line(error)}", err=True)
+        raise typer.Exit(1) from None
+
+
+# -- what is told at the end ---------------------------------------------------------
+
+
+def _numbers(counts: Any) -> dict[str, int]:
+    names = ("planned", "ok", "failed", "pending")
+    return {name: getattr(counts, name) for name in names}
+
+
+def _tell(report: RunReport, path: Path, as_json: bool) -> None:
+    from veridical.experiments.progress import duration
+
+    counts = report.counts
+    if as_json:
+        content = {
+            **_numbers(counts),
+            "computed": report.computed,
+            "seconds": report.seconds,
+            "stopped": report.stopped,
+            "store": str(path),
+        }
+        typer.echo(json.dumps(content, indent=2))
+        return
+    typer.echo(
+        f"{counts}; {report.computed} computed in {duration(report.seconds)}, in {path}"
+    )
+    if report.stopped:
+        why = {"signal": "Stopped", "time": "The time is up"}[report.stopped]
+        again = shlex.join(["veridical", *sys.argv[1:]])
+        typer.echo(f"{why}; what is finished is saved. To go on: {again}")
+    elif counts.failed:
+        typer.echo(
+            "Cells failed: veridical study show tells which, --retry-failed tries them "
+            "once more."
+        )

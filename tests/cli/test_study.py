@@ -1,0 +1,222 @@
+"""``veridical study``: run, stop, go on, look, check, export."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.experiments.synthetic import Grid
+from typer.testing import CliRunner
+
+from veridical import papers
+from veridical.cli import app, watching
+from veridical.experiments import Counts, Progress, Serial, Writer
+from veridical.experiments.outcomes import Outcome
+from veridical.experiments.study import Cell, Recipe
+
+SLICE = ("--where", "source=monks-1", "--where", "set=0", "--where", "classifier=nb")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command line in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    runner = CliRunner(env={"COLUMNS": "200", "VERIDICAL_DEBUG": ""})
+    return lambda *argv: runner.invoke(app, [str(word) for word in argv])
+
+
+@pytest.fixture
+def grid(monkeypatch):
+    """A study of trivial cells in place of the papers' own, without processes."""
+    study = Grid(poison=((2, 3, "exception"),))
+    monkeypatch.setattr(papers, "find_study", lambda name: study)
+    monkeypatch.setattr("veridical.cli.study._executor", lambda *_: Serial())
+    return study
+
+
+def test_list(run):
+    assert run("study", "list").stdout.startswith("in-vs-out: Which protocol")
+    assert "in-vs-out" in json.loads(run("study", "list", "--json").stdout)
+
+
+def test_a_real_study_from_run_to_export(run, tmp_path):
+    result = run("study", "run", "in-vs-out", *SLICE)
+
+    assert result.exit_code == 0, result.stderr
+    assert "planned 6 = ok 6 + failed 0 + pending 0" in result.stdout
+    assert (tmp_path / "in-vs-out.sqlite").exists()
+    result = run("study", "show", "in-vs-out")
+    assert "planned 240 = ok 6 + failed 0 + pending 234" in result.stdout
+    assert "relieff" in result.stdout
+    result = run("study", "verify", "in-vs-out.sqlite")
+    assert (result.exit_code, "all 6 rows" in result.stdout) == (0, True)
+    result = run("study", "export", "in-vs-out.sqlite", "--out", "a.csv", "--canonical")
+    assert "6 cells" in result.stdout
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 7
+
+
+def test_failed_cells_give_status_1_and_are_shown(run, grid):
+    result = run("study", "run", "grid", "--store", "s.sqlite")
+
+    assert result.exit_code == 1
+    assert "planned 50 = ok 49 + failed 1 + pending 0" in result.stdout
+    assert "--retry-failed" in result.stdout
+    result = run("study", "show", "grid", "--store", "s.sqlite")
+    assert "error: cell 3, group a, unit 2: RuntimeError: no such luck" in result.stdout
+    shown = json.loads(
+        run("study", "show", "grid", "--store", "s.sqlite", "--json").stdout
+    )
+    assert (shown["ok"], shown["failed"], shown["pending"]) == (49, 1, 0)
+    assert shown["failures"][0]["status"] == "error"
+
+
+def test_json(run, grid):
+    result = run("study", "run", "grid", "--store", "s.sqlite", "--json")
+
+    content = json.loads(result.stdout)
+    assert content["planned"] == content["ok"] + content["failed"] + content["pending"]
+    assert content["stopped"] is None
+
+
+def test_altered_rows_are_listed(run, grid, tmp_path):
+    run("study", "run", "grid", "--store", "s.sqlite")
+    connection = sqlite3.connect(tmp_path / "s.sqlite")
+    connection.execute("DROP TRIGGER attempts_stay")
+    connection.execute("UPDATE attempts SET status = 'ok' WHERE status <> 'ok'")
+    connection.commit()
+    connection.close()
+
+    result = run("study", "verify", "s.sqlite")
+
+    assert result.exit_code == 1
+    assert "row 14 is altered" in result.stdout
+    found = json.loads(run("study", "verify", "s.sqlite", "--json").stdout)
+    assert found["altered"] == [14]
+
+
+def test_a_specification_from_a_file(run, grid, tmp_path):
+    (tmp_path / "grid.toml").write_text("n_units = 1\nseed = 4\n")
+
+    result = run("study", "run", "grid", "--spec", "grid.toml")
+
+    assert "planned 5 = ok 5" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["in-vs-uot"], ["did you mean 'in-vs-out'"]),
+        (["in-vs-out", "--scale", "huge"], ["'huge'", "smoke, laptop, paper"]),
+        (["in-vs-out", "--where", "selector"], ["COORDINATE=VALUE"]),
+        (["in-vs-out", "--where", "selectr=x"], ["did you mean 'selector'"]),
+        (["in-vs-out", "--where", "selector=x"], ["There are 'relieff', 'fcbf'"]),
+        (["in-vs-out", "--limit-time", "soon"], ["--limit-time soon", "30m"]),
+        (["in-vs-out", "--limit-cell", "0s"], ["--limit-cell 0s"]),
+        (["in-vs-out", "--limit-memory", "4X"], ["--limit-memory 4X", "4G"]),
+        (["in-vs-out", "--jobs", "0"], ["0 processes"]),
+        (["in-vs-out", "--seed", "-1"], ["--seed -1"]),
+        (["in-vs-out", "--spec", "no.toml"], ["no.toml cannot be read"]),
+        (["in-vs-out", "--store", "no/s.sqlite"], ["make the folder first"]),
+    ],
+)
+def test_bad_input(run, options, words):
+    result = run("study", "run", *options)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("veridical: ")
+    for word in words:
+        assert word in result.stderr
+
+
+@pytest.mark.parametrize("verb", [["verify"], ["export", "--out", "a.csv"]])
+def test_a_missing_store(run, verb):
+    result = run("study", verb[0], "none.sqlite", *verb[1:])
+
+    assert result.exit_code == 2
+    assert "no store none.sqlite" in result.stderr
+
+
+def test_a_second_runner_is_told_who_holds_the_store(run, grid, tmp_path):
+    with Writer(tmp_path / "s.sqlite"):
+        # The lock belongs to an open file, so it also holds against this process.
+        result = run("study", "run", "grid", "--store", "s.sqlite")
+
+    assert result.exit_code == 2
+    assert f"process {os.getpid()} on " in result.stderr
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    command = ["study", "run", "in-vs-out", "--where", "source=monks-2"]
+    with subprocess.Popen(
+        [sys.executable, "-c", "from veridical.cli import main; main()", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list(tmp_path.glob("*-wal")):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = process.communicate(timeout=30)
+
+    assert time.monotonic() - began < 10
+    assert process.returncode == 130, err
+    assert "pending" in out
+    assert "To go on: veridical study run in-vs-out --where source=monks-2" in out
+
+
+# ---- what is shown meanwhile -----------------------------------------------------
+
+
+def failing_outcome(detail):
+    cell = Cell({"unit": 1}, Recipe.of("grid", 0))
+    return Outcome(cell, b"k" * 32, 1, "error", None, detail, 0.1)
+
+
+def test_the_panel_counts_and_names_failures():
+    from rich.console import Console
+
+    progress = Progress(Counts(10, 2, 0))
+    progress.saved([failing_outcome("[bold]no\x1b[2J luck")])
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(watching.panel("grid", progress))
+    text = console.export_text()
+
+    assert "planned 10 = ok 2 + failed 1 + pending 7" in text
+    assert "cells/s, about" in text
+    assert "[bold]no\ufffd[2J luck" in text
+
+
+def test_elsewhere_than_on_a_terminal_there_is_a_line_now_and_then(capsys, monkeypatch):
+    with watching.watching("grid") as watch:
+        watch(Progress(Counts(10, 2, 0)))
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(watching, "_EVERY", 0.0)
+        watch(Progress(Counts(10, 2, 0)))
+
+    told = capsys.readouterr().err
+    assert told == "grid: planned 10 = ok 2 + failed 0 + pending 8\n"
+
+
+def test_the_time_left_follows_the_recent_pace(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    progress = Progress(Counts(1000, 0, 0))
+    assert progress.eta is None
+    for _ in range(10):
+        now[0] += 2.0
+        progress.saved([failing_outcome("x")] * 10)
+
+    assert progress.rate == pytest.approx(5.0)
+    assert progress.eta == pytest.approx(180.0)
+    now[0] += 20.0  # nothing happens
+    assert progress.eta == pytest.approx(360.0)
