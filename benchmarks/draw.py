@@ -10,27 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.declare import Case, CaseRecord
+from benchmarks.aims import Faster, show_ratio
+from benchmarks.declare import Case, CaseRecord, Measurement
 
 AGAINST_PEERS = "Time of others, in times of veridical's"
 MANY = "Ten training sets, in times of one fit"
-LEGEND = (
-    ("o", "measured", AGAINST_PEERS),
-    (">", "stopped at the limit: more than this", AGAINST_PEERS),
-    ("D", "extrapolated", AGAINST_PEERS),
-)
-COLOURS = {"veridical": "#0b6e4f", "others": "#8a5a00"}
+MARKS = {
+    "over": (">", "stopped at the limit: more than this"),
+    "extrapolated": ("D", "extrapolated"),
+    "measured": ("o", "measured"),
+}
+OURS, OTHERS, AIM = "#0b6e4f", "#8a6d3b", "#b00020"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One ratio: which panel and row it belongs to, and how it was come by."""
+    """One ratio: its panel and row, how it was come by, and the aim for it."""
 
     panel: str
     row: str
     ratio: float
-    marker: str
+    kind: str
     ours: bool
+    aim: float | None
 
 
 def points(cases: Mapping[str, Case], records: Sequence[CaseRecord]) -> list[Point]:
@@ -52,8 +54,9 @@ def points(cases: Mapping[str, Case], records: Sequence[CaseRecord]) -> list[Poi
                     MANY if many else AGAINST_PEERS,
                     f"{name}: {measurement.contender}",
                     measurement.seconds / reference.seconds,
-                    _marker(measurement.status, measurement.note),
-                    many or measurement.contender.startswith("veridical"),
+                    _kind(measurement),
+                    measurement.contender.startswith(("veridical", "rank_many")),
+                    _aim(cases[record.case], measurement.contender),
                 )
             )
     return found
@@ -68,12 +71,12 @@ def draw(drawn: Sequence[Point], file: Path) -> None:
 
     panels = [p for p in (AGAINST_PEERS, MANY) if any(q.panel == p for q in drawn)]
     heights = [sum(q.panel == panel for q in drawn) for panel in panels]
-    style = {"svg.hashsalt": "veridical", "font.size": 9}
+    style = {"svg.hashsalt": "veridical", "svg.fonttype": "none", "font.size": 9}
     with plt.rc_context(style):
         figure, axes = plt.subplots(
             len(panels),
             squeeze=False,
-            figsize=(8, 1.4 * len(panels) + 0.24 * sum(heights)),
+            figsize=(8, 1.5 * len(panels) + 0.24 * sum(heights)),
             height_ratios=heights,
             layout="constrained",
         )
@@ -84,40 +87,66 @@ def draw(drawn: Sequence[Point], file: Path) -> None:
 
 
 def _draw_panel(axis: Any, title: str, drawn: Sequence[Point]) -> None:
-    from benchmarks.aims import show_ratio
-
-    places = range(len(drawn))
-    for place, point in zip(places, drawn, strict=True):
-        colour = COLOURS["veridical" if point.ours else "others"]
-        axis.hlines(place, 1, point.ratio, color=colour, alpha=0.35)
-        axis.plot(point.ratio, place, point.marker, color=colour)
-        axis.annotate(
-            f"{show_ratio(point.ratio)} ×",
-            (point.ratio, place),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-        )
+    for place, point in enumerate(drawn):
+        _draw_point(axis, place, point)
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g} ×")
     axis.axvline(1, color="black", linewidth=1)
-    low = min([1.0, *(point.ratio for point in drawn)])
-    high = max([1.0, *(point.ratio for point in drawn)])
-    axis.set_xlim(low / 1.5, high * 4)
-    axis.set_yticks(list(places), [point.row for point in drawn])
+    values = [1.0, *(p.ratio for p in drawn), *(p.aim for p in drawn if p.aim)]
+    axis.set_xlim(min(values) / 3, max(values) * 4)
+    axis.set_yticks(range(len(drawn)), [point.row for point in drawn])
     axis.set_ylim(len(drawn) - 0.4, -0.6)
     axis.set_title(title, loc="left", fontweight="bold")
     axis.grid(axis="x", alpha=0.3)
+    axis.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
-    used = {point.marker for point in drawn} - {"o"}
-    for marker, words, _ in LEGEND:
-        if marker in used:
-            axis.plot([], [], marker, color=COLOURS["others"], label=words)
-    if used:
-        axis.legend(loc="upper right", frameon=False)
+    _draw_legend(axis, drawn)
 
 
-def _marker(status: str, note: str) -> str:
-    if status == "over":
-        return ">"
-    return "D" if note.startswith("extrapolated") else "o"
+def _draw_point(axis: Any, place: int, point: Point) -> None:
+    colour = OURS if point.ours else OTHERS
+    axis.hlines(place, 1, point.ratio, color=colour, alpha=0.35)
+    axis.plot(point.ratio, place, MARKS[point.kind][0], color=colour)
+    if point.aim is not None:
+        axis.vlines(point.aim, place - 0.35, place + 0.35, color=AIM, linewidth=2)
+    right = point.ratio >= 1
+    axis.annotate(
+        f"{show_ratio(point.ratio)} ×",
+        (point.ratio, place),
+        xytext=(6 if right else -6, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="center",
+    )
+
+
+def _draw_legend(axis: Any, drawn: Sequence[Point]) -> None:
+    for kind, (mark, words) in MARKS.items():
+        if kind != "measured" and any(point.kind == kind for point in drawn):
+            axis.plot([], [], mark, color=OTHERS, label=words)
+    if any(point.aim is not None for point in drawn):
+        words = "aim: this or less" if drawn[0].panel == MANY else "aim: this or more"
+        axis.plot([], [], "|", color=AIM, markeredgewidth=2, label=words)
+    handles, _ = axis.get_legend_handles_labels()
+    if handles:
+        axis.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.06), frameon=False, ncols=3
+        )
+
+
+def _kind(measurement: Measurement) -> str:
+    if measurement.status == "over":
+        return "over"
+    return "extrapolated" if measurement.note.startswith("extrapolated") else "measured"
+
+
+def _aim(case: Case, contender: str) -> float | None:
+    """The aim as a ratio to the first contender, the hardest if there are several."""
+    first = case.contenders[0].name
+    aims = [aim for aim in case.aims if isinstance(aim, Faster)]
+    wanted = [a.times for a in aims if (a.contender, a.than) == (first, contender)]
+    allowed = [1 / a.times for a in aims if (a.contender, a.than) == (contender, first)]
+    if wanted:
+        return max(wanted)
+    return min(allowed, default=None)
