@@ -1,5 +1,6 @@
 """Classifiers the field lacks."""
 
+from veridical.learning.c45 import C45
 from veridical.learning.naive_bayes import NaiveBayes
 
-__all__ = ["NaiveBayes"]
+__all__ = ["C45", "NaiveBayes"]

@@ -1,0 +1,325 @@
+"""Cut a C4.5 tree back: collapse, replace by a leaf, raise the largest branch.
+
+A leaf with weight N and e errors is expected to make ``e + added_errors(N, e)`` errors
+on new cases: the upper end of a one-sided confidence interval, so that small leaves
+must pay for their small numbers.
+
+References
+----------
+.. [1] J. R. Quinlan, "C4.5: Programs for machine learning", Morgan Kaufmann, 1993,
+   chapter 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from veridical._records import FloatArray, IntArray
+from veridical.kernels.c45_nodes import Nodes, divide, send, with_room
+from veridical.kernels.c45_splits import EPS, Int32Array, Problem
+
+#: Training errors may rise by this much when a subtree is collapsed.
+_COLLAPSE = 1e-3
+#: Expected errors may rise by this much for the sake of a smaller tree.
+_PRUNE = 0.1
+
+
+@njit(cache=True, nogil=True)
+def _upper_limit(n: float, e: float, z: float) -> float:
+    """What to add to at least one error: normal limit with continuity correction."""
+    if e + 0.5 >= n:
+        return max(n - e, 0.0)
+    f = (e + 0.5) / n
+    spread = z * np.sqrt(f / n - f * f / n + z * z / (4 * n * n))
+    return n * (f + z * z / (2 * n) + spread) / (1 + z * z / n) - e
+
+
+@njit(cache=True, nogil=True)
+def added_errors(n: float, e: float, confidence: float, z: float) -> float:
+    """Errors to add to the `e` seen among `n` cases; ``z = Φ⁻¹(1 − confidence)``."""
+    if e >= 1:
+        return _upper_limit(n, e, z)
+    none = n * (1 - confidence ** (1 / n))  # exact binomial limit for no error
+    return none + e * (_upper_limit(n, 1.0, z) - none)
+
+
+@njit(cache=True, nogil=True)
+def _errors(value: FloatArray) -> float:
+    """Weight of the training cases outside the largest class."""
+    return max(value.sum() - value.max(), 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _expected(value: FloatArray, confidence: float, z: float) -> float:
+    """Errors to be expected of a leaf."""
+    n = value.sum()
+    if n < EPS:
+        return 0.0
+    e = _errors(value)
+    return e + added_errors(n, e, confidence, z)
+
+
+@njit(cache=True, nogil=True)
+def _cut(nodes: Nodes, node: int) -> None:
+    nodes.feature[node] = -1
+    nodes.n_children[node] = 0
+
+
+@njit(cache=True, nogil=True)
+def collapse(nodes: Nodes) -> None:
+    """Replace subtrees that do no better than a leaf on the training cases."""
+    below = np.empty(nodes.feature.size)
+    for node in range(nodes.feature.size - 1, -1, -1):  # children before parents
+        alone = _errors(nodes.value[node])
+        below[node] = alone
+        if nodes.n_children[node] > 0:
+            first = nodes.first[node]
+            below[node] = below[first : first + nodes.n_children[node]].sum()
+            if below[node] >= alone - _COLLAPSE:
+                _cut(nodes, node)
+
+
+@njit(cache=True, nogil=True)
+def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
+    """Replace subtrees that are expected to do no better than a leaf."""
+    below = np.empty(nodes.feature.size)
+    for node in range(nodes.feature.size - 1, -1, -1):
+        below[node] = alone = _expected(nodes.value[node], confidence, z)
+        if nodes.n_children[node] > 0:
+            first = nodes.first[node]
+            tree = below[first : first + nodes.n_children[node]].sum()
+            if alone < tree + _PRUNE + EPS:
+                _cut(nodes, node)
+            else:
+                below[node] = tree
+
+
+@njit(cache=True, nogil=True)
+def _spread(
+    problem: Problem,
+    nodes: Nodes,
+    top: int,
+    rows: Int32Array,
+    part: FloatArray,
+    branch: Int32Array,
+    confidence: float,
+    z: float,
+    value: FloatArray,
+    share: FloatArray,
+) -> float:
+    """Send cases through a subtree as if it had been grown on them.
+
+    Sets the `value` and `share` of its nodes, and returns the errors then expected of
+    it. `rows` and `part` are used up.
+    """
+    expected = 0.0
+    waiting = [(top, 0, rows.size)]
+    while len(waiting) > 0:
+        node, lo, m = waiting.pop()
+        here, weights = rows[lo : lo + m], part[lo : lo + m]
+        for k in range(problem.n_classes):
+            value[node, k] = 0.0
+        for t in range(m):
+            value[node, problem.y[here[t]]] += weights[t]
+        n_children, first = nodes.n_children[node], nodes.first[node]
+        if n_children == 0:
+            expected += _expected(value[node], confidence, z)
+            continue
+        feature, threshold = nodes.feature[node], nodes.threshold[node]
+        shares = share[first : first + n_children]
+        send(problem, feature, threshold, here, weights, branch, shares)
+        start, end = _places(here, branch, shares)
+        new_rows, new_part = np.empty(end, dtype=np.int32), np.empty(end)
+        for c in range(n_children):
+            stop = start[c + 1] if c + 1 < n_children else end
+            waiting.append((first + c, lo + start[c], stop - start[c]))
+        divide(here, weights, branch, shares, start, new_rows, new_part)
+        if lo + end > rows.size:  # missing values go down every branch
+            rows, part = with_room(rows, part, 2 * (lo + end))
+        for t in range(end):
+            rows[lo + t], part[lo + t] = new_rows[t], new_part[t]
+    return expected
+
+
+@njit(cache=True, nogil=True)
+def _places(
+    rows: Int32Array, branch: Int32Array, share: FloatArray
+) -> tuple[IntArray, int]:
+    """Where the cases of each branch begin when they are laid end to end."""
+    size = np.zeros(share.size, dtype=np.intp)
+    n_missing = 0
+    for row in rows:
+        if branch[row] >= 0:
+            size[branch[row]] += 1
+        else:
+            n_missing += 1
+    end = 0
+    for b in range(share.size):
+        m = size[b] + (n_missing if share[b] > EPS else 0)
+        size[b] = end
+        end += m
+    return size, end
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_branch(
+    nodes: Nodes,
+    node: int,
+    rows: Int32Array,
+    part: FloatArray,
+    branch: Int32Array,
+    begin: IntArray,
+) -> None:
+    """Put the cases of each branch side by side, those of all branches last.
+
+    ``begin[c]`` becomes the place where those of child c begin, ``begin[node]`` the
+    place where those of all branches do.
+    """
+    first, n_children = nodes.first[node], nodes.n_children[node]
+    size = np.zeros(n_children + 1, dtype=np.intp)
+    for row in rows:
+        size[branch[row]] += 1  # a branch of -1 counts in the last place
+    place = np.zeros(n_children + 1, dtype=np.intp)
+    for c in range(n_children):
+        begin[first + c] = place[c]
+        place[c + 1] = place[c] + size[c]
+    begin[node] = place[n_children]
+    old_rows, old_part = rows.copy(), part.copy()
+    for t in range(old_rows.size):
+        b = branch[old_rows[t]]
+        rows[place[b]] = old_rows[t]
+        part[place[b]] = old_part[t]
+        place[b] += 1
+
+
+@njit(cache=True, nogil=True)
+def _append(
+    rows: Int32Array, part: FloatArray, place: int, size: int, share: float, top: int
+) -> None:
+    """Copy a share of some cases to the end."""
+    for t in range(size):
+        rows[top + t] = rows[place + t]
+        part[top + t] = part[place + t] * share
+
+
+@njit(cache=True, nogil=True)
+def _largest_child(nodes: Nodes, node: int) -> int:
+    """Find the child with the largest weight; the last of them where they tie."""
+    largest, most = -1, 0.0
+    for child in range(nodes.first[node], nodes.first[node] + nodes.n_children[node]):
+        weight = nodes.value[child].sum()
+        if weight > most - EPS:
+            largest, most = child, weight
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _improve(
+    problem: Problem,
+    nodes: Nodes,
+    node: int,
+    tree: float,
+    rows: Int32Array,
+    part: FloatArray,
+    branch: Int32Array,
+    confidence: float,
+    z: float,
+    value: FloatArray,
+    share: FloatArray,
+) -> bool:
+    """Replace a node by a leaf or by its largest child, if that promises as well.
+
+    `tree` is what the subtree promises; `value` and `share` are scratch. Returns
+    whether the child was raised.
+    """
+    largest = _largest_child(nodes, node)
+    leaf = _expected(nodes.value[node], confidence, z)
+    copies = rows.copy(), part.copy()
+    raised = _spread(
+        problem, nodes, largest, *copies, branch, confidence, z, value, share
+    )
+    if leaf < tree + _PRUNE + EPS and leaf < raised + _PRUNE + EPS:
+        _cut(nodes, node)
+    elif raised < tree + _PRUNE + EPS:
+        nodes.feature[node] = nodes.feature[largest]
+        nodes.threshold[node] = nodes.threshold[largest]
+        nodes.n_children[node] = nodes.n_children[largest]
+        nodes.first[node] = nodes.first[largest]
+        copies = rows.copy(), part.copy()
+        value, share = nodes.value, nodes.share
+        _spread(problem, nodes, node, *copies, branch, confidence, z, value, share)
+        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def prune_and_raise(
+    problem: Problem, nodes: Nodes, weight: FloatArray, confidence: float, z: float
+) -> None:
+    """Replace subtrees by leaves or by their largest branch, from the bottom up.
+
+    The cases of a raised branch's siblings are sent down that branch, and what they
+    make of it is pruned again.
+
+    The nodes on the path from the root are open, each with its cases. A child's cases
+    lie among its parent's; only where some are shared by all branches are they copied
+    to the end.
+    """
+    n, total = weight.size, nodes.feature.size
+    rows, part = np.arange(n).astype(np.int32), weight.copy()
+    branch = np.empty(n, dtype=np.int32)
+    begin, visited = np.empty(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
+    below = np.zeros(total)  # errors expected of the subtree
+    value, scratch = np.empty_like(nodes.value), np.empty(total)
+    opened = [(0, 0, n, n)]  # node, its cases, end of all cases
+    while len(opened) > 0:
+        node, lo, m, top = opened[-1]
+        first, n_children = nodes.first[node], nodes.n_children[node]
+        here, weights = rows[lo : lo + m], part[lo : lo + m]
+        if n_children == 0:
+            below[node] = _expected(nodes.value[node], confidence, z)
+            opened.pop()
+            continue
+        if visited[node] == n_children:
+            tree = below[first : first + n_children].sum()
+            below[node] = tree
+            visited[node] = 0
+            if not _improve(
+                problem,
+                nodes,
+                node,
+                tree,
+                here,
+                weights,
+                branch,
+                confidence,
+                z,
+                value,
+                scratch,
+            ):
+                if nodes.n_children[node] == 0:
+                    below[node] = _expected(nodes.value[node], confidence, z)
+                opened.pop()
+            continue
+        share = nodes.share[first : first + n_children]
+        if visited[node] == 0:
+            feature, threshold = nodes.feature[node], nodes.threshold[node]
+            send(problem, feature, threshold, here, weights, branch, share)
+            _sort_by_branch(nodes, node, here, weights, branch, begin)
+        c = visited[node]
+        visited[node] += 1
+        child = first + c
+        shared = m - begin[node] if share[c] > EPS else 0
+        stop = begin[child + 1] if c + 1 < n_children else begin[node]
+        size = stop - begin[child]
+        place = lo + begin[child]
+        if nodes.n_children[child] > 0 and shared > 0:
+            if top + size + shared > rows.size:
+                rows, part = with_room(rows, part, 2 * (top + size + shared))
+            _append(rows, part, place, size, 1.0, top)
+            _append(rows, part, lo + begin[node], shared, share[c], top + size)
+            place = top
+            size += shared
+            top += size
+        opened.append((child, place, size, top))

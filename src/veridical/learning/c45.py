@@ -1,0 +1,291 @@
+"""C4.5 decision trees for tables of numbers and names, with holes."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from veridical._records import FloatArray, InputError
+from veridical.datasets import encode
+from veridical.kernels.c45 import grow
+from veridical.kernels.c45_nodes import Nodes, compact, predict
+from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
+from veridical.kernels.c45_splits import make_problem
+from veridical.learning.reading import read_table, read_training
+from veridical.learning.tree import Tree, TreeWords, first_largest
+
+
+class C45(ClassifierMixin, BaseEstimator):
+    """Quinlan's C4.5 decision tree, by the rules of Weka's J48.
+
+    A node tests one feature: a nominal one with a branch for each of its values, a
+    numeric one against a threshold. The test has the best gain ratio among those of at
+    least average information gain [1]_. A case whose tested value is missing goes down
+    all branches, with the weight that each has among the cases whose value is known.
+    The grown tree is pruned to where its pessimistic error estimate is least.
+
+    Parameters
+    ----------
+    confidence : float, default=0.25
+        Confidence of the error estimate in pruning, in (0, 0.5]; smaller prunes more.
+    min_samples_leaf : float, default=2
+        Weight of cases that at least two branches of a test must have. A threshold
+        must leave more on either side where many cases are at the node: a tenth of
+        what they would be per class, but never more than 25.
+    categorical_features : "from_dtype", None, bool mask, integer indices or names
+        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        boolean columns of a data frame, and none of an array.
+    prune : bool, default=True
+        Whether to prune the tree.
+    subtree_raising : bool, default=True
+        Whether pruning may also put the largest branch of a node in the node's place,
+        and send the cases of the other branches down that one. No effect without
+        ``prune``.
+    collapse : bool, default=True
+        Whether to replace, before any pruning, subtrees that make no fewer errors on
+        the training cases than a leaf.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    tree_ : Tree
+        The tree as arrays: `feature`, `threshold`, `first_child`, `n_children`,
+        `value`, `share`.
+    n_leaves_ : int
+        Number of leaves, those that no training case reached included.
+    n_nodes_ : int
+        Number of nodes, leaves included; J48 calls it the size of the tree.
+    categories_ : tuple of n_features arrays or None
+        The values of each nominal column; None for a numeric one.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    sklearn.tree.DecisionTreeClassifier : CART: binary splits of numbers.
+    NaiveBayes : For the same kind of tables.
+
+    Notes
+    -----
+    Details follow J48 of Weka, with default options unless said otherwise: the gain of
+    a threshold is reduced by log2(number of candidates) / n [2]_; a threshold is a
+    value of the training data; ties go to the first column. Numbers that differ by less
+    than 1e-5, or by less than 1e-5 of their column's range if that is below 1, are not
+    told apart by a threshold; J48 uses 1e-5 throughout and is blind to columns of small
+    numbers.
+
+    Class probabilities are the class shares of a leaf, without Laplace correction, and
+    those of its parent where no training case reached the leaf. A value never seen in
+    training counts as missing.
+
+    Sample weights count cases: 2 is the same as having the case twice. Weights that sum
+    to 1 therefore describe a single case, and yield a leaf.
+
+    Numeric columns are sorted once, O(p n log n); growing then takes O(p n) per level
+    of the tree. Memory is that of two copies of the table, more where missing values
+    multiply the cases.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan, "C4.5: Programs for machine learning", Morgan Kaufmann, 1993.
+    .. [2] J. R. Quinlan, "Improved use of continuous attributes in C4.5", Journal of
+       Artificial Intelligence Research 4, 1996.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical.learning import C45
+    >>> X, y = load_iris(as_frame=True, return_X_y=True)
+    >>> tree = C45().fit(X, load_iris().target_names[y])
+    >>> tree.n_leaves_, tree.n_nodes_
+    (5, 9)
+    >>> print(tree.export_text())
+    petal width (cm) <= 0.6: setosa (50)
+    petal width (cm) > 0.6
+    |   petal width (cm) <= 1.7
+    |   |   petal length (cm) <= 4.9: versicolor (48/1)
+    |   |   petal length (cm) > 4.9
+    |   |   |   petal width (cm) <= 1.5: virginica (3)
+    |   |   |   petal width (cm) > 1.5: versicolor (3/1)
+    |   petal width (cm) > 1.7: virginica (46/1)
+    """
+
+    def __init__(
+        self,
+        confidence: float = 0.25,
+        min_samples_leaf: float = 2,
+        *,
+        categorical_features: Any = "from_dtype",
+        prune: bool = True,
+        subtree_raising: bool = True,
+        collapse: bool = True,
+    ) -> None:
+        self.confidence = confidence
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.prune = prune
+        self.subtree_raising = subtree_raising
+        self.collapse = collapse
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features; NaN or null is missing.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case; none negative.
+
+        Returns
+        -------
+        C45
+            The fitted classifier itself.
+        """
+        self._check_parameters()
+        X, y, weights = read_training(
+            self, X, y, sample_weight, self.categorical_features
+        )
+        table = encode(X, self.categorical_features)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.categories_ = table.categories
+        self.tree_ = self._learn(_by_column(table.values), codes, weights)
+        self.n_leaves_ = self.tree_.n_leaves
+        self.n_nodes_ = self.tree_.n_nodes
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute the class shares of the leaves that each case reaches.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        nominal = any(values is not None for values in self.categories_)
+        X = read_table(self, X, reset=False, nominal=nominal)
+        table = encode(X, categories=self.categories_)
+        tree = self.tree_
+        return predict(
+            Nodes(
+                tree.feature,
+                tree.threshold,
+                tree.first_child,
+                tree.n_children,
+                tree.value,
+                tree.share,
+            ),
+            tree.probability,
+            self._n_values(),
+            _by_column(table.values),
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the most probable class; the first where they tie (to a millionth).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per case.
+        """
+        best = first_largest(self.predict_proba(X))
+        return self.classes_[best]
+
+    def export_text(self, max_depth: int | None = None) -> str:
+        """Write the tree as text, one line per branch.
+
+        Parameters
+        ----------
+        max_depth : int, optional
+            How deep to go; subtrees below are shown as ``...`` with the class that
+            their root would name.
+
+        Returns
+        -------
+        str
+            In parentheses after each leaf's class stand the weight of its training
+            cases and, after a slash, of those among them that are of another class.
+        """
+        return self.tree_words().text(max_depth)
+
+    def tree_words(self) -> TreeWords:
+        """Give the tree with the words for its nodes, to those who draw it."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        return TreeWords(self.tree_, list(names), self.categories_, self.classes_)
+
+    # -- learning --------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.confidence, Real) and 0 < self.confidence <= 0.5):
+            raise InputError(
+                f"confidence={self.confidence!r} must be positive and at most 0.5; "
+                "smaller values prune more, and prune=False does not prune."
+            )
+        least = self.min_samples_leaf
+        if not (isinstance(least, Real) and 0 < least < np.inf):
+            raise InputError(
+                f"min_samples_leaf={least!r} must be a positive number of cases."
+            )
+
+    def _n_values(self) -> NDArray[np.intp]:
+        sizes = [0 if c is None else max(1, len(c)) for c in self.categories_]
+        return np.array(sizes, dtype=np.intp)
+
+    def _learn(
+        self, columns: FloatArray, codes: NDArray[Any], weights: FloatArray
+    ) -> Tree:
+        problem = make_problem(
+            columns,
+            self._n_values(),
+            codes.astype(np.int32),
+            len(self.classes_),
+            float(weights.sum()),
+            float(self.min_samples_leaf),
+        )
+        nodes = grow(problem, weights)
+        if self.collapse:
+            collapse(nodes)
+        if self.prune:
+            confidence = float(self.confidence)
+            z = float(ndtri(1 - confidence))
+            if self.subtree_raising:
+                prune_and_raise(problem, nodes, weights, confidence, z)
+            else:
+                prune_to_leaves(nodes, confidence, z)
+        return Tree(*compact(nodes))
+
+
+def _by_column(values: NDArray[Any]) -> FloatArray:
+    # Writable, too: compiled code would be compiled again for memory that is not.
+    return np.require(values.T, np.float64, ["C", "W"])

@@ -1,0 +1,66 @@
+"""What a learner checks before it learns: the table, the labels, the weights."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    validate_data,
+)
+
+from veridical._records import FloatArray, InputError
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
+    """Check names and shape; leave the columns of a frame and nominal ones as are."""
+    if nw.dependencies.is_into_dataframe(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    if X.dtype == object and not nominal:
+        # Things that are neither numbers nor text end here, as a TypeError; for text,
+        # `encode` has a message that names the column.
+        with suppress(ValueError):
+            X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
+    return X
+
+
+def read_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, chosen: Any
+) -> tuple[Any, NDArray[Any], FloatArray]:
+    """Check table, labels and weights; cases without weight are left out.
+
+    `chosen` is the estimator's ``categorical_features``.
+    """
+    by_dtype = chosen is None or (isinstance(chosen, str) and chosen == "from_dtype")
+    X = read_table(estimator, X, reset=True, nominal=not by_dtype)
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None; pass the class labels."
+        )
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    missing = np.asarray(pd.isna(y))
+    if missing.any():
+        raise InputError(
+            f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
+            "drop or label the rows without a class."
+        )
+    check_classification_targets(y)
+    weights = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.all():  # a case without weight is as good as absent
+        kept = np.flatnonzero(weights)
+        X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+    return X, y, weights
