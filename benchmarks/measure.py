@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -82,9 +83,7 @@ def run_contender(
         found = Path(folder) / "result.npz"
         command = [sys.executable, "-m", "benchmarks.worker", case.name, contender.name]
         command += ["--limit", str(limit), "--result", str(found)]
-        code, out, err = _call(
-            command + ["--small"] * small, timeout=2 * limit + SET_UP
-        )
+        code, out, err = call(command + ["--small"] * small, timeout=2 * limit + SET_UP)
         measurement = read_outcome(contender.name, code, out, err, limit)
         if measurement.status != "measured":
             return measurement, None
@@ -121,25 +120,30 @@ def compare(
     return contender.check(results[other], results[contender.name])
 
 
-def _call(command: list[str], *, timeout: float) -> tuple[int | None, str, str]:
-    """Run a command in a session of its own; nothing it started outlives it."""
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(timeout=timeout)
-        return process.returncode, out, err
-    except subprocess.TimeoutExpired:
-        return None, "", ""
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def call(command: list[str], *, timeout: float) -> tuple[int | None, str, str]:
+    """Run a command in a session of its own; nothing it started outlives it.
+
+    Its output goes to files: a pipe would stay open, and be waited for, as long as
+    any process the command left behind.
+    """
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            code: int | None = process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return code, _read(out), _read(err)
+
+
+def _read(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
 
 
 def commit() -> str:

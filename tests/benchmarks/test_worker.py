@@ -2,12 +2,13 @@
 
 import signal
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
 from benchmarks.cases import CASES
 from benchmarks.declare import Contender, Missing, Result
-from benchmarks.measure import compare, read_outcome, run_case, run_contender
+from benchmarks.measure import call, compare, read_outcome, run_case, run_contender
 from tests.benchmarks.samples import CASE
 
 from benchmarks import worker
@@ -111,6 +112,31 @@ def test_a_contender_over_its_limit_is_stopped_not_crashed():
     measurement, result = run_contender(case, contender, limit=1e-6, small=True)
     assert measurement.status == "over"
     assert result is None
+
+
+def test_what_a_worker_leaves_behind_is_neither_waited_for_nor_left():
+    # The sleeper inherits the output; it must not keep the caller waiting.
+    shell = ["sh", "-c", "sleep 600 & echo $!; echo why >&2; exit 3"]
+    code, out, err = call(shell, timeout=60)
+    assert (code, err.strip()) == (3, "why")
+    deadline = monotonic() + 30  # a signal takes its time on a busy machine
+    while not _is_gone(int(out)) and monotonic() < deadline:
+        sleep(0.01)
+    assert _is_gone(int(out))
+
+
+def test_a_worker_that_hangs_is_ended():
+    code, _, _ = call(["sleep", "600"], timeout=0.1)
+    assert code is None
+
+
+def _is_gone(process):
+    """Whether a process is dead, or dead but not yet collected by its parent."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
 
 
 def test_a_case_runs_from_end_to_end():
