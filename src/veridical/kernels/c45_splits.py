@@ -71,7 +71,7 @@ def make_problem(
     """Sort the numeric columns and prepare all that the search needs."""
     numeric = n_values == 0
     numbers = columns[numeric]
-    order = np.argsort(numbers, axis=1, kind="stable")
+    order = np.argsort(numbers, axis=1)  # equal values may stand in any order
     known = np.count_nonzero(~np.isnan(numbers), axis=1)
     gap = np.zeros(len(columns))
     for j, c, m in zip(np.flatnonzero(numeric), order, known, strict=True):
@@ -150,21 +150,23 @@ def numeric_split(
     if known < 2 * least - EPS:
         return -1.0, 0.0, 0.0
     in_left, in_right = 0.0, 0.0
+    log_left, log_right = np.zeros(right.size), np.empty(right.size)
     for k in range(right.size):
-        in_right += _xlogx(right[k], table)
+        log_right[k] = _xlogx(right[k], table)
+        in_right += log_right[k]
     before = _xlogx(known, table) - in_right
     n_left, best, best_left = 0.0, 0.0, 0.0
     n_candidates, at = 0, -1
     for t in range(m - 1):
         row = order[t]
         k, weight = y[row], w[row]
-        in_left -= _xlogx(left[k], table)
-        in_right -= _xlogx(right[k], table)
         left[k] += weight
         right[k] -= weight
-        in_left += _xlogx(left[k], table)
-        in_right += _xlogx(right[k], table)
         n_left += weight
+        one, other = _xlogx(left[k], table), _xlogx(right[k], table)
+        in_left += one - log_left[k]
+        in_right += other - log_right[k]
+        log_left[k], log_right[k] = one, other
         if not x[row] + gap < x[order[t + 1]]:
             continue
         n_right = known - n_left
@@ -172,13 +174,12 @@ def numeric_split(
             continue
         n_candidates += 1
         after = _xlogx(n_left, table) - in_left + _xlogx(n_right, table) - in_right
-        gain = (before - after) / total
-        if gain > best + EPS:
-            best, best_left, at = gain, n_left, t
+        if before - after > best + EPS * total:
+            best, best_left, at = before - after, n_left, t
     if at < 0:
         return -1.0, 0.0, 0.0
     # Choosing among many thresholds has its price (Quinlan 1996).
-    gain = best - np.log2(n_candidates) / total
+    gain = (best - np.log2(n_candidates)) / total
     if gain < EPS:
         return -1.0, 0.0, 0.0
     split = _xlogx(total, table) - _xlogx(total - known, table)
