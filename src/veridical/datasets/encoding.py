@@ -324,11 +324,11 @@ def _codes_of(
     native = series.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
         # It holds codes already; only its few categories need to be looked up.
-        declared = _object_if_text(native.dtype.categories.to_numpy())
-        places, categories = _codes(
-            declared, declared if known is None else known, label
-        )
         codes = native.cat.codes.to_numpy()
+        declared = _object_if_text(native.dtype.categories.to_numpy())
+        if known is None:
+            return np.where(codes < 0, np.nan, codes), declared
+        places, categories = _codes(declared, known, label)
         return np.append(places, np.nan)[codes], categories
     if known is None and isinstance(series.dtype, nw.Enum):
         known = np.array(series.dtype.categories, dtype=object)
