@@ -62,11 +62,15 @@ def _class_copy(rng, y):
 
 
 def _constant(rng, y):
-    return np.full(y.size, rng.choice([0.0, 0.1, -3.0, 1e9]))
+    return np.full(y.size, rng.choice([0.0, 0.1, -3.0, 7.0]))
 
 
 def _shifted(rng, y):
     return _coarse_signal(rng, y) / 8 + 10.0 ** rng.integers(1, 7)
+
+
+def _high_constant(rng, y):
+    return np.full(y.size, 1e9 / 7)
 
 
 def _scaled(rng, y):
@@ -94,7 +98,7 @@ def _class_codes(rng, y):
 
 
 TAME = (_grid, _floats, _signal, _coarse_signal, _class_copy, _constant, _rare)
-WILD = (_shifted, _scaled, _outlier)
+WILD = (_shifted, _high_constant, _scaled, _outlier)
 AROUND_ZERO = (_scaled, _outlier)
 NOMINAL = (_codes, _class_codes)
 COPIES = ("copy", "scaled copy")
@@ -138,10 +142,10 @@ def problems(
 
 
 @st.composite
-def train_sets(draw, y):
+def train_sets(draw, y, at_least=1):
     """Training sets of every sort: folds, leave-one-out, halves, bags, masks.
 
-    Each holds at least two classes, as selection must.
+    Each holds at least two classes, as selection must, and `at_least` rows.
     """
     n = y.size
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -155,4 +159,8 @@ def train_sets(draw, y):
         "bags": lambda: [rng.integers(0, n, n) for _ in range(4)],
         "masks": lambda: [rng.random(n) < share for share in (0.3, 0.6, 0.9)],
     }[sort]()
-    return [rows for rows in sets if np.unique(y[rows]).size > 1]
+    return [
+        rows
+        for rows in sets
+        if np.unique(y[rows]).size > 1 and y[rows].size >= at_least
+    ]

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from tests.oracles import incremental
 from tests.oracles import selection as oracle
-from tests.selection.problems import problems
+from tests.selection.problems import AROUND_ZERO, WILD, problems
 
 from veridical.selection import (
     FCBF,
+    HSIC,
     MRMR,
+    SVMRFE,
     AnovaF,
     Correlation,
     DifferentialPrioritization,
@@ -34,7 +36,7 @@ class Row:
         What the test is called.
     selector : type
         The selector class.
-    oracle : callable
+    oracle : callable or None
         ``oracle(problem) -> (scores, order, n_kept)``, slow and obvious.
     parameters : dict
         Passed to the selector.
@@ -42,16 +44,22 @@ class Row:
         What the selector reads.
     rtol, atol : float
         How far apart tied scores may be, and how near scores come to the oracle's.
+    scale : callable
+        Given the labels, what `atol` is to be multiplied with.
+    wild : tuple
+        Kinds of columns of wild scale that the selector can follow.
     affine : "any", "positive" or None
         Which maps ``a x + b`` of a numeric column leave the order as it is: any with
-        ``a`` not 0, those with ``a`` positive, or (None) none but powers of two.
+        ``a`` not 0, those with ``a`` positive, or none.
+    min_rows : int
+        How many cases a training set must have.
     max_rows, max_features : int
         Size of problems the oracle can do in good time.
     """
 
     name: str
     selector: type
-    oracle: Callable[..., Any]
+    oracle: Callable[..., Any] | None
     parameters: dict[str, Any] = field(default_factory=dict)
     nominal: bool = False
     missing: bool = False
@@ -59,7 +67,10 @@ class Row:
     weights: bool = False
     rtol: float = 0.0
     atol: float = 0.0
+    scale: Callable[[Any], float] = lambda y: 1.0
+    wild: tuple[Any, ...] = WILD
     affine: str | None = "positive"
+    min_rows: int = 1
     max_rows: int = 30
     max_features: int = 8
 
@@ -74,7 +85,7 @@ class Row:
         """Problems that the selector reads."""
         abilities = {"nominal": self.nominal, "missing": self.missing}
         size = {"max_rows": self.max_rows, "max_features": self.max_features}
-        return problems(**{**abilities, **size, **more})
+        return problems(**{**abilities, "wild": self.wild, **size, **more})
 
     def has_no_ties(self, problem, moved, columns):
         """Whether the oracle's order moves with the columns: it does, but for ties."""
@@ -84,9 +95,13 @@ class Row:
             return False
         return [columns[j] for j in there] == here
 
-    def is_clear(self, scores):
+    def tolerance(self, y):
+        """How far apart equal scores may be, as numpy and the oracles want it said."""
+        return {"rtol": self.rtol, "atol": self.atol * self.scale(y)}
+
+    def is_clear(self, scores, y):
         """Whether no tie hangs on rounding."""
-        return oracle.is_clear(scores, rtol=self.rtol, atol=self.atol)
+        return oracle.is_clear(scores, **self.tolerance(y))
 
 
 def _by_score(score, **tolerance):
@@ -141,10 +156,30 @@ def _step_by_step(search, **options):
     return rank
 
 
+def _hsic(kernel):
+    def rank(problem):
+        y = problem.y.tolist()
+        scores = [oracle.hsic(x, y, kernel) for x in problem.columns()]
+        atol = 1e-11 * oracle.hsic_scale(y)
+        return scores, oracle.order_with_ties(scores, atol=atol), len(scores)
+
+    return rank
+
+
 _INFORMATION = {"nominal": True, "missing": True, "atol": 1e-12}
 _RELIEF = {**_INFORMATION, "affine": "any", "max_rows": 16, "max_features": 6}
 
 _INCREMENTAL = {"weights": True, "rtol": 1e-12, "affine": "any", "max_rows": 20}
+
+_DEPENDENCE = {
+    "atol": 1e-11,
+    "scale": lambda y: oracle.hsic_scale(y.tolist()),
+    "wild": AROUND_ZERO,
+    "affine": "any",
+    "min_rows": 4,
+    "max_rows": 14,
+    "max_features": 6,
+}
 
 ROWS = [
     Row(
@@ -228,6 +263,16 @@ ROWS = [
         {"alpha": 0.4, "relevance": "one-vs-all", "n_searched": 3},
         **_INCREMENTAL,
     ),
+    Row("HSIC", HSIC, _hsic("linear"), **_DEPENDENCE),
+    Row("HSIC-rbf", HSIC, _hsic("rbf"), {"kernel": "rbf"}, **_DEPENDENCE),
+    Row(
+        "HSIC-backward",
+        HSIC,
+        None,
+        {"kernel": "rbf", "search": "backward"},
+        **_DEPENDENCE,
+    ),
+    Row("SVMRFE", SVMRFE, None, sparse=True, weights=True, wild=(), affine=None),
 ]
 
 

@@ -27,7 +27,7 @@ def assert_same_orders(row, problem, sets):
 @examples(80)
 def test_many_training_sets_give_what_fitting_each_gives(row, data):
     problem = data.draw(row.problems(max_rows=30))
-    assert_same_orders(row, problem, data.draw(train_sets(problem.y)))
+    assert_same_orders(row, problem, data.draw(train_sets(problem.y, row.min_rows)))
 
 
 @each()

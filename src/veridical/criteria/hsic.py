@@ -30,6 +30,17 @@ def label_vectors(y: IntArray, n_classes: int) -> FloatArray:
     return np.where(own, 1.0 / size[present], 1.0 / (size[present] - len(y)))
 
 
+def label_scale(psi: FloatArray) -> float:
+    """What the criterion would be if a kernel agreed with every pair of labels.
+
+    Terms of either sign cancel in the criterion; what is tiny beside this is nothing.
+    """
+    m = len(psi)
+    vectors, size = np.unique(psi, axis=0, return_counts=True)
+    L = np.abs(vectors @ vectors.T)
+    return float((size @ L @ size - size @ np.diag(L)) / (m * (m - 3)))
+
+
 def standardize(block: FloatArray) -> FloatArray:
     """Centre each row of a block and scale it to variance 1; constants become 0."""
     centred = block - block.mean(axis=1, keepdims=True)
@@ -39,14 +50,19 @@ def standardize(block: FloatArray) -> FloatArray:
 
 
 def _linear_scores(Z: FloatArray, psi: FloatArray) -> FloatArray:
-    """Unbiased HSIC of a linear kernel on each row of `Z`, without an m × m matrix."""
+    """Unbiased HSIC of a linear kernel on each row of `Z`, without an m × m matrix.
+
+    Sums are taken row by row (BLAS would round them by the shape of the block, and so
+    by the number of threads).
+    """
     m = Z.shape[1]
     own = (psi**2).sum(axis=1)
     row = psi @ psi.sum(axis=0) - own
     square = Z**2
-    trace = ((Z @ psi) ** 2).sum(axis=1) - square @ own
+    product = np.einsum("jm,mk->jk", Z, psi)
+    trace = (product**2).sum(axis=1) - np.einsum("jm,m->j", square, own)
     whole = -square.sum(axis=1)  # standardised columns sum to zero
-    mixed = -square @ row
+    mixed = -np.einsum("jm,m->j", square, row)
     return (trace + whole * row.sum() / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)) / (
         m * (m - 3)
     )
@@ -73,7 +89,7 @@ class HSICRelevance:
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
             for s, r in enumerate(rows):
-                Z = standardize(block[:, r])
+                Z = standardize(block.take(r, axis=1))
                 if self.kernel == "linear":
                     result[s, lo:hi] = _linear_scores(Z, psi[s])
                 else:
@@ -101,7 +117,7 @@ class GaussianWithout:
         self._n_threads = n_threads
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            self._Z[lo:hi] = standardize(block[:, rows])
+            self._Z[lo:hi] = standardize(block.take(rows, axis=1))
 
         map_blocks(work, data.values, n_threads)
 

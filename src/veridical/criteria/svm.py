@@ -45,6 +45,7 @@ class SVMWeights:
             cases = np.flatnonzero((y == first) | (y == second))
             sign = np.where(y[cases] == first, 1.0, -1.0)
             self._machines.append((cases, sign, bound[cases]))
+        self.noise = 0.0
         self._multipliers = [np.zeros(cases.size) for cases, _, _ in self._machines]
         self._weights = [np.zeros(self._columns.size) for _ in self._machines]
 
@@ -52,6 +53,7 @@ class SVMWeights:
         """Return Σ over the machines of w² for the features still there."""
         self._drop_all_but(kept)
         total = np.zeros(kept.size)
+        self.noise = 0.0
         here = np.searchsorted(self._columns, kept)
         for k, (cases, sign, bound) in enumerate(self._machines):
             G = self._G[np.ix_(cases, cases)]
@@ -61,6 +63,8 @@ class SVMWeights:
             self._multipliers[k] = a
             self._weights[k] += cross_products(self._X, change)
             total += self._weights[k][here] ** 2
+            # No weight can be larger than this; what is tiny beside it is nothing.
+            self.noise += (1e-9 * float(a @ np.sqrt(np.maximum(np.diag(G), 0.0)))) ** 2
         return total
 
     def _drop_all_but(self, kept: IntArray) -> None:

@@ -16,6 +16,7 @@ def backward(
     n_drop: Callable[[int], int],
     *,
     rtol: float,
+    atol: Callable[[], float] = lambda: 0.0,
     by_index: bool = False,
     tick: Callable[[], None] = lambda: None,
 ) -> IntArray:
@@ -31,6 +32,8 @@ def backward(
         Given how many are there, how many to drop in this round.
     rtol : float
         How far apart (relative to the largest) tied worths may be.
+    atol : callable
+        How far apart they may be in any case; asked after the worths of each round.
     by_index : bool
         Order the features dropped in one round by index rather than by worth.
     tick : callable
@@ -45,8 +48,8 @@ def backward(
     rounds: list[IntArray] = []
     while kept.size > 1:
         values = worth(kept)
-        atol = rtol * float(np.abs(values).max(initial=0.0))
-        order = order_by_score(values, rtol=rtol, atol=atol)
+        slack = max(atol(), rtol * float(np.abs(values).max(initial=0.0)))
+        order = order_by_score(values, rtol=rtol, atol=slack)
         n_left = kept.size - min(max(1, n_drop(kept.size)), kept.size - 1)
         dropped = order[n_left:]
         rounds.append(kept[np.sort(dropped) if by_index else dropped])

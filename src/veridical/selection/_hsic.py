@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from veridical._records import InputError, Labelled, Ranking
-from veridical.criteria.hsic import GaussianWithout, HSICRelevance
+from veridical.criteria.hsic import (
+    GaussianWithout,
+    HSICRelevance,
+    label_scale,
+    label_vectors,
+)
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.search.backward import backward
@@ -92,11 +95,9 @@ class HSIC(Selector):
         if self.search == "backward" and self.kernel == "rbf":
             return [self._backward(data, sets, s) for s in range(len(sets))]
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
-        # The criterion is a sum of terms of either sign, about as large as the largest
-        # score, and may lie near zero: ties are judged on that scale.
         rankings = [
-            rank_by_score(row[None], rtol=0.0, atol=1e-11 * float(np.abs(row).max()))[0]
-            for row in scores
+            rank_by_score(row[None], rtol=0.0, atol=1e-11 * _scale(data, sets, s))[0]
+            for s, row in enumerate(scores)
         ]
         if self.search == "backward":
             # A linear kernel is a sum over features: dropping one never changes
@@ -111,6 +112,7 @@ class HSIC(Selector):
             lambda kept: -without.scores(kept),
             lambda left: int(self.step * left),
             rtol=1e-9,
+            atol=lambda: 1e-11 * _scale(data, sets, s),
         )
         return Ranking(order, None, order.size)
 
@@ -125,3 +127,8 @@ class HSIC(Selector):
                 )
         if not 0 < self.step < 1:
             raise InputError(f"step={self.step!r}; give a share between 0 and 1.")
+
+
+def _scale(data: Labelled, sets: TrainSets, s: int) -> float:
+    """How large the criterion can be in a training set: ties are judged beside it."""
+    return label_scale(label_vectors(data.y[sets.indices[s]], data.n_classes))

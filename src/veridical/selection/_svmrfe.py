@@ -97,6 +97,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
                 weights.scores,
                 n_drop,
                 rtol=1e-9,
+                atol=lambda: weights.noise,
                 by_index=True,
                 tick=self._tick,
             )
