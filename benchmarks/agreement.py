@@ -106,7 +106,7 @@ def same_elimination(n_selected: int, at_least: float) -> Check:
             edges = np.flatnonzero(np.diff(np.r_[False, known, False]))
             stretches = [slice(*edge) for edge in edges.reshape(-1, 2)]
             both = sum(np.intersect1d(a[s], b[s]).size for s in stretches)
-            share = both / np.count_nonzero(known)
+            share = both / int(np.count_nonzero(known))
             what = f"{np.count_nonzero(known)} dropped in the timed rounds"
         words = f"{what}: {share:.0%} shared" + _threshold(at_least, "{:.0%}")
         return Agreement(share >= at_least, words)

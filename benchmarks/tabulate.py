@@ -51,7 +51,8 @@ def show_seconds(measurement: Measurement) -> str:
         return f"over {measurement.seconds:g}"
     if measurement.seconds is None:
         return {"missing": "not installed", "failed": "failed"}[measurement.status]
-    shown = f"{measurement.seconds:.3g}"
+    digits = ".3g" if measurement.seconds < 1000 else ".0f"
+    shown = format(measurement.seconds, digits)
     if measurement.note.startswith("extrapolated"):
         return f"≈ {shown}"
     return shown

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from benchmarks.aims import Faster
+from benchmarks.declare import Measurement
 from tests.benchmarks.samples import CASE, RECORD
 
 from benchmarks import __main__ as command
@@ -35,6 +36,14 @@ def test_those_without_a_time_say_why(rows):
     assert rows["absent"].cells()[1:3] == ("not installed", "—")
     assert rows["broken"].cells()[1:3] == ("failed", "—")
     assert rows["broken"].result == "ValueError: a | b"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.012345, "0.0123"), (12.345, "12.3"), (1234.5, "1234")]
+)
+def test_times_have_three_digits_and_no_exponent(seconds, shown):
+    measured = Measurement("x", "measured", seconds)
+    assert tabulate.show_seconds(measured) == shown
 
 
 def test_an_extrapolated_time_is_marked(rows):
