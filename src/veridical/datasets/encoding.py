@@ -25,11 +25,13 @@ from veridical.datasets.columns import (
     mask_of_known,
 )
 from veridical.datasets.wording import listed, show
+from veridical.kernels.codes import seen_values
 
 #: Elements looked at in one go when searching for infinities: bounds the mask's size.
 _CHUNK = 1 << 22
 
-#: Whole numbers below this are coded by counting.
+#: Kinds of numbers whose small whole values are coded by counting, and how small.
+_COUNTED = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
 _SMALL = 256
 
 
@@ -151,7 +153,7 @@ def _encode_array(
                 values[:, j] = _numbers(X[:, j], labels[j])
     categories: list[NDArray[Any] | None] = [None] * n_features
     rest = nominal
-    if known is None and X.dtype.kind in "fiu":
+    if known is None and nominal.any() and X.dtype.str in _COUNTED:
         values, rest = _code_small_integers(X, values, nominal, categories)
     for j in np.flatnonzero(rest):
         column = _object_if_text(X[:, j])
@@ -176,33 +178,23 @@ def _code_small_integers(
     Binned data have thousands of such columns; looking each up among its sorted values
     would cost more than scoring it. Returns the values and the columns left to code.
     """
-    rest = nominal.copy()
-    step = max(1, _CHUNK // max(len(X), 1))
     columns = np.flatnonzero(nominal)
-    for lo in range(0, columns.size, step):
-        block = X[:, columns[lo : lo + step]]
-        good = np.ones(block.shape[1], dtype=bool)
-        if block.dtype.kind == "f":
-            good = np.isfinite(block).all(axis=0)
-            block = np.where(good, block, 0)
-        good &= (block.min(axis=0) >= 0) & (block.max(axis=0) < _SMALL)
-        block = np.where(good, block, 0)
-        whole = block.astype(np.intp)
-        good &= (whole == block).all(axis=0)
-        cells = whole + _SMALL * np.arange(block.shape[1])
-        count = np.bincount(cells.ravel(), minlength=_SMALL * block.shape[1])
-        seen = count.reshape(-1, _SMALL) > 0
-        codes = np.cumsum(seen, axis=1) - 1
-        here = columns[lo : lo + step]
-        for k in np.flatnonzero(good):
-            categories[here[k]] = np.flatnonzero(seen[k]).astype(X.dtype)
-        # Columns that already hold their own codes need not be written.
-        dense = seen.sum(axis=1) == whole.max(axis=0) + 1
-        for k in np.flatnonzero(good & ~dense):
+    seen = np.zeros((columns.size, _SMALL), dtype=bool)
+    good = np.ones(columns.size, dtype=bool)
+    seen_values(X, columns, seen, good)
+    # Columns that already hold their own codes need not be written.
+    n_values = seen.sum(axis=1)
+    dense = n_values == _SMALL - np.argmax(seen[:, ::-1], axis=1)
+    for k in np.flatnonzero(good):
+        j = columns[k]
+        found = np.arange(n_values[k]) if dense[k] else np.flatnonzero(seen[k])
+        categories[j] = found.astype(X.dtype)
+        if not dense[k]:
             if values is X:
                 values = X.copy(order="K")
-            values[:, here[k]] = codes[k, whole[:, k]]
-        rest[here[good]] = False
+            values[:, j] = (np.cumsum(seen[k]) - 1)[X[:, j].astype(np.intp)]
+    rest = nominal.copy()
+    rest[columns[good]] = False
     return values, rest
 
 
