@@ -112,7 +112,7 @@ def kill_dask_workers(every, done, killed):
 
 @pytest.mark.slow
 def test_dask_survives_its_workers(tmp_path, canonical):
-    study, spec = Grid(seconds=0.25), GridSpec(n_units=120)
+    study, spec = Grid(seconds=0.25), GridSpec(n_units=300, n_cells=2)
     calm = run_study(study, spec, tmp_path / "calm", executor=Cluster(None, 2))
     done, killed = threading.Event(), []
     killer = threading.Thread(target=kill_dask_workers, args=(3.0, done, killed))

@@ -115,11 +115,13 @@ def run(
     Ctrl-C saves what is finished. The exit status is 0 when all went well, 1
     when cells failed, 130 after Ctrl-C.
     """
+    path = store or Path(f"{name}.sqlite")
+    _refuse_if_held(path)
+
     from veridical.cli.watching import watching
     from veridical.experiments import Limits, parse_where, run_study
 
     study = _find(name)
-    path = store or Path(f"{name}.sqlite")
     chosen = _spec(study, scale, spec, seed)
     conditions = parse_where(where or [])
     limits = Limits(
@@ -249,6 +251,14 @@ def _find(name: str) -> Study:
     return find_study(name)
 
 
+def _refuse_if_held(path: Path) -> None:
+    """Say at once that another run has the store, before loading what takes time."""
+    from veridical.experiments.lock import WriterLock
+
+    if path.is_file():
+        WriterLock(path).release()
+
+
 def _spec(study: Any, scale: str, path: Path | None, seed: int) -> Any:
     from veridical._records import InputError
     from veridical.experiments import SCALES
@@ -309,6 +319,9 @@ def _in_words(work: Any, *arguments: Any, **options: Any) -> RunReport:
     except (StoreError, WorkerError) as error:
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         raise typer.Exit(1) from None
+    except KeyboardInterrupt:  # a second Ctrl-C: no time to finish anything
+        typer.echo("Stopped at once; what was saved before is intact.", err=True)
+        raise typer.Exit(130) from None
 
 
 # -- what is told at the end ---------------------------------------------------------
@@ -328,6 +341,7 @@ def _tell(report: RunReport, path: Path, as_json: bool) -> None:
             **_numbers(counts),
             "computed": report.computed,
             "seconds": report.seconds,
+            "working": report.working,
             "stopped": report.stopped,
             "store": str(path),
         }

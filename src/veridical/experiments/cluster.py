@@ -109,7 +109,13 @@ class Cluster:
         packed = pack(study)
         with ExitStack() as stack:
             client = self._connect(stack)
-            yield from _Flight(client, packed, self.limits).run(tasks, stop)
+            flight = _Flight(client, packed, self.limits, self._n_own)
+            yield from flight.run(tasks, stop)
+
+    @property
+    def _n_own(self) -> int:
+        """How many workers are ours to replace."""
+        return 0 if self.address is not None else self.n_jobs
 
     def _connect(self, stack: ExitStack) -> Any:
         distributed = _distributed()
@@ -139,8 +145,9 @@ class Cluster:
 class _Flight:
     """Units under way on a cluster."""
 
-    def __init__(self, client: Any, study: bytes, limits: Limits) -> None:
+    def __init__(self, client: Any, study: bytes, limits: Limits, n_own: int) -> None:
         self._client = client
+        self._n_own = n_own
         self._study = study
         self._limits = limits
         self._flying: dict[Any, tuple[Task, int]] = {}
@@ -193,6 +200,9 @@ class _Flight:
             raise WorkerError(f"The Dask scheduler no longer answers ({error}).") from (
                 error
             )
+        if hands < self._n_own:
+            # Dask starts a lost worker again, but forgets one that is slow to come.
+            self._client.cluster.scale(self._n_own)
         if hands:
             self._seen = now
             self._window = 2 * hands

@@ -145,6 +145,7 @@ class Keeper:
                     killed=False,
                 )
             if frame == b"done":
+                child.forget()
                 return
             yield Result(*json.loads(frame))
 
@@ -187,7 +188,7 @@ class _Child:
 
     def __init__(self, study: bytes, limits: Limits) -> None:
         path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-        self._complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._complaints: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "veridical.experiments.worker"],
             stdin=subprocess.PIPE,
@@ -227,6 +228,11 @@ class _Child:
             if self._process.poll() is not None and self._frames.empty():
                 return None
         raise Stopped
+
+    def forget(self) -> None:
+        """Throw away what it has said so far, so that it cannot fill the disk."""
+        if os.fstat(self._complaints.fileno()).st_size > _TAIL:
+            os.ftruncate(self._complaints.fileno(), 0)
 
     def bury(self) -> tuple[int, str]:
         """Make sure that it is dead: its exit status, and its last words."""

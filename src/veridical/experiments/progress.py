@@ -24,11 +24,18 @@ class Progress:
         Where the study stood at the start.
     again : int, default=0
         Failed cells that are being tried again, so many of them are still to come.
+    computed : int
+        Cells tried since the start.
+    working : float
+        Seconds they took, added up.
+    failures : deque of Outcome
+        The last ones.
     """
 
     counts: Counts
     again: int = 0
     computed: int = 0
+    working: float = 0.0
     failures: deque[Outcome] = field(
         default_factory=lambda: deque(maxlen=_FAILURES_SHOWN)
     )
@@ -49,6 +56,7 @@ class Progress:
         )
         self.failures.extend(o for o in batch if o.status != "ok")
         self.computed += len(batch)
+        self.working += sum(outcome.seconds for outcome in batch)
         self._marks.append((time.monotonic(), self.computed))
         while (
             len(self._marks) > 2

@@ -37,6 +37,8 @@ class RunReport:
         Cells tried in this run.
     seconds : float
         How long it took, planning included.
+    working : float
+        Time that cells took, added up over all processes; the rest is overhead.
     stopped : None, "signal" or "time"
         What ended it before everything was done.
     """
@@ -44,6 +46,7 @@ class RunReport:
     counts: Counts
     computed: int
     seconds: float
+    working: float
     stopped: Literal["signal", "time"] | None
 
 
@@ -97,18 +100,18 @@ def run_study(
     with Writer(path) as store, _stopped_by_signals() as stop:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
         progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
-        signalled = False
+        reason: Literal["signal", "time"] | None = None
         if progress.left:
             store.begin_run(study=study.name, spec=_to_json(spec))
             halt = _Halt(stop, began, limit_seconds)
             work = (executor or Processes()).run(study, plan.tasks(), halt.event)
             _save(work, store, progress, halt, watch)
-            signalled = stop.is_set()
-        reason: Literal["signal", "time"] | None = None
-        if progress.left:
-            reason = "signal" if signalled else "time"
+            if progress.left and halt.event.is_set():
+                reason = "signal" if stop.is_set() else "time"
     seconds = time.monotonic() - began
-    return RunReport(progress.counts, progress.computed, seconds, reason)
+    return RunReport(
+        progress.counts, progress.computed, seconds, progress.working, reason
+    )
 
 
 class _Halt:

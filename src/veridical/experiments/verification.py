@@ -82,7 +82,10 @@ def verify(path: str | Path) -> Verification:
     # Texts as they lie in the file: what is no UTF-8 any more must not stop us.
     connection.text_factory = bytearray
     try:
-        if version_of(connection, path) < SCHEMA_VERSION:
+        version = version_of(connection, path)
+        if version == 0:
+            raise InputError(f"{path} is empty; no run has written to it yet.")
+        if version < SCHEMA_VERSION:
             raise InputError(
                 f"{path} has tables of an older version, without checksums; `veridical "
                 "study show` brings them up to date."

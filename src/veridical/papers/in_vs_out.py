@@ -78,6 +78,9 @@ class SourceGrid(_Part):
         most = SOURCES[self.source].n_features
         if max(self.n_features, default=0) > most:
             raise ValueError(f"{self.source} has {most} features, fewer than asked for")
+        for sizes in (self.n, self.n_features):
+            if len(set(sizes)) < len(sizes):
+                raise ValueError(f"a size of {self.source} is named twice")
         return self
 
 
