@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tests.selection.problems import Problem, examples, labels
 from tests.selection.rows import each
 
+pytestmark = pytest.mark.filterwarnings("ignore:Some features are constant within")
+
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -25,7 +27,7 @@ def assert_same(row, fitted, reference, y):
 
 @each()
 @given(data=st.data(), seed=seeds)
-@examples(40)
+@examples(12)
 def test_the_order_of_the_rows(row, data, seed):
     problem = data.draw(row.problems(max_rows=30))
     rows = np.random.default_rng(seed).permutation(problem.y.size)
@@ -34,7 +36,7 @@ def test_the_order_of_the_rows(row, data, seed):
 
 @each("oracle")
 @given(data=st.data(), seed=seeds)
-@examples(40)
+@examples(12)
 def test_the_order_of_the_columns(row, data, seed):
     """Scores move with their columns; so does the order, but for ties."""
     problem = data.draw(row.problems())
@@ -60,7 +62,7 @@ def test_the_order_of_the_columns(row, data, seed):
     ids=["reversed", "odd strings", "numbers"],
 )
 @given(data=st.data())
-@examples(15)
+@examples(6)
 def test_the_names_of_the_classes(row, names, data):
     problem = data.draw(row.problems(max_rows=30))
     renamed = Problem(problem.X, problem.nominal, names[problem.y])
@@ -72,7 +74,7 @@ def test_the_names_of_the_classes(row, names, data):
 
 @each("affine")
 @given(data=st.data(), seed=seeds)
-@examples(40)
+@examples(12)
 def test_scaling_numbers_by_powers_of_two_changes_no_bit(row, data, seed):
     problem = data.draw(row.problems(max_rows=30))
     power = np.random.default_rng(seed).integers(-20, 21, problem.nominal.size)
@@ -86,7 +88,7 @@ def test_scaling_numbers_by_powers_of_two_changes_no_bit(row, data, seed):
 
 @each("affine")
 @given(data=st.data(), seed=seeds)
-@examples(40)
+@examples(12)
 def test_shifting_and_stretching_numbers(row, data, seed):
     """On a grid, where ``a x + b`` is exact and equal values stay equal."""
     problem = data.draw(row.problems(wild=(), max_rows=30))
@@ -107,7 +109,7 @@ def test_shifting_and_stretching_numbers(row, data, seed):
 
 @each()
 @given(data=st.data())
-@examples(15)
+@examples(6)
 def test_the_number_of_threads_changes_no_bit(row, data):
     problem = data.draw(row.problems(max_rows=30))
     assert_bitwise(row, problem)
@@ -117,9 +119,10 @@ def test_the_number_of_threads_changes_no_bit(row, data):
 def test_the_number_of_threads_changes_no_bit_of_wide_data(row):
     rng = np.random.default_rng(11)
     y = labels(rng, 60, 4)
-    X = rng.normal(size=(60, 700)) + np.outer(y, rng.random(700) < 0.1)
+    p = 700 if row.oracle else 70
+    X = rng.normal(size=(60, p)) + np.outer(y, rng.random(p) < 0.1)
     X[:, ::2] = X[:, ::2].round(1)
-    assert_bitwise(row, Problem(X, np.zeros(700, dtype=bool), y))
+    assert_bitwise(row, Problem(X, np.zeros(p, dtype=bool), y))
 
 
 def assert_bitwise(row, problem):
@@ -138,7 +141,7 @@ def assert_bitwise(row, problem):
 
 @each("weights")
 @given(data=st.data(), seed=seeds)
-@examples(40)
+@examples(12)
 def test_a_whole_weight_is_a_number_of_copies(row, data, seed):
     problem = data.draw(row.problems(max_rows=20))
     weight = np.random.default_rng(seed).integers(0, 4, problem.y.size)

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tests.selection.problems import Problem, examples, labels, train_sets
 from tests.selection.rows import each
 
+pytestmark = pytest.mark.filterwarnings("ignore:Some features are constant within")
+
 
 def by_fitting(row, problem, sets):
     return [
@@ -24,7 +26,7 @@ def assert_same_orders(row, problem, sets):
 
 @each()
 @given(data=st.data())
-@examples(80)
+@examples(25)
 def test_many_training_sets_give_what_fitting_each_gives(row, data):
     problem = data.draw(row.problems(max_rows=30))
     assert_same_orders(row, problem, data.draw(train_sets(problem.y, row.min_rows)))
@@ -34,10 +36,11 @@ def test_many_training_sets_give_what_fitting_each_gives(row, data):
 def test_wide_data_by_ten_folds_and_leave_one_out(row):
     rng = np.random.default_rng(3)
     y = labels(rng, 40, 3)
-    X = rng.normal(size=(40, 300)) + np.outer(y, rng.random(300) < 0.2)
+    p = 300 if row.oracle else 30  # what eliminates step by step takes its time
+    X = rng.normal(size=(40, p)) + np.outer(y, rng.random(p) < 0.2)
     X[:, ::3] = X[:, ::3].round(1)  # ties among values, and among scores
     X[:, 1::10] = X[:, ::30].repeat(3, axis=1) * 3
-    problem = Problem(X, np.zeros(300, dtype=bool), y)
+    problem = Problem(X, np.zeros(p, dtype=bool), y)
     every = np.arange(40)
     folds = [np.flatnonzero(every % 10 != f) for f in range(10)]
     single = [np.delete(every, i) for i in range(40)]

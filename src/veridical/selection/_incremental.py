@@ -146,7 +146,8 @@ class MRMR(_IncrementalSelector):
                 return np.sqrt(np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio)))
         cases = parts.weight.sum(axis=1)[:, None]
         classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        return parts.ratio() * (cases - classes) / (classes - 1)
+        with np.errstate(invalid="ignore"):  # one case per class leaves no F ratio
+            return parts.ratio() * (cases - classes) / (classes - 1)
 
 
 class DifferentialPrioritization(_IncrementalSelector):
