@@ -349,6 +349,45 @@ class Estimate:
         return _display().html(self)
 
 
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """How accurate one learner is on one data set, by several methods.
+
+    Parameters
+    ----------
+    data : DataSummary
+        The data set or the source.
+    learner : str
+        Display name of what learned.
+    estimates : tuple of Estimate
+        At least one, all of the same metric.
+    truth : Estimate or None
+        On a source: the accuracy of the classifier built on all cases, measured on
+        many fresh ones.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    data: DataSummary
+    learner: str
+    estimates: tuple[Estimate, ...]
+    truth: Estimate | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the estimates as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+        """
+        return _report().save(self, path)
+
+    def _repr_html_(self) -> str:
+        return _report().fragment(self)
+
+
 def _display() -> Any:
     """Find the part of the estimation room that shows; see `_report`."""
     return import_module("veridical.estimation.display")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from veridical._records import InputError
-from veridical.cli import compare, failures
+from veridical.cli import compare, estimate, failures
 
 GOOD = None  # the table as it is
 
@@ -111,27 +111,32 @@ def test_a_target_needs_a_file(run):
     assert_refused(run("compare", "--target", "kind"), ["--target kind", "DATA"])
 
 
-def test_where_the_page_goes_is_checked_before_the_work(run, table, monkeypatch):
+VERBS = {"compare": compare, "estimate": estimate}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_where_the_page_goes_is_checked_before_the_work(run, table, monkeypatch, verb):
     def work(*_):
         raise AssertionError("worked in vain")
 
-    monkeypatch.setattr(compare, "_on_file", work)
+    monkeypatch.setattr(VERBS[verb], "_on_file", work)
     out = table.parent / "no such folder" / "page.html"
 
     assert_refused(
-        run("compare", table, "--target", "kind", "--out", out),
+        run(verb, table, "--target", "kind", "--out", out),
         ["'page.html'", "no such folder", "make the folder first"],
     )
     assert_refused(
-        run("compare", table, "--target", "kind", "--out", table.parent), ["a folder"]
+        run(verb, table, "--target", "kind", "--out", table.parent), ["a folder"]
     )
 
 
-def test_an_older_page_survives_bad_input(run, table, tmp_path):
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_older_page_survives_bad_input(run, table, tmp_path, verb):
     out = tmp_path / "page.html"
     out.write_text("old")
 
-    result = run("compare", table, "--target", "nothing", "--out", out)
+    result = run(verb, table, "--target", "nothing", "--out", out)
 
     assert result.exit_code == 2
     assert out.read_text() == "old"

@@ -25,6 +25,7 @@ def plain(text):
         "import veridical.cli",
         "from veridical.cli import app; app(['--help'], standalone_mode=False)",
         "from veridical.cli import app; app(['compare', '-h'], standalone_mode=False)",
+        "from veridical.cli import app; app(['estimate', '-h'], standalone_mode=False)",
         "from veridical.cli import app; app(['--version'], standalone_mode=False)",
     ],
 )
@@ -39,7 +40,9 @@ def test_help_loads_nothing_heavy(code):
     assert loaded.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["compare", "--help"]])
+@pytest.mark.parametrize(
+    "argv", [["--help"], ["compare", "--help"], ["estimate", "--help"]]
+)
 def test_help_fits_eighty_columns(argv):
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, argv)
 
@@ -70,6 +73,22 @@ def test_help_names_only_what_there_is():
         assert name in text
 
 
+def test_help_of_estimate_names_all_learners_and_methods_that_exist():
+    from veridical.comparison import LEARNERS
+    from veridical.estimation import METHODS, make_method
+
+    text = plain(
+        CliRunner(env={"COLUMNS": "300"}).invoke(app, ["estimate", "-h"]).output
+    )
+
+    assert set(
+        re.findall(r"[\w]+", re.search(r"What learns: (.*?)\.", text)[1])
+    ) == set(LEARNERS) | {"or"}
+    listed = re.search(r"one or several: (.*?), with any numbers", text)[1].split(", ")
+    kinds = {make_method(name) for name in listed}
+    assert len(kinds) == len(listed) == len(METHODS) - 1  # complete is for tiny data
+
+
 def test_version():
     result = CliRunner().invoke(app, ["--version"])
 
@@ -81,6 +100,9 @@ def test_version():
     [
         (["compare", "--feature", "3"], "--features"),
         (["comapre"], "compare"),
+        (["estimte"], "estimate"),
+        (["estimate", "--method", "cv10"], "--methods"),
+        (["estimate", "--methods"], "requires an argument"),
         (["compare", "--selectors", "relieff"], "2 arguments"),
         (["compare", "--features", "many"], "--features"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.report import records
+from tests.report import estimates_records, records
 from tests.report.browser import needs_browser, visit
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import elements
@@ -24,6 +24,17 @@ def test_page_opens_without_requests_or_messages(kind, tmp_path):
     assert seen.console == []
     assert seen.requests == []
     assert "What may be claimed" in seen.dom
+
+
+@pytest.mark.parametrize("kind", ["estimates", "with_truth"])
+def test_page_of_estimates_opens_likewise(kind, tmp_path):
+    page = report.save(getattr(estimates_records, kind)(), tmp_path / "page.html")
+
+    seen = visit(page, tmp_path)
+
+    assert seen.console == []
+    assert seen.requests == []
+    assert "The estimates side by side" in seen.dom
 
 
 def test_hostile_names_make_no_element_in_a_browser(tmp_path):

@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import compare, study
+from veridical.cli import compare, estimate, study
 from veridical.cli.failures import Verbs
+from veridical.cli.options import TakesLists
 
 app = typer.Typer(
     name="veridical",
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("estimate", cls=TakesLists)(estimate.estimate)
 app.command("compare")(compare.compare)
 app.add_typer(study.app, name="study")
 

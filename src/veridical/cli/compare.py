@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import console
+from veridical.cli import console, options
 
 if TYPE_CHECKING:
     from veridical._records import Comparison
 
-DEFAULT_FEATURES = 20
 DEFAULT_TEST = "corrected-t"
 # The paper's own example, run where no data are given.
 SOURCE, N_TRAIN, N_SETS, PAPERS_TEST = "linear", 125, 100, "paired-t"
@@ -47,32 +45,23 @@ class Question:
 
     def command(self, n_features: int) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
-        words = ["veridical", "compare"]
-        if self.data is not None:
-            words.append(str(self.data))
-        if self.target is not None:
-            words += ["--target", self.target]
-        words += ["--selectors", *self.selectors]
-        for name in self.classifiers:
-            words += ["--classifier", name]
-        words += ["--features", str(n_features), "--folds", str(self.folds)]
-        words += ["--test", self.test, "--seed", str(self.seed)]
-        return shlex.join(words)
+        return options.command(
+            "compare",
+            self.data,
+            self.target,
+            "--selectors",
+            *self.selectors,
+            *(word for name in self.classifiers for word in ("--classifier", name)),
+            *("--features", n_features, "--folds", self.folds),
+            *("--test", self.test, "--seed", self.seed),
+        )
 
 
 def compare(
     data: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A table with one row per case: CSV or TSV, plain or packed, or npz. "
-            "Without it: the paper's own example.",
-            show_default=False,
-        ),
+        Path | None, options.data_argument("the paper's own example")
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(help="The column that holds the class.", show_default=False),
-    ] = None,
+    target: options.Target = None,
     selectors: Annotated[
         tuple[str, str],
         typer.Option(
@@ -84,19 +73,12 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="What learns from them: svm, nb, 1nn or tree; may be given more than "
-            r"once. \[default: svm]",
+            help="What learns from them: svm, nb, 1nn, tree, c45 or logistic; may be "
+            r"given more than once. \[default: svm]",
             show_default=False,
         ),
     ] = None,
-    features: Annotated[
-        int | None,
-        typer.Option(
-            help=rf"How many features each selects. \[default: {DEFAULT_FEATURES}, or "
-            f"half of them where there are fewer than {2 * DEFAULT_FEATURES}]",
-            show_default=False,
-        ),
-    ] = None,
+    features: Annotated[int | None, options.features_option("each selects")] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     test: Annotated[
         str | None,
@@ -107,22 +89,10 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write a report to this HTML file.", show_default=False),
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(help="Processes at work; -1 for one per core.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(help="Decides all that is left to chance.")] = 0,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print JSON and nothing else; its keys are those of "
-            "veridical.report.schema.Summary, and page.",
-        ),
-    ] = False,
+    out: options.Out = None,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    as_json: Annotated[bool, options.json_option("Summary")] = False,
 ) -> None:
     """Compare two feature selectors: which is better, and may I believe it?
 
@@ -135,13 +105,8 @@ def compare(
     IN and OUT.
     """
     from veridical import report
-    from veridical._records import InputError
 
-    if data is None and target is not None:
-        raise InputError(
-            f"--target {target} names a column, but there is no file; give it first: "
-            "veridical compare DATA --target COLUMN"
-        )
+    options.check_target("compare", data, target)
     question = Question(
         data=data,
         target=target,
@@ -171,21 +136,17 @@ def _on_file(question: Question, jobs: int) -> Comparison:
 
     assert question.data is not None
     X, y = read(question.data, question.target)
-    n_features = question.features
-    if n_features is None:
-        # Selectors that keep every column cannot be told apart.
-        n_features = min(DEFAULT_FEATURES, (X.shape[1] + 1) // 2)
     with console.progress_bar("IN and OUT") as progress:
         record = run(
             X=X,
             y=y,
-            n_features=n_features,
+            n_features=options.how_many(question.features, X.shape[1]),
             n_jobs=jobs,
             data_name=question.data.name,
             progress=progress,
             **question.settings(),
         )
-    return _with_origin(record, question, {"data sha256": _digest(question.data)})
+    return _with_origin(record, question)
 
 
 def _on_source(question: Question, jobs: int) -> Comparison:
@@ -197,9 +158,7 @@ def _on_source(question: Question, jobs: int) -> Comparison:
     common = {
         **question.settings(),
         "n_jobs": jobs,
-        "n_features": DEFAULT_FEATURES
-        if question.features is None
-        else question.features,
+        "n_features": options.how_many(question.features, X.shape[1]),
     }
     with console.progress_bar("IN and OUT") as progress:
         record = run(
@@ -209,30 +168,9 @@ def _on_source(question: Question, jobs: int) -> Comparison:
         known = truth(
             source=SOURCE, n_train=N_TRAIN, n_sets=N_SETS, progress=progress, **common
         )
-    return _with_origin(with_truth(record, known), question, {})
+    return _with_origin(with_truth(record, known), question)
 
 
-def _with_origin(
-    record: Comparison, question: Question, origin: dict[str, str]
-) -> Comparison:
-    """Note what it takes to repeat the run: the command, the versions, the data."""
-    import platform
-    from importlib.metadata import version
-
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "numba")
-    )
-    settings = {
-        **record.settings,
-        **origin,
-        "versions": f"Python {platform.python_version()}, {packages}",
-        "command": question.command(record.n_features),
-    }
-    return replace(record, settings=settings)
-
-
-def _digest(path: Path) -> str:
-    import hashlib
-
-    with path.expanduser().open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _with_origin(record: Comparison, question: Question) -> Comparison:
+    origin = options.origin(question.data, question.command(record.n_features))
+    return replace(record, settings={**record.settings, **origin})

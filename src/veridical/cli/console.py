@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from veridical.report.schema import Summary
+    from veridical.report.schema import AnySummary, EstimatesSummary, Summary
 
 
 @contextmanager
@@ -35,8 +35,8 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
         yield update
 
 
-def show(summary: Summary, page: Path | None, *, as_json: bool) -> None:
-    """Print a comparison: as JSON, or the table, its meaning and where the page is."""
+def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
+    """Print a summary: as JSON, or the table, its meaning and where the page is."""
     if as_json:
         where = None if page is None else str(page)
         typer.echo(json.dumps({**summary, "page": where}, indent=2, allow_nan=False))
@@ -45,37 +45,51 @@ def show(summary: Summary, page: Path | None, *, as_json: bool) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(_table(summary))
+    if summary["kind"] == "comparison":
+        console.print(_compared(summary))
+        remarks = summary["words"]["artefacts"]
+    else:
+        console.print(_estimated(summary))
+        remarks = [
+            f"{'; '.join(note['methods'])}: {note['text']}"
+            for part in ("notes", "intervals")
+            for note in summary["words"][part]
+        ]
     console.print()
-    words = summary["words"]
-    for sentence in (words["headline"], *words["artefacts"]):
+    for sentence in (summary["words"]["headline"], *remarks):
         # Text, not a string: a name in brackets is a name and no markup.
         console.print(Text(sentence))
     if page is not None:
         typer.echo(f"The report is in {page}")
 
 
-def _table(summary: Summary) -> Table:
+def _new_table(title: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    from veridical._records import SIDES
-    from veridical.report.numbers import count, p_value, percent, points, points_range
-
-    names, data = summary["names"], summary["data"]
-    table = Table(
-        title=Text(
-            f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
-            f"{summary['n_features']} of {count(data['n_features'], 'feature')}, "
-            f"chance {percent(data['chance'])}; differences in points"
-        ),
+    return Table(
+        title=Text(title),
         title_justify="left",
         title_style="",
         box=SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
+    )
+
+
+def _compared(summary: Summary) -> Table:
+    from rich.text import Text
+
+    from veridical._records import SIDES
+    from veridical.report.numbers import count, p_value, percent, points, points_range
+
+    names, data = summary["names"], summary["data"]
+    table = _new_table(
+        f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
+        f"{summary['n_features']} of {count(data['n_features'], 'feature')}, "
+        f"chance {percent(data['chance'])}; differences in points"
     )
     table.add_column("")
     for side in SIDES:
@@ -99,4 +113,39 @@ def _table(summary: Summary) -> Table:
             ]
         row.append(count(method["a"]["n"], method["unit"]))
         table.add_row(*map(Text, row))
+    return table
+
+
+def _estimated(summary: EstimatesSummary) -> Table:
+    from rich.text import Text
+
+    from veridical.report.numbers import count, percent, percent_range, points
+
+    data, truth = summary["data"], summary["truth"]
+    table = _new_table(
+        f"Accuracy of {summary['learner']} on {data['name']}: "
+        f"{count(data['n_samples'], 'case')}, {count(data['n_features'], 'feature')}, "
+        f"chance {percent(data['chance'])}"
+        + ("" if truth is None else "; off the truth in points")
+    )
+    table.add_column("Method")
+    headers = ["Accuracy", f"{100 * summary['confidence']:g} % interval"]
+    for header in headers + ["Off"] * (truth is not None):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("Kind", no_wrap=True)
+    table.add_column("Cases", justify="right", no_wrap=True)
+    rows = [(e["method"], e) for e in summary["estimates"]]
+    if truth is not None:
+        rows.append(("the truth", truth))
+    for name, estimate in rows:
+        first = [name, percent(estimate["value"])]
+        off = [] if truth is None else [points(estimate["off"], unit=False)]
+        n = str(estimate["n_test"])
+        for bounds in estimate["intervals"]:
+            shown = percent_range(bounds["low"], bounds["high"])
+            table.add_row(*map(Text, [*first, shown, *off, bounds["kind"], n]))
+            first, off, n = ["", ""], [""] * len(off), ""
+        if not estimate["intervals"]:
+            shown = percent_range(None, None)
+            table.add_row(*map(Text, [*first, shown, *off, "none valid", n]))
     return table

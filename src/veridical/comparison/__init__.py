@@ -1,20 +1,23 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
 from veridical.comparison.cells import cell_bias, count_cells
-from veridical.comparison.classifiers import CLASSIFIERS, make_classifier
+from veridical.comparison.classifiers import CLASSIFIERS, LEARNERS, make_classifier
 from veridical.comparison.protocol import compare
+from veridical.comparison.rankers import make_selector
 from veridical.comparison.significance import corrected_resampled_t, paired_t
 from veridical.comparison.sources import truth, with_truth
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 
 __all__ = [
     "CLASSIFIERS",
+    "LEARNERS",
     "binomial_truthfulness",
     "cell_bias",
     "compare",
     "corrected_resampled_t",
     "count_cells",
     "make_classifier",
+    "make_selector",
     "paired_t",
     "truth",
     "welch_bias",

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags
@@ -32,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets import encode
 from veridical.datasets.wording import did_you_mean, listed
-from veridical.learning import NaiveBayes
+from veridical.learning import C45, NaiveBayes
 
 BoolArray = NDArray[np.bool_]
 
@@ -282,12 +283,23 @@ def _tree() -> TabularClassifier:
     return TabularClassifier(tree, scale=False)
 
 
-#: The classifiers that have a name, each with the function that makes a fresh one.
+def _logistic() -> TabularClassifier:
+    return TabularClassifier(LogisticRegression(max_iter=1000))
+
+
+#: The comparison paper's classifiers by name, each with what makes a fresh one.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
     "nb": NaiveBayes,
     "1nn": _nearest,
     "tree": _tree,
+}
+
+#: All learners that have a name: those of the comparison paper and two more.
+LEARNERS: dict[str, Callable[[], Any]] = {
+    **CLASSIFIERS,
+    "c45": C45,
+    "logistic": _logistic,
 }
 
 
@@ -296,13 +308,14 @@ def make_classifier(name: str) -> Any:
 
     Parameters
     ----------
-    name : {"svm", "nb", "1nn", "tree"}
+    name : {"svm", "nb", "1nn", "tree", "c45", "logistic"}
         "svm": linear support vector machine, C = 1, inputs scaled to [0, 1] by the
         training minimum and maximum, indicators for nominal columns. "nb": naive Bayes
         with normal densities for numbers and frequencies for categories. "1nn": nearest
         neighbour on scaled numbers, where two different categories are one apart.
         "tree": scikit-learn's CART with at least two cases in a leaf, which stands in
-        for C4.5 and is not the same.
+        for C4.5 and is not the same. "c45": C4.5 itself. "logistic": logistic
+        regression, C = 1, with the inputs of "svm".
 
     Returns
     -------
@@ -325,9 +338,9 @@ def make_classifier(name: str) -> Any:
     >>> make_classifier("1nn").fit([[0.0], [5.0]], ["a", "b"]).predict([[4.0]])
     array(['b'], dtype='<U1')
     """
-    if name in CLASSIFIERS:
-        return CLASSIFIERS[name]()
+    if name in LEARNERS:
+        return LEARNERS[name]()
     raise InputError(
-        f"There is no classifier {name!r}{did_you_mean(str(name), CLASSIFIERS)} Use "
-        f"one of {listed(CLASSIFIERS)}, or pass a scikit-learn classifier."
+        f"There is no classifier {name!r}{did_you_mean(str(name), LEARNERS)} Use "
+        f"one of {listed(LEARNERS)}, or pass a scikit-learn classifier."
     )

@@ -179,15 +179,33 @@ def seeded(estimator: Any, seed: int) -> Any:
     )
 
 
+def make_selector(name: str, **parameters: Any) -> Any:
+    """Make a selector by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``veridical.selection.SELECTORS``.
+    **parameters : object
+        What the selector is made with.
+
+    Examples
+    --------
+    >>> from veridical.comparison import make_selector
+    >>> make_selector("anova", n_features_to_select=3)
+    AnovaF(n_features_to_select=3)
+    """
+    if name not in SELECTORS:
+        raise InputError(
+            f"There is no selector {name!r}{did_you_mean(name, SELECTORS)} Use one of "
+            f"{', '.join(sorted(SELECTORS))}, or pass a scikit-learn selector."
+        )
+    return SELECTORS[name](**parameters)
+
+
 def _selector(given: Any, side: Side) -> Any:
     if isinstance(given, str):
-        if given not in SELECTORS:
-            raise InputError(
-                f"There is no selector {given!r}{did_you_mean(given, SELECTORS)} Use "
-                f"one of {', '.join(sorted(SELECTORS))}, or pass a scikit-learn "
-                "selector."
-            )
-        return SELECTORS[given]()
+        return make_selector(given)
     if isinstance(given, type):
         raise InputError(
             f"Selector {side} is the class {given.__name__}; pass an instance, "

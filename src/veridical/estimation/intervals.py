@@ -267,6 +267,11 @@ class NestedLater:
         self._arguments = arguments
         self._result: NestedCV | None = None
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has been run."""
+        return self._result is not None
+
     def result(self) -> NestedCV:
         """Run it the first time; later calls remember, and the data is let go."""
         if self._result is None:

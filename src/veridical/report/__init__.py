@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from veridical.report import render
+from veridical.report.estimates import of as summarize_estimates
 from veridical.report.render import check_writable
-from veridical.report.schema import Summary
+from veridical.report.schema import AnySummary
 from veridical.report.summarize import summarize
+
+summarize.register(summarize_estimates)
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]
 
@@ -25,8 +28,9 @@ def save(record: Any, path: str | Path) -> Path:
 
     Parameters
     ----------
-    record : Comparison
-        What `veridical.comparison.compare` or `truth` returned.
+    record : Comparison or Estimates
+        What `veridical.comparison.compare` or `truth` returned, or several estimates
+        of one learner.
     path : str or Path
         Where to write it.
 
@@ -48,23 +52,25 @@ def fragment(record: Any) -> str:
 
     Parameters
     ----------
-    record : Comparison
-        What `veridical.comparison.compare` or `truth` returned.
+    record : Comparison or Estimates
+        What `veridical.comparison.compare` or `truth` returned, or several estimates
+        of one learner.
     """
     return render.fragment(summarize(record))
 
 
-def to_json(record: Any) -> Summary:
+def to_json(record: Any) -> AnySummary:
     """Turn a record into plain numbers, strings, lists and dicts.
 
     Parameters
     ----------
-    record : Comparison
-        What `veridical.comparison.compare` or `truth` returned.
+    record : Comparison or Estimates
+        What `veridical.comparison.compare` or `truth` returned, or several estimates
+        of one learner.
 
     Returns
     -------
     dict
-        ``veridical.report.schema.Summary`` lists its keys.
+        ``veridical.report.schema`` lists its keys: Summary, EstimatesSummary.
     """
     return summarize(record)

@@ -17,17 +17,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
 from veridical._records import SIDES, Side
-from veridical.report.numbers import count, percent, points
-from veridical.report.schema import MeanSummary, MethodSummary, PairSummary, Summary
+from veridical.report.numbers import count, percent, percent_range, points
+from veridical.report.schema import (
+    EstimatesSummary,
+    EstimateSummary,
+    MeanSummary,
+    MethodSummary,
+    PairSummary,
+    Summary,
+)
 
 LEFT, RIGHT = 2.5, 97.5  # the plot's edges, in per cent of the width
 CHANCE_ROW, LABEL_ROW, MEAN_ROW, GAP, AXIS_ROW = 16, 20, 18, 46, 22
-LONGEST_LABEL = 26
+MORE_ROW = 12
+LONGEST_LABEL, LONGEST_METHOD = 26, 46
+ENDS: tuple[Literal["low", "high"], ...] = ("low", "high")
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
@@ -79,16 +89,20 @@ def bar(number: int, total: int, side: Side) -> Markup:
 
 
 def accuracy_scale(summary: Summary) -> Scale:
-    """Choose an axis that holds every value drawn, and chance unless it is far away."""
+    """Choose the axis of a comparison's picture."""
     values = [v for m in summary["methods"] for v in _drawn(m)]
+    return scale_for(values, summary["data"]["chance"])
+
+
+def scale_for(values: list[float], chance: float) -> Scale:
+    """Choose an axis that holds every value drawn, and chance unless it is far away."""
     low, high = min(values), max(values)
-    chance = summary["data"]["chance"]
     reach = max(high, chance) - min(low, chance)
     if reach <= 3 * max(high - low, 0.05):
         low, high = min(low, chance), max(high, chance)
     margin = max(0.02, 0.06 * (high - low))
     low, high = max(0.0, low - margin), min(1.0, high + margin)
-    step = next((s for s in STEPS if (high - low) / s <= 7), STEPS[-1])
+    step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
 
@@ -121,6 +135,66 @@ def describe(summary: Summary, method: MethodSummary) -> str:
     )
 
 
+def forest(summary: EstimatesSummary) -> Markup:
+    """Draw estimates one below the other, with intervals, chance and the truth."""
+    truth, chance = summary["truth"], summary["data"]["chance"]
+    scale = scale_for(_estimated(summary), chance)
+    top = CHANCE_ROW * (1 if truth is None else 2)
+    rows = [
+        LABEL_ROW + MEAN_ROW + MORE_ROW * max(0, len(e["intervals"]) - 1)
+        for e in summary["estimates"]
+    ]
+    bottom = top + sum(rows) + 4
+    svg = _canvas(describe_estimates(summary), bottom + AXIS_ROW)
+    _axis(svg, scale, top, bottom)
+    _level(svg, "chance", chance, scale, 2, bottom)
+    if truth is not None:
+        _level(svg, "truth", truth["value"], scale, CHANCE_ROW + 2, bottom)
+    y = float(top)
+    for estimate, height in zip(summary["estimates"], rows, strict=True):
+        _estimate(svg, estimate, scale, y + LABEL_ROW)
+        y += height
+    return _markup(svg)
+
+
+def _estimated(summary: EstimatesSummary) -> list[float]:
+    drawn = [*summary["estimates"], *filter(None, [summary["truth"]])]
+    bounds = [b for e in summary["estimates"] for b in e["intervals"]]
+    return [e["value"] for e in drawn] + [b[end] for b in bounds for end in ENDS]
+
+
+def describe_estimates(summary: EstimatesSummary) -> str:
+    """Say in words what a picture of estimates shows."""
+    said = [
+        f"{_short(e['method'], LONGEST_METHOD)} {percent(e['value'])}"
+        + "".join(f", {percent_range(b['low'], b['high'])}" for b in e["intervals"][:1])
+        for e in summary["estimates"]
+    ]
+    if summary["truth"] is not None:
+        said.append(f"the truth is {percent(summary['truth']['value'])}")
+    said.append(f"chance is {percent(summary['data']['chance'])}")
+    return f"Accuracy by method: {'; '.join(said)}."
+
+
+def _estimate(
+    svg: ET.Element, estimate: EstimateSummary, scale: Scale, y: float
+) -> None:
+    # A ring where there is a note: to be told from the others without any colour.
+    side: Side = "b" if estimate["notes"] else "a"
+    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    label = f"{_short(estimate['method'], LONGEST_METHOD)} {percent(estimate['value'])}"
+    _text(group, LEFT, y - 6, label, "start")
+    y += MEAN_ROW / 2 - 3
+    for i, bounds in enumerate(estimate["intervals"]):
+        row = ET.SubElement(group, "g", {"class": "vd-more" if i else "vd-usual"})
+        ET.SubElement(
+            row, "title"
+        ).text = f"{bounds['kind']}: {percent_range(bounds['low'], bounds['high'])}"
+        low, high = scale.x(bounds["low"]), scale.x(bounds["high"])
+        _whiskers(row, low, high, y + MORE_ROW * i)
+    _dot(group, side, scale.x(estimate["value"]), y, 6)
+
+
 def _band(summary: Summary, method: MethodSummary, scale: Scale) -> Markup:
     pairs = method["pairs"]
     radius, spacing = (4.0, 9.0) if len(pairs) <= 30 else (2.75, 6.0)
@@ -134,18 +208,9 @@ def _band(summary: Summary, method: MethodSummary, scale: Scale) -> Markup:
     lane_b = lane_a + GAP + (14 if len(pairs) > 30 else 0)
     bottom = lane_b + spacing * tallest["b"] + radius + 2 + MEAN_ROW + LABEL_ROW
     height = bottom + AXIS_ROW
-    svg = ET.Element(
-        "svg",
-        {
-            "class": "vd-band-picture",
-            "role": "img",
-            "aria-label": describe(summary, method),
-            "width": "100%",
-            "height": f"{height:g}",
-        },
-    )
-    _axis(svg, scale, bottom)
-    _chance(svg, summary["data"]["chance"], scale, bottom)
+    svg = _canvas(describe(summary, method), height)
+    _axis(svg, scale, CHANCE_ROW, bottom)
+    _level(svg, "chance", summary["data"]["chance"], scale, 2, bottom)
     _links(svg, summary, pairs, (dots["a"], dots["b"]), (lane_a, lane_b), spacing)
     for dot in dots["a"]:
         _dot(svg, "a", dot.x, lane_a - spacing * dot.level, radius)
@@ -178,25 +243,43 @@ def stack(
     return [dots[i] for i in range(len(pairs))]
 
 
-def _axis(svg: ET.Element, scale: Scale, bottom: float) -> None:
+def _canvas(words: str, height: float) -> ET.Element:
+    """Start a picture as wide as the page, with words for those who do not see it."""
+    return ET.Element(
+        "svg",
+        {
+            "class": "vd-band-picture",
+            "role": "img",
+            "aria-label": words,
+            "width": "100%",
+            "height": f"{height:g}",
+        },
+    )
+
+
+def _axis(svg: ET.Element, scale: Scale, top: float, bottom: float) -> None:
     group = ET.SubElement(svg, "g", {"class": "vd-axis"})
     for tick in scale.ticks:
         x = scale.x(tick)
-        _line(group, x, CHANCE_ROW, x, bottom)
+        _line(group, x, top, x, bottom)
         _text(group, x, bottom + 15, percent(tick, 0), _anchor(x, 3))
 
 
-def _chance(svg: ET.Element, chance: float, scale: Scale, bottom: float) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-chance"})
-    if scale.shows(chance):
-        x = scale.x(chance)
-        _line(group, x, 2, x, bottom)
+def _level(
+    svg: ET.Element, name: str, value: float, scale: Scale, top: float, bottom: float
+) -> None:
+    """Draw an accuracy to hold the others against, as a line through all of them."""
+    group = ET.SubElement(svg, "g", {"class": f"vd-{name}"})
+    words, y = f"{name} {percent(value)}", top + 8
+    if scale.shows(value):
+        x = scale.x(value)
+        _line(group, x, top, x, bottom)
         shift, anchor = ("5", "start") if x < 70 else ("-5", "end")
-        _text(group, x, 10, f"chance {percent(chance)}", anchor).set("dx", shift)
-    elif chance < scale.low:
-        _text(group, LEFT, 10, f"← chance {percent(chance)}", "start")
+        _text(group, x, y, words, anchor).set("dx", shift)
+    elif value < scale.low:
+        _text(group, LEFT, y, f"← {words}", "start")
     else:
-        _text(group, RIGHT, 10, f"chance {percent(chance)} →", "end")
+        _text(group, RIGHT, y, f"{words} →", "end")
 
 
 def _links(
@@ -251,14 +334,17 @@ def _mean(
 ) -> None:
     group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
     if mean["low"] is not None and mean["high"] is not None:
-        low, high = scale.x(mean["low"]), scale.x(mean["high"])
-        _line(group, low, y, high, y)
-        _line(group, low, y - 4, low, y + 4)
-        _line(group, high, y - 4, high, y + 4)
+        _whiskers(group, scale.x(mean["low"]), scale.x(mean["high"]), y)
     x = scale.x(mean["value"])
     _dot(group, side, x, y, 6)
     label = f"{_short(summary['names'][side])} {percent(mean['value'])}"
     _text(group, x, y + (24 if up > 0 else -13), label, _anchor(x, 27))
+
+
+def _whiskers(parent: ET.Element, low: float, high: float, y: float) -> None:
+    _line(parent, low, y, high, y)
+    _line(parent, low, y - 4, low, y + 4)
+    _line(parent, high, y - 4, high, y + 4)
 
 
 def _anchor(x: float, margin: float) -> str:
@@ -284,8 +370,8 @@ def _share(x: float) -> str:
     return f"{x:.4g}%"
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else name[: LONGEST_LABEL - 1] + "…"
+def _short(name: str, longest: int = LONGEST_LABEL) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def _markup(svg: ET.Element) -> Markup:

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,7 +20,7 @@ from markupsafe import Markup
 from veridical import __version__
 from veridical._records import InputError
 from veridical.report import draw, numbers
-from veridical.report.schema import Summary
+from veridical.report.schema import AnySummary
 
 
 @cache
@@ -72,37 +73,36 @@ def content_policy(style: str) -> str:
     )
 
 
-def page(summary: Summary) -> str:
+def page(summary: AnySummary) -> str:
     """Write a summary as a whole HTML page."""
-    style = _style()
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            s=summary,
-            bands=draw.bands(summary),
-            bar=draw.bar,
-            style=style,
-            policy=content_policy(style),
-            version=__version__,
-            body=f"{summary['kind']}.html",
-        )
-    )
+    policy = content_policy(_style())
+    return _render("page.html", summary, policy=policy, version=__version__)
 
 
-def fragment(summary: Summary) -> str:
+def fragment(summary: AnySummary) -> str:
     """Write the first part of a page, for a notebook's cell."""
+    return _render("fragment.html", summary)
+
+
+def _render(frame: str, summary: AnySummary, **more: str) -> str:
+    """Fill a frame: the template named after the summary's kind says what is in it."""
     return (
         _templates()
-        .get_template("fragment.html")
+        .get_template(frame)
         .render(
             s=summary,
-            bands=draw.bands(summary),
-            bar=draw.bar,
+            pictures=_pictures(summary),
             style=_style(),
             body=f"{summary['kind']}.html",
+            **more,
         )
     )
+
+
+def _pictures(summary: AnySummary) -> dict[str, Any]:
+    if summary["kind"] == "comparison":
+        return {"bands": draw.bands(summary), "bar": draw.bar}
+    return {"forest": draw.forest(summary)}
 
 
 def check_writable(path: str | Path) -> Path:

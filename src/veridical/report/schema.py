@@ -11,6 +11,7 @@ from typing import Literal, TypedDict
 from veridical._records import Side, Winner
 
 SCHEMA = "veridical/comparison/1"
+ESTIMATES_SCHEMA = "veridical/estimates/1"
 
 Method = Literal["in", "out", "truth"]
 
@@ -175,7 +176,7 @@ class Summary(TypedDict):
     """Everything a comparison's page shows, as plain numbers and strings."""
 
     schema: str
-    kind: str
+    kind: Literal["comparison"]
     names: dict[Side, str]
     classifiers: list[str]
     n_features: int
@@ -191,3 +192,74 @@ class Summary(TypedDict):
     truth: TruthSummary | None
     settings: dict[str, str]
     words: Words
+
+
+class BoundsSummary(TypedDict):
+    """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested"."""
+
+    kind: str
+    low: float
+    high: float
+    assumes: str
+
+
+class EstimateSummary(TypedDict):
+    """The accuracy by one method.
+
+    ``intervals`` has the usual one first and is empty where none is valid. ``sd`` is
+    that of the splits, not the error of ``value``. ``off`` is ``value`` minus the
+    truth, where that is known. ``notes`` are the reasons to doubt the estimate.
+    """
+
+    method: str
+    value: float
+    intervals: list[BoundsSummary]
+    sd: float | None
+    n_splits: int
+    n_test: int
+    details: dict[str, float]
+    off: float | None
+    notes: list[str]
+
+
+class NoteSummary(TypedDict):
+    """Something said, and the methods that it is about."""
+
+    text: str
+    methods: list[str]
+
+
+class EstimatesWords(TypedDict):
+    """The estimates in sentences.
+
+    ``belief`` is "yes" (all intervals lie above chance), "open" (the usual one does
+    not), "care" (intervals disagree, there is none, or the estimate is doubtful), "no"
+    (tested on the training cases only) or "known" (the truth is). ``intervals`` says
+    what each kind of interval assumes, ``notes`` what is doubtful, ``methods`` what the
+    methods do.
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    intervals: list[NoteSummary]
+    notes: list[NoteSummary]
+    methods: list[str]
+
+
+class EstimatesSummary(TypedDict):
+    """Everything the page of one learner's estimates shows, as plain numbers."""
+
+    schema: str
+    kind: Literal["estimates"]
+    learner: str
+    metric: str
+    confidence: float
+    data: DataInfo
+    estimates: list[EstimateSummary]
+    truth: EstimateSummary | None
+    settings: dict[str, str]
+    words: EstimatesWords
+
+
+AnySummary = Summary | EstimatesSummary

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from functools import singledispatch
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy import stats
 from veridical._records import (
     SIDES,
     Comparison,
+    DataSummary,
     FloatArray,
     InputError,
     Side,
@@ -27,6 +29,7 @@ from veridical._records import (
 from veridical.report import words
 from veridical.report.schema import (
     SCHEMA,
+    AnySummary,
     ClassifierSummary,
     DataInfo,
     DifferenceSummary,
@@ -48,13 +51,14 @@ _ISOLATES = frozenset("\u2066\u2067\u2068\u2069")
 
 
 @singledispatch
-def summarize(record: Any) -> Summary:
+def summarize(record: Any) -> AnySummary:
     """Turn a record into plain numbers and strings, ready for JSON.
 
     Parameters
     ----------
-    record : Comparison
-        What `veridical.comparison.compare` or `truth` returned.
+    record : Comparison or Estimates
+        What `veridical.comparison.compare` or `truth` returned, or several estimates
+        of one learner.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def summarize(record: Any) -> Summary:
     """
     raise InputError(
         f"no report is known for a {type(record).__name__}; "
-        "give the record that compare() or truth() returned"
+        "give the record that compare() or truth() returned, or Estimates"
     )
 
 
@@ -77,7 +81,7 @@ def _comparison(record: Comparison) -> Summary:
         "classifiers": [clean(name) for name in record.classifiers],
         "n_features": int(record.n_features),
         "alpha": _alpha(record),
-        "data": _data(record),
+        "data": data_info(record.data),
         "methods": [_method(record, m) for m in METHODS if m in record.accuracy],
         "by_classifier": _by_classifier(record),
         "optimism": {
@@ -88,7 +92,7 @@ def _comparison(record: Comparison) -> Summary:
         "n_selections": {m: int(s[0, ..., 0].size) for m, s in record.selected.items()},
         "features": _features(record),
         "truth": _truth(record),
-        "settings": {clean(k): clean(v, 2000) for k, v in record.settings.items()},
+        "settings": clean_settings(record.settings),
         "words": words.silence(),
     }
     summary["words"] = words.of(summary, clean(record.recommendation, 2000))
@@ -117,7 +121,12 @@ def _visible(character: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if hidden or forging else character
 
 
-def _finite(value: float) -> float | None:
+def clean_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Make settings safe to show; values may be long."""
+    return {clean(key): clean(value, 2000) for key, value in settings.items()}
+
+
+def finite(value: float) -> float | None:
     """JSON has no infinity and no NaN."""
     return float(value) if math.isfinite(value) else None
 
@@ -129,11 +138,11 @@ def _alpha(record: Comparison) -> float:
 
 def _interval(interval: tuple[float, float, float]) -> IntervalSummary:
     value, low, high = interval
-    return {"value": float(value), "low": _finite(low), "high": _finite(high)}
+    return {"value": float(value), "low": finite(low), "high": finite(high)}
 
 
-def _data(record: Comparison) -> DataInfo:
-    data = record.data
+def data_info(data: DataSummary) -> DataInfo:
+    """Describe the data."""
     total = sum(data.classes.values())
     return {
         "name": clean(data.name),
@@ -154,12 +163,12 @@ def _difference(verdict: Verdict | None) -> DifferenceSummary | None:
     return {
         "winner": verdict.winner,
         "value": float(verdict.mean_difference),
-        "low": _finite(verdict.interval[0]),
-        "high": _finite(verdict.interval[1]),
-        "p_value": _finite(verdict.p_value),
+        "low": finite(verdict.interval[0]),
+        "high": finite(verdict.interval[1]),
+        "p_value": finite(verdict.p_value),
         "test": clean(test.name),
-        "statistic": _finite(test.statistic),
-        "df": _finite(test.df),
+        "statistic": finite(test.statistic),
+        "df": finite(test.df),
         "n": int(test.n),
         "alpha": float(test.alpha),
         "assumptions": clean(test.assumptions, 2000),
@@ -348,7 +357,7 @@ def _truth(record: Comparison) -> TruthSummary | None:
             "only_out": outcome.only_out,
             "both_right": outcome.both_right,
             "both_wrong": outcome.both_wrong,
-            "p_value": _finite(outcome.p_value),
+            "p_value": finite(outcome.p_value),
             "better": outcome.better,
         },
     }

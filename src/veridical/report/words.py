@@ -86,7 +86,11 @@ def interval(n: int, unit: str, test_to_train: float) -> str:
 
 
 def _name(summary: Summary, side: Winner) -> str:
-    name = summary["names"]["b" if side == "b" else "a"]
+    return shortened(summary["names"]["b" if side == "b" else "a"])
+
+
+def shortened(name: str) -> str:
+    """Cut a name that would drown its sentence."""
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 

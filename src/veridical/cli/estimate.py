@@ -1,0 +1,290 @@
+"""``veridical estimate``: how accurate is a learner, and can I believe that number?"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, replace
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veridical.cli import console, options
+
+if TYPE_CHECKING:
+    from veridical._records import DataSummary, Estimate, Estimates
+    from veridical.estimation import Method
+
+LEARNER = "c45"
+METHODS = ("cv10", "boot632", "holdout")
+# Leaving each case out takes as many fits as there are cases.
+LEAVES_ONE_OUT, MOST_LEFT_OUT = "loo", 1000
+# Where no data are given: so many cases to learn from, and to know the truth by.
+SOURCE, N_TRAIN, N_FRESH = "linear", 125, 20_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, apart from where the answer goes and how many work on it."""
+
+    data: Path | None
+    target: str | None
+    learner: str
+    selector: str | None
+    features: int | None
+    methods: tuple[str, ...]
+    nested: bool
+    seed: int
+
+    def command(self) -> str:
+        """Write the command that asks it again, with nothing left to defaults."""
+        selection: list[object] = []
+        if self.selector is not None:
+            selection = ["--selector", self.selector, "--features", self.features]
+        return options.command(
+            "estimate",
+            self.data,
+            self.target,
+            *("--learner", self.learner, *selection),
+            *("--methods", *self.methods, *(["--nested"] * self.nested)),
+            *("--seed", self.seed),
+        )
+
+    def complete(self, n_cases: int, n_columns: int) -> Question:
+        """Fill in what was left open, now that the data is known."""
+        from veridical.comparison.protocol import check_n_features
+
+        features = None
+        if self.selector is not None:
+            wanted = options.how_many(self.features, n_columns)
+            features = check_n_features(wanted, n_columns)
+        methods = self.methods
+        if not methods:
+            few = n_cases <= MOST_LEFT_OUT
+            methods = (*METHODS, *([LEAVES_ONE_OUT] if few else []))
+        return replace(self, features=features, methods=methods)
+
+
+def estimate(
+    data: Annotated[
+        Path | None, options.data_argument("a source whose truth is known")
+    ] = None,
+    target: options.Target = None,
+    learner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What learns: c45, nb, svm, 1nn, tree or logistic.",
+        ),
+    ] = LEARNER,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME...",
+            help="How to estimate, one or several: cv10, cv10x5, plain-cv10, loo, "
+            "leave5, holdout, subsampling20, boot632, boot632+, resubstitution, with "
+            rf"any numbers. \[default: {' '.join(METHODS)}, and {LEAVES_ONE_OUT} up "
+            rf"to {MOST_LEFT_OUT} cases]",
+            show_default=False,
+        ),
+    ] = None,
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Select features first, anew on every training set: relieff, fcbf or "
+            "information-gain, say.",
+            show_default=False,
+        ),
+    ] = None,
+    features: Annotated[
+        int | None, options.features_option("the selector keeps")
+    ] = None,
+    nested: Annotated[
+        bool,
+        typer.Option(
+            "--nested",
+            help="Also the interval by nested cross-validation, which assumes least; "
+            "for ten folds it takes 2750 fits.",
+        ),
+    ] = False,
+    out: options.Out = None,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    as_json: Annotated[bool, options.json_option("EstimatesSummary")] = False,
+) -> None:
+    """Estimate the accuracy of a learner: how good is it on new cases?
+
+    Several methods answer side by side, each with an interval where one is
+    valid, what that assumes, and a note where the method is known to fail.
+
+    Without DATA a source that can be sampled for ever stands in, so that the
+    true accuracy can be shown beside the estimates.
+    """
+    from veridical import report
+
+    options.check_target("estimate", data, target)
+    _check_words(data, selector, features, methods or [], seed, jobs)
+    question = Question(
+        data, target, learner, selector, features, tuple(methods or ()), nested, seed
+    )
+    if out is not None:
+        report.check_writable(out)
+    if not as_json and data is None:
+        typer.echo(
+            f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.\n"
+            f"Its truth is known, from {N_FRESH} fresh cases."
+        )
+    record = _on_source(question, jobs) if data is None else _on_file(question, jobs)
+    page = None if out is None else report.save(record, out)
+    console.show(report.to_json(record), page, as_json=as_json)
+
+
+def _check_words(
+    data: Path | None,
+    selector: str | None,
+    features: int | None,
+    methods: list[str],
+    seed: int,
+    jobs: int,
+) -> None:
+    """Refuse what makes no sense, before anything is read."""
+    from veridical._records import InputError
+    from veridical.estimation import make_method
+
+    if features is not None and selector is None:
+        raise InputError(
+            f"--features {features} is for a selector, but there is none; add "
+            "--selector relieff, say."
+        )
+    if seed < 0:
+        raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
+    if jobs == 0:
+        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
+    for name in methods:
+        try:
+            make_method(name)
+        except InputError:
+            if data is None and os.path.exists(name):
+                raise InputError(
+                    f"{name} was read as one of the --methods; name the file first: "
+                    f"veridical estimate {name} --target COLUMN --methods ..."
+                ) from None
+            raise
+
+
+def _on_file(question: Question, jobs: int) -> Estimates:
+    from veridical.comparison.data import read_data
+    from veridical.datasets import read
+
+    assert question.data is not None
+    X, y = read(question.data, question.target)
+    summary = read_data(X, y).summary(question.data.name)
+    question = question.complete(*X.shape)
+    return _record(question, summary, _estimates(question, X, y, jobs), None)
+
+
+def _on_source(question: Question, jobs: int) -> Estimates:
+    import numpy as np
+
+    from veridical.comparison.data import read_data
+    from veridical.datasets import SOURCES
+    from veridical.estimation import estimate as run
+
+    source = SOURCES[SOURCE]
+    X, y = source(N_TRAIN, random_state=question.seed)
+    fresh = source.test(N_FRESH, random_state=np.random.default_rng([question.seed, 1]))
+    question = question.complete(*X.shape)
+    found = _estimates(question, X, y, jobs)
+    rows = np.arange(N_TRAIN + N_FRESH)
+    truth = run(
+        _learner(question, X),
+        np.vstack([X, fresh[0]]),
+        np.concatenate([y, fresh[1]]),
+        method=[(rows[:N_TRAIN], rows[N_TRAIN:])],
+        random_state=question.seed,
+    )
+    summary = read_data(X, y).summary(f"{SOURCE} source")
+    return _record(question, summary, found, replace(truth, method="fresh cases"))
+
+
+def _learner(question: Question, X: Any) -> Any:
+    """Make what learns: alone, or behind a selector that every fit repeats."""
+    from scipy.sparse import issparse
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    from veridical.comparison import make_classifier, make_selector
+
+    steps = [make_classifier(question.learner)]
+    if issparse(X):  # the learners want tables; what was selected is small
+        unpack = methodcaller("toarray")
+        steps.insert(0, FunctionTransformer(unpack, accept_sparse=True))
+    if question.selector is not None:
+        wanted = question.features
+        selector = make_selector(question.selector, n_features_to_select=wanted)
+        if hasattr(X, "columns"):  # names and nominal columns reach the learner
+            selector.set_output(transform="pandas")
+        steps.insert(0, selector)
+    return make_pipeline(*steps) if len(steps) > 1 else steps[0]
+
+
+def _estimates(question: Question, X: Any, y: Any, jobs: int) -> tuple[Estimate, ...]:
+    from veridical.estimation import make_method
+
+    learner = _learner(question, X)
+    methods = list(dict.fromkeys(map(make_method, question.methods)))
+    found = []
+    with console.progress_bar("Estimating") as progress:
+        for done, method in enumerate(methods):
+            if progress:
+                progress(done, len(methods))
+            found.append(_by(method, learner, X, y, question, jobs))
+    return tuple(found)
+
+
+def _by(
+    method: Method, learner: Any, X: Any, y: Any, question: Question, jobs: int
+) -> Estimate:
+    """Estimate by one method; of its warnings only those that are no notes are told."""
+    from veridical.estimation import estimate as run
+
+    with warnings.catch_warnings(record=True) as caught:
+        found = run(
+            learner, X, y, method=method, random_state=question.seed, n_jobs=jobs
+        )
+        if question.nested and "nested" in found.assumes:
+            found.interval(kind="nested")
+    others = {(w.category, str(w.message)) for w in caught}
+    for category, text in sorted(others, key=lambda other: other[1]):
+        if text not in found.notes:
+            warnings.warn(text, category, stacklevel=2)
+    return found
+
+
+def _record(
+    question: Question,
+    data: DataSummary,
+    found: tuple[Estimate, ...],
+    truth: Estimate | None,
+) -> Estimates:
+    from veridical._records import Estimates
+    from veridical.report.numbers import count
+
+    name, selection = question.learner, {}
+    if question.selector is not None:
+        kept = count(question.features or 0, "feature")
+        name = f"{question.learner} on {kept} by {question.selector}"
+        selection = {
+            "selection": f"{question.selector} keeps {question.features} of "
+            f"{data.n_features} features, chosen anew on every training set"
+        }
+    settings = {
+        **selection,
+        "estimator": found[0].learner,
+        "random_state": str(question.seed),
+        **options.origin(question.data, question.command()),
+    }
+    return Estimates(data, name, found, truth, settings)

@@ -1,0 +1,84 @@
+"""From several estimates of one learner to plain numbers and strings."""
+
+from __future__ import annotations
+
+from veridical._records import Estimate, Estimates, InputError
+from veridical.report import estimates_words as words
+from veridical.report.schema import (
+    ESTIMATES_SCHEMA,
+    BoundsSummary,
+    EstimatesSummary,
+    EstimateSummary,
+)
+from veridical.report.summarize import clean, clean_settings, data_info, finite
+
+CONFIDENCE = 0.95
+
+
+def of(record: Estimates) -> EstimatesSummary:
+    """Turn estimates into what a page shows; see `veridical.report.summarize`.
+
+    Parameters
+    ----------
+    record : Estimates
+        Accuracies of one learner.
+    """
+    if not record.estimates:
+        raise InputError("Estimates without an estimate show nothing; give it some.")
+    odd = next((e.metric for e in record.estimates if e.metric != "accuracy"), None)
+    if odd is not None:
+        raise InputError(
+            f"The page shows accuracies, whose chance level is known, but one estimate "
+            f"is of {clean(odd)}; look at that one by itself."
+        )
+    truth = None if record.truth is None else _estimate(record.truth, None)
+    known = None if truth is None else truth["value"]
+    summary: EstimatesSummary = {
+        "schema": ESTIMATES_SCHEMA,
+        "kind": "estimates",
+        "learner": clean(record.learner),
+        "metric": "accuracy",
+        "confidence": CONFIDENCE,
+        "data": data_info(record.data),
+        "estimates": [_estimate(e, known) for e in record.estimates],
+        "truth": truth,
+        "settings": clean_settings(record.settings),
+        "words": words.silence(),
+    }
+    summary["words"] = words.of(summary)
+    return summary
+
+
+def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
+    return {
+        "method": clean(estimate.method),
+        "value": float(estimate.value),
+        "intervals": _intervals(estimate),
+        "sd": finite(estimate.std),
+        "n_splits": len(estimate.scores),
+        "n_test": int(estimate.n_test),
+        "details": {clean(k): float(v) for k, v in estimate.details.items()},
+        "off": None if truth is None else float(estimate.value) - truth,
+        "notes": [clean(note, 2000) for note in estimate.notes],
+    }
+
+
+def _intervals(estimate: Estimate) -> list[BoundsSummary]:
+    """List the valid intervals, but for the nested one unless it has been computed.
+
+    It takes thousands of fits, and a report computes no result.
+    """
+    intervals: list[BoundsSummary] = []
+    for kind, assumption in estimate.assumes.items():
+        if kind == "nested" and not (estimate.nested and estimate.nested.ready):
+            continue
+        low, high = estimate.interval(CONFIDENCE, kind)
+        intervals.append(
+            {
+                "kind": clean(kind),
+                "low": float(low),
+                "high": float(high),
+                "assumes": clean(assumption, 2000),
+            }
+        )
+    return intervals

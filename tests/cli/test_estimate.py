@@ -1,0 +1,303 @@
+"""``veridical estimate`` from a file to a table, a page or JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+
+from veridical.cli import estimate as verb
+from veridical.comparison import make_classifier, make_selector
+from veridical.datasets import make_linear, make_random_labels, read
+from veridical.estimation import estimate, make_method
+from veridical.report.schema import EstimatesSummary
+
+FEW = ("--methods", "cv5", "holdout")
+
+
+def answer(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_table_sentence_and_page(run, table, tmp_path):
+    out = tmp_path / "page.html"
+
+    result = run("estimate", table, "--target", "kind", *FEW, "--out", out)
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    for words in (
+        "Accuracy of c45 on table.csv: 60 cases, 6 features, chance 50.0 %",
+        "stratified 5-fold cross-validation",
+        "c45 is right about",
+        "the wilson interval assumes test cases are independent draws",
+    ):
+        assert words in result.stdout
+    assert result.stdout.splitlines()[-1] == f"The report is in {out}"
+    page = out.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in page
+
+
+def test_json_and_nothing_else(run, table, tmp_path):
+    out = tmp_path / "page.html"
+
+    result = run(
+        "estimate", table, "--target", "kind", "--learner", "nb", *FEW, "--json",
+        "--out", out,
+    )  # fmt: skip
+
+    found = answer(result)
+    assert result.stderr == ""
+    assert set(found) == set(EstimatesSummary.__annotations__) | {"page"}
+    assert found["page"] == str(out)
+    assert found["truth"] is None
+    X, y = read(table, "kind")
+    for shown, name in zip(found["estimates"], FEW[1:], strict=True):
+        expected = estimate(
+            make_classifier("nb"), X, y, method=make_method(name), random_state=0
+        )
+        assert shown["value"] == expected.value
+        assert (
+            tuple(shown["intervals"][0][end] for end in ("low", "high"))
+            == expected.interval()
+        )
+
+
+@pytest.mark.parametrize("learner", ["c45", "nb", "svm", "1nn", "tree", "logistic"])
+def test_every_learner(run, table, learner):
+    found = answer(
+        run("estimate", table, "--target", "kind", "--learner", learner, *FEW, "--json")
+    )
+
+    assert found["learner"] == learner
+    assert found["estimates"][0]["value"] > 0.6
+
+
+def test_the_command_on_the_page_repeats_the_run(run, table):
+    first = run(
+        "estimate", table, "--target", "kind", "--selector", "anova", "--learner", "nb",
+        "--methods", "cv3", "boot632+-5", "--nested", "--seed", 7, "--json",
+    )  # fmt: skip
+    found = answer(first)
+    command = shlex.split(found["settings"]["command"])
+    assert command[0] == "veridical"
+
+    assert answer(run(*command[1:], "--json")) == found
+    assert found["learner"] == "nb on 3 features by anova"  # half of what there is
+    kinds = [b["kind"] for b in found["estimates"][0]["intervals"]]
+    assert kinds == ["wilson", "nested", "corrected-t"]
+
+
+def test_processes_do_not_matter(run, table):
+    options = ("estimate", table, "--target", "kind", "--methods", "cv4", "--json")
+
+    assert answer(run(*options)) == answer(run(*options, "--jobs", 2))
+
+
+def test_usual_methods_leave_one_out_only_where_that_is_cheap(run, table, monkeypatch):
+    options = ("estimate", table, "--target", "kind", "--learner", "nb", "--json")
+
+    def methods():
+        return [e["method"] for e in answer(run(*options))["estimates"]]
+
+    assert methods()[-1] == "leave-one-out"
+    monkeypatch.setattr(verb, "MOST_LEFT_OUT", 59)
+    assert len(methods()) == 3
+    assert "leave-one-out" not in methods()
+
+
+# ---- selection inside every split --------------------------------------------------
+
+
+def test_selection_is_repeated_in_every_split(run, tmp_path):
+    """Labels that mean nothing: selecting once would shine, selecting anew does not.
+
+    In this sample it comes out at 67 %, where Wilson's interval alone would claim it.
+    """
+    X, y = make_random_labels(60, n_features=1000, random_state=1)
+    path = tmp_path / "noise.npz"
+    np.savez(path, X=X, y=y)
+
+    found = answer(
+        run(
+            "estimate", path, "--selector", "anova", "--features", 10, "--learner",
+            "nb", "--methods", "cv10", "--json",
+        )
+    )  # fmt: skip
+
+    pipeline = make_pipeline(
+        make_selector("anova", n_features_to_select=10), make_classifier("nb")
+    )
+    expected = estimate(pipeline, X, y, method=make_method("cv10"), random_state=0)
+    assert found["estimates"][0]["value"] == expected.value < 0.7
+    assert found["words"]["belief"] == "care"
+    assert "chosen anew on every training set" in found["settings"]["selection"]
+
+
+def test_nominal_columns_reach_the_learner_behind_a_selector(run, tmp_path):
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["red", "green", "blue"], 90)
+    frame = pd.DataFrame({"noise": rng.normal(size=90).round(2), "colour": kind})
+    frame["class"] = np.where(kind == "red", "stop", "go")
+    path = tmp_path / "colours.csv"
+    frame.to_csv(path, index=False)
+
+    found = answer(
+        run("estimate", path, "--target", "class", "--selector", "information-gain",
+            "--features", 1, "--methods", "cv3", "--json")
+    )  # fmt: skip
+
+    assert found["estimates"][0]["value"] == 1.0
+
+
+@pytest.mark.parametrize("selection", [(), ("--selector", "anova")])
+def test_sparse_matrices(run, tmp_path, selection):
+    X, y = make_linear(60, random_state=0)
+    X = sparse.csr_array(np.where(X > 0.5, X, 0))
+    path = tmp_path / "counts.npz"
+    np.savez(path, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y)
+
+    found = answer(
+        run("estimate", path, "--learner", "nb", *selection, "--methods", "cv3",
+            "--json")
+    )  # fmt: skip
+
+    assert found["data"]["n_features"] == 60
+    assert " at 0x" not in found["settings"]["estimator"]
+
+
+# ---- failures that are explained -----------------------------------------------
+
+
+def test_a_memoriser_is_found_out(run, table):
+    result = run("estimate", table, "--target", "kind", "--learner", "1nn",
+                 "--methods", "boot632-10", "cv5")  # fmt: skip
+
+    assert "knows its training cases by heart" in result.stdout
+    assert "1nn is right about" in result.stdout
+    assert "by stratified 5-fold cross-validation" in result.stdout
+
+
+def test_a_learner_of_the_majority_is_found_out_under_leave_one_out(run, tmp_path):
+    rows = "\n".join(f"1,{label}" for label in ["a", "b"] * 20)
+    path = tmp_path / "flat.csv"
+    path.write_text(f"x,class\n{rows}\n")
+
+    found = answer(
+        run("estimate", path, "--target", "class", "--methods", "loo", "cv10", "--json")
+    )
+
+    loo, cv = found["estimates"]
+    assert (loo["value"], cv["value"]) == (0.0, 0.5)
+    assert any("leaving cases of a class out" in note for note in loo["notes"])
+
+
+def test_a_doubt_is_told_once(run, table):
+    """The library warns and notes; the command line shows the note."""
+    text = table.read_text().replace("yes", "rare", 1)
+    table.write_text(text)
+
+    result = run("estimate", table, "--target", "kind", "--methods", "cv5")
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert result.stdout.count("fewer than the 5 folds") == 1
+
+
+def test_other_warnings_are_told_once(run, table, monkeypatch):
+    import veridical.estimation
+
+    measure = veridical.estimation.estimate
+
+    def warn(*arguments, **options):
+        for _ in range(3):
+            warnings.warn("The light is dim.", UserWarning, stacklevel=1)
+        return measure(*arguments, **options)
+
+    monkeypatch.setattr(veridical.estimation, "estimate", warn)
+    result = run("estimate", table, "--target", "kind", "--methods", "holdout")
+
+    assert result.stderr == "Note: The light is dim.\n"
+
+
+# ---- a source whose truth is known -----------------------------------------------
+
+
+def test_without_data_the_truth_is_known(run, monkeypatch):
+    monkeypatch.setattr(verb, "N_FRESH", 3000)
+    plain = run("estimate", "--learner", "nb", *FEW)
+    found = answer(run("estimate", "--learner", "nb", *FEW, "--json"))
+
+    assert plain.stdout.startswith("No data given, so this is the linear source")
+    assert "the truth" in plain.stdout
+    assert found["words"]["belief"] == "known"
+    assert found["data"]["n_samples"] == 125
+    truth = found["truth"]
+    assert truth["n_test"] == 3000
+    X, y = make_linear(125, random_state=0)
+    model = make_classifier("nb").fit(X, y)
+    fresh = make_linear(50_000, random_state=99)
+    right = np.mean(model.predict(fresh[0]) == fresh[1])
+    bounds = truth["intervals"][0]
+    reach = bounds["high"] - bounds["low"]  # twice the interval's half: 4 errors
+    assert abs(right - truth["value"]) < reach
+    for shown in found["estimates"]:
+        assert shown["off"] == pytest.approx(shown["value"] - truth["value"])
+
+
+def test_the_fresh_cases_are_not_the_training_cases():
+    train = make_linear(125, random_state=0)[0]
+    rng = np.random.default_rng([0, 1])
+
+    assert not np.isin(make_linear(verb.N_FRESH, random_state=rng)[0], train).any()
+
+
+# ---- lists of words ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--methods", "cv3", "holdout"],
+        ["--methods", "cv3", "--methods", "holdout"],
+        ["--methods=cv3", "holdout"],
+        ["--methods", "cv3", "holdout", "cv3"],
+    ],
+)
+def test_ways_to_write_a_list(run, table, words):
+    found = answer(run("estimate", table, "--target", "kind", *words, "--json"))
+
+    assert [e["method"] for e in found["estimates"]] == [
+        "stratified 3-fold cross-validation",
+        "holdout",
+    ]
+
+
+def test_a_list_ends_at_two_dashes(run, table, monkeypatch):
+    monkeypatch.chdir(table.parent)
+
+    found = answer(
+        run("estimate", "--target", "kind", "--json", "--methods", "cv3", "--",
+            "table.csv")
+    )  # fmt: skip
+
+    assert found["data"]["name"] == "table.csv"
+
+
+def test_brackets_in_names_are_not_markup(run, table, tmp_path):
+    odd = table.rename(tmp_path / "[bold red]odd.csv")
+
+    result = run("estimate", odd, "--target", "kind", "--methods", "cv3")
+
+    assert "[bold red]odd.csv: 60 cases" in result.stdout
+    assert os.listdir(tmp_path) == ["[bold red]odd.csv"]

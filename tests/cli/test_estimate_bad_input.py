@@ -1,0 +1,60 @@
+"""Bad input to ``veridical estimate``: a sentence, status 2, nothing written."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.cli.test_bad_input import GOOD, assert_refused, spoil
+
+CASES = [
+    ("one class", [], ["only one class", "'yes'", "at least two"]),
+    ("no values", [], ["no value at all", "'x0'", "remove"]),
+    ("same names", [], ["more than one column named 'x0'", "rename"]),
+    ("header only", [], ["header but no rows"]),
+    ("empty", [], ["table.csv is empty"]),
+    ("junk", [], ["table.csv", "not a text file"]),
+    (GOOD, ["--target", "kin"], ["no column 'kin'", "did you mean 'kind'"]),
+    (GOOD, ["--learner", "c54"], ["'c54'", "did you mean 'c45'", "logistic"]),
+    (GOOD, ["--methods", "cv"], ["no method 'cv'", "cvN", "boot632"]),
+    (GOOD, ["--methods", "cv1"], ["folds", "2"]),
+    (GOOD, ["--methods", "cv61"], ["61"]),
+    (GOOD, ["--methods", "table.csv"], ["'table.csv'"]),
+    (GOOD, ["--methods", "x" * 5000], ["no method"]),
+    (GOOD, ["--selector", "relief"], ["'relief'", "did you mean 'relieff'"]),
+    (GOOD, ["--features", "3"], ["--features 3", "--selector"]),
+    (GOOD, ["--selector", "anova", "--features", "7"], ["7", "1 to 6"]),
+    (GOOD, ["--selector", "anova", "--features", "0"], ["0", "1 to 6"]),
+    (GOOD, ["--seed", "-1"], ["--seed -1"]),
+    (GOOD, ["--jobs", "0"], ["--jobs 0"]),
+]
+
+
+@pytest.mark.parametrize(("how", "options", "words"), CASES)
+def test_bad_input_is_named_with_its_cure(run, table, tmp_path, how, options, words):
+    if how:
+        spoil(table, how)
+    out = tmp_path / "page.html"
+
+    result = run("estimate", table, "--target", "kind", "--out", out, *options)
+
+    assert_refused(result, words)
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_a_file_needs_a_target_and_a_target_a_file(run, table):
+    assert_refused(run("estimate", table), ["Which column", "target", "'x0'"])
+    assert_refused(run("estimate", "--target", "kind"), ["--target kind", "DATA"])
+
+
+def test_a_file_behind_the_methods_is_told_apart(run, table):
+    result = run("estimate", "--methods", "cv10", table)
+
+    assert_refused(result, ["was read as one of the --methods", "name the file first"])
+
+
+def test_bad_options_are_refused_without_data_too(run):
+    for options in (["--seed", "-1"], ["--learner", "c54"], ["--methods", "cv500"]):
+        result = run("estimate", *options)
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,291 @@
+"""Estimates as numbers, sentences and a page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from tests.report import estimates_records as records
+from tests.report.hostile import PAYLOADS
+from tests.report.markup import Page
+
+from veridical import report
+from veridical._records import InputError
+from veridical.estimation import CrossValidation, nested_cv, wilson
+from veridical.estimation import estimate as measure
+from veridical.report import draw
+from veridical.report.schema import EstimatesSummary, EstimateSummary
+from veridical.report.summarize import summarize
+
+
+def read(record, tmp_path):
+    return Page(report.save(record, tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+# ---- numbers --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["estimates", "with_failure", "with_truth"])
+def test_summary_survives_json(kind):
+    summary = report.to_json(getattr(records, kind)())
+
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert set(summary) == set(EstimatesSummary.__annotations__)
+    for estimate in summary["estimates"]:
+        assert set(estimate) == set(EstimateSummary.__annotations__)
+
+
+def test_figures_are_those_of_the_record():
+    summary = report.to_json(records.with_truth())
+    cv, boot = summary["estimates"]
+    low, high = wilson(0.5, 200)
+
+    assert (cv["value"], boot["value"]) == (0.5, 0.684)
+    assert cv["intervals"][0] == {
+        "kind": "wilson",
+        "low": low,
+        "high": high,
+        "assumes": records.STABLE,
+    }
+    assert [b["kind"] for b in cv["intervals"]] == ["wilson", "corrected-t"]
+    assert boot["intervals"] == []
+    assert boot["off"] == pytest.approx(0.164)
+    assert (cv["n_splits"], cv["n_test"]) == (10, 200)
+    assert summary["data"]["chance"] == 0.55
+
+
+def test_nested_is_shown_only_where_somebody_had_it_computed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], 20)
+    from sklearn.naive_bayes import GaussianNB
+
+    found = measure(GaussianNB(), X, y, method=CrossValidation(4), random_state=3)
+    record = records.estimates(found)
+
+    def kinds():
+        return [b["kind"] for b in report.to_json(record)["estimates"][0]["intervals"]]
+
+    assert kinds() == ["wilson", "corrected-t"]
+    bounds = found.interval(kind="nested")
+    assert kinds() == ["wilson", "nested", "corrected-t"]
+    again = nested_cv(GaussianNB(), X, y, n_folds=4, n_repeats=50, random_state=3)
+    assert bounds == again.interval()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"metric": "f1_macro"}, "f1_macro"), ({"metric": "<b>\x1b[2J"}, "<b>\ufffd")],
+)
+def test_other_scores_than_accuracy_are_refused(fields, words):
+    with pytest.raises(InputError, match=words):
+        summarize(records.estimates(records.estimate(0.8, **fields)))
+
+
+def test_nothing_is_refused():
+    with pytest.raises(InputError, match="without an estimate"):
+        summarize(replace(records.estimates(), estimates=()))
+
+
+# ---- sentences ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "belief", "words"),
+    [
+        ([records.estimate(0.8)], "yes", "c45 is right about 80.0 % of new cases (95"),
+        ([records.estimate(0.58)], "open", "not shown to beat always naming the most"),
+        (
+            [records.estimate(0.65, test_share=1.0)],
+            "care",
+            "which interval you believe",
+        ),
+        ([records.bootstrap(0.8)], "care", "which has no valid interval"),
+        ([records.resubstitution()], "no", "cannot be told from the cases it has"),
+        ([records.estimate(0.8, notes=("Doubt.",))], "care", "a doubt about every"),
+        (
+            [records.resubstitution(), records.bootstrap(0.9), records.estimate(0.8)],
+            "yes",
+            "80.0 %",
+        ),
+        (
+            [records.estimate(0.7, n_test=66, method="holdout"), records.estimate(0.8)],
+            "yes",
+            "80.0 %",
+        ),
+        (
+            [records.estimate(0.7, notes=("Doubt.",)), records.bootstrap(0.8)],
+            "care",
+            "80.0 %",
+        ),
+    ],
+)
+def test_the_first_sentence(found, belief, words):
+    said = report.to_json(records.estimates(*found))["words"]
+
+    assert said["belief"] == belief
+    assert words in said["headline"]
+
+
+@pytest.mark.parametrize(("truth", "verb"), [(0.52, "covers"), (0.7, "misses")])
+def test_the_truth_comes_first(truth, verb):
+    known = records.fresh(truth)
+    said = report.to_json(records.with_truth(truth=known))["words"]
+
+    assert said["belief"] == "known"
+    assert said["headline"].startswith(f"c45 is right about {100 * truth:.1f} % of new")
+    assert f"its interval {verb} the truth" in said["headline"]
+    assert "tested on 20000 fresh ones" in said["evidence"]
+
+
+def test_a_doubt_is_said_once_with_its_methods():
+    note = "Class 'x' is missing."
+    record = records.estimates(
+        records.estimate(0.8, notes=(note,)),
+        records.bootstrap(0.8, notes=(note, "More.")),
+    )
+
+    notes = report.to_json(record)["words"]["notes"]
+
+    assert [n["text"] for n in notes] == [note, "More."]
+    assert notes[0]["methods"] == [e.method for e in record.estimates]
+
+
+def test_every_method_that_has_a_name_is_explained():
+    from veridical.estimation import METHODS, make_method
+
+    for name in METHODS:
+        method = make_method(name.replace("N", "3").replace("M", "2"))
+        record = records.estimates(records.estimate(0.8, method=method.describe()))
+        assert len(report.to_json(record)["words"]["methods"]) == 1, name
+
+
+# ---- picture --------------------------------------------------------------------
+
+
+def test_marks_lie_where_their_accuracy_is():
+    summary = report.to_json(records.with_truth())
+    root = ET.fromstring(draw.forest(summary))
+    bounds = summary["estimates"][0]["intervals"]
+    scale = draw.scale_for(
+        [0.5, 0.684, 0.52, *(b[end] for b in bounds for end in ("low", "high"))], 0.55
+    )
+
+    def at(value):
+        return f"{scale.x(value):.4g}%"
+
+    dots = [(c.get("cx"), c.get("class")) for c in root.iter("circle")]
+    assert dots == [(at(0.5), "vd-dot vd-a"), (at(0.684), "vd-dot vd-b")]
+    groups = {g.get("class"): g for g in root.iter("g")}
+    for name, value in (("vd-truth", 0.52), ("vd-chance", 0.55)):
+        assert [line.get("x1") for line in groups[name].iter("line")] == [at(value)]
+    whiskers = next(iter(groups["vd-usual"].iter("line")))
+    assert whiskers.get("x1") == at(bounds[0]["low"])
+    assert whiskers.get("x2") == at(bounds[0]["high"])
+    height = float(root.get("height"))
+    assert all(float(c.get("cy")) < height for c in root.iter("circle"))
+
+
+def test_the_picture_in_words():
+    root = ET.fromstring(draw.forest(report.to_json(records.with_truth())))
+
+    words = root.get("aria-label")
+    for part in ("cross-validation 50.0 %, 43.1 to 56.9 %", "truth is 52.0 %", "55.0"):
+        assert part in words
+
+
+# ---- page -----------------------------------------------------------------------
+
+
+def test_sections_in_reading_order(tmp_path):
+    page = read(records.with_truth(), tmp_path)
+
+    assert [text for _, text in page.headings[1:]] == [
+        "The estimates side by side",
+        "The figures",
+        "What is doubtful, and why",
+        "Method and provenance",
+        "To repeat it",
+    ]
+    for words in (
+        records.MEMORY,
+        "the wilson interval assumes the learner is stable.",
+        "no interval is valid.",
+        "+16.4",
+        "20000 fresh cases",
+        "veridical estimate --seed 0",
+        "yes 110 (55.0 %)",
+    ):
+        assert words in page.text
+
+
+def test_without_doubt_or_truth_neither_is_spoken_of(tmp_path):
+    page = read(records.estimates(), tmp_path)
+
+    assert "What is doubtful, and why" not in [text for _, text in page.headings]
+    assert "truth" not in page.text
+
+
+def test_page_can_be_read_without_seeing_it(tmp_path):
+    page = read(records.with_truth(), tmp_path)
+    tags = Counter(tag for tag, _ in page.elements)
+
+    assert tags["caption"] == tags["table"] == 1
+    assert all("scope" in names for tag, names in page.elements if tag == "th")
+    assert ("svg", "role", "img") in page.attributes
+    assert not {"script", "iframe"} & set(tags)
+    assert "style" not in {name for _, name, _ in page.attributes}
+    columns = [tag for tag, names in page.elements if "scope" in names].count("th")
+    assert columns == 7 + 3
+
+
+def test_fragment_is_the_first_part_of_the_page():
+    record = records.with_failure()
+    fragment = Page(report.fragment(record))
+
+    assert fragment.headings[0][0] == 1
+    assert {"html", "head", "body", "meta"}.isdisjoint(t for t, _ in fragment.elements)
+    assert record._repr_html_() == report.fragment(record)
+
+
+def named(text):
+    """A record with a text in every place a name can have."""
+    odd = {"method": text, "notes": (text,), "learner": text, "details": {text: 1.0}}
+    return records.with_truth(
+        name=text,
+        learner=text,
+        class_names=(text, text + " 2"),
+        settings={"command": text, text: text},
+        truth=records.fresh(0.5, method=text),
+    ), (
+        records.estimates(
+            records.estimate(0.7, assumes={"wilson": text}, **odd),
+            records.bootstrap(0.6, **odd),
+            learner=text,
+        )
+    )
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_name_becomes_markup(payload):
+    for hostile, harmless in zip(named(payload), named("name"), strict=True):
+        pages = [
+            Page(report.render.page(summarize(record)))
+            for record in (hostile, harmless)
+        ]
+        assert Counter(pages[0].elements) == Counter(pages[1].elements)
+        assert pages[0].other == pages[1].other
+
+
+def test_endless_names_are_cut():
+    for record in named("x" * 100_000):
+        assert len(report.render.page(summarize(record))) < 100_000
+
+
+def test_an_estimates_record_saves_itself(tmp_path):
+    path = records.estimates().save(tmp_path / "page.html")
+
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
