@@ -51,6 +51,14 @@ _Where = Annotated[
     ),
 ]
 _Seed = Annotated[int, typer.Option(help="Decides all that is left to chance.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write what was found as a page, beside what the paper says.",
+        show_default=False,
+    ),
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 _File = Annotated[Path, typer.Argument(metavar="STORE", help="The store.")]
 
@@ -108,6 +116,7 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed cells once more.")
     ] = False,
+    out: _Out = None,
     as_json: _Json = False,
 ) -> None:
     """Run a study, or go on with it: what the store holds is not computed again.
@@ -118,11 +127,14 @@ def run(
     path = store or Path(f"{name}.sqlite")
     _refuse_if_held(path)
 
+    from veridical.cli import study_report
     from veridical.cli.watching import watching
     from veridical.experiments import Limits, parse_where, run_study
 
     study = _find(name)
+    study_report.check_page(study, out)
     chosen = _spec(study, scale, spec, seed)
+    study_report.tell_notices(study, chosen)
     conditions = parse_where(where or [])
     limits = Limits(
         _seconds(limit_cell, "--limit-cell"), _bytes(limit_memory, "--limit-memory")
@@ -140,7 +152,11 @@ def run(
             limit_seconds=time_allowed,
             watch=watch,
         )
-    _tell(report, path, as_json)
+    stopped = report.stopped == "signal"
+    found = None if stopped else study_report.find(study, chosen, path)
+    _tell(report, path, as_json, study_report.as_json(found, out) if as_json else {})
+    if not as_json:
+        study_report.tell(found, out)
     if report.stopped == "signal":
         raise typer.Exit(130)
     raise typer.Exit(1 if report.counts.failed else 0)
@@ -154,14 +170,18 @@ def show(
     store: _Store = None,
     where: _Where = None,
     seed: _Seed = 0,
+    out: _Out = None,
     as_json: _Json = False,
 ) -> None:
-    """What does a study vary, and how far is it?"""
+    """What does a study vary, how far is it, and what has it found?"""
+    from veridical.cli import study_report
     from veridical.experiments import Plan, Store, parse_where
 
     study = _find(name)
+    study_report.check_page(study, out)
     path = store or Path(f"{name}.sqlite")
     chosen: Any = _spec(study, scale, spec, seed)
+    study_report.tell_notices(study, chosen)
     conditions = parse_where(where or [])
     failures: list[dict[str, Any]] = []
     if store is not None or path.exists():
@@ -174,6 +194,7 @@ def show(
     else:
         plan = Plan(study, chosen, where=conditions)
     counts = plan.counts
+    found = study_report.find(study, chosen, path)
     if as_json:
         content = {
             "study": name,
@@ -181,6 +202,7 @@ def show(
             "spec": chosen.model_dump(mode="json"),
             **_numbers(counts),
             "failures": failures,
+            **study_report.as_json(found, out),
         }
         typer.echo(json.dumps(content, indent=2))
         return
@@ -192,6 +214,7 @@ def show(
         cell = ", ".join(f"{key} {value}" for key, value in failure["cell"].items())
         words = f"  {failure['status']}: {cell}: {failure['detail'] or ''}"
         typer.echo(in_one_line(words))
+    study_report.tell(found, out)
 
 
 @app.command()
@@ -332,7 +355,7 @@ def _numbers(counts: Any) -> dict[str, int]:
     return {name: getattr(counts, name) for name in names}
 
 
-def _tell(report: RunReport, path: Path, as_json: bool) -> None:
+def _tell(report: RunReport, path: Path, as_json: bool, found: dict[str, Any]) -> None:
     from veridical.experiments.progress import duration
 
     counts = report.counts
@@ -344,6 +367,7 @@ def _tell(report: RunReport, path: Path, as_json: bool) -> None:
             "working": report.working,
             "stopped": report.stopped,
             "store": str(path),
+            **found,
         }
         typer.echo(json.dumps(content, indent=2))
         return

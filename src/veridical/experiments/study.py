@@ -158,6 +158,10 @@ class Study(Protocol):
 
     Objects must be picklable and live in a module that can be imported: workers get
     them by reference.
+
+    Two more methods are asked for where there are any: ``findings(frame)`` makes a
+    `StudyReport` of the table of results, and ``notices(spec)`` says in sentences what
+    the user should know beforehand, such as which data are missing.
     """
 
     @property

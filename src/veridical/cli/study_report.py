@@ -1,0 +1,85 @@
+"""What a study found, in words and as a page, where the study says how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from veridical.cli.failures import in_one_line
+
+if TYPE_CHECKING:
+    from veridical._records import StudyReport
+
+
+def tell_notices(study: Any, spec: Any) -> None:
+    """Say on stderr what the user should know beforehand, such as missing data."""
+    if hasattr(study, "notices"):
+        for sentence in study.notices(spec):
+            typer.echo(in_one_line(sentence), err=True)
+
+
+def check_page(study: Any, out: Path | None) -> None:
+    """Refuse a page that cannot be written, before the work that it will show."""
+    if out is None:
+        return
+    from veridical._records import InputError
+    from veridical.report import check_writable
+
+    if not hasattr(study, "findings"):
+        raise InputError(
+            f"{study.name} has no page of its own yet; leave out --out and use "
+            "veridical study export."
+        )
+    check_writable(out)
+
+
+def find(study: Any, spec: Any, path: Path) -> StudyReport | None:
+    """Put together what a store says about the paper; None where it says nothing."""
+    if not hasattr(study, "findings") or not path.exists():
+        return None
+    from veridical.experiments import Plan, Store
+
+    with Store(path) as opened:
+        plan = Plan(study, spec, opened.keys())
+        if not plan.counts.ok:
+            return None
+        frame = opened.frame(only=plan.keys)
+    found: StudyReport = study.findings(frame)
+    settings = {
+        "cells": str(plan.counts),
+        **{key: str(value) for key, value in spec.model_dump(mode="json").items()},
+        **found.settings,
+    }
+    return replace(found, settings=settings)
+
+
+def tell(report: StudyReport | None, out: Path | None) -> None:
+    """List the findings, and write the page where one is asked for."""
+    if report is None:
+        return
+    from veridical.report.studies import headline, save
+
+    typer.echo(headline(report))
+    for check in report.checks:
+        line = in_one_line(
+            f"{check.statement}: {check.ours} [published: {check.published}]"
+        )
+        typer.echo(f"  {check.outcome:14}  {line}")
+    for note in report.notes:
+        typer.echo(in_one_line(note))
+    if out is not None:
+        typer.echo(f"The page is in {save(report, out)}")
+
+
+def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
+    """Give the findings to a JSON reply; the page is written all the same."""
+    if report is None:
+        return {}
+    from veridical.report.studies import save, to_json
+
+    if out is not None:
+        save(report, out)
+    return {"findings": to_json(report)}
