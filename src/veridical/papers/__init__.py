@@ -17,6 +17,11 @@ _STUDIES = {
         "(Refaeilzadeh, Tang & Liu 2007)",
         "in_vs_out",
     ),
+    "accuracy-estimation": (
+        "Which estimate of accuracy can be trusted: cross-validation, with how many "
+        "folds, or the bootstrap? (Kohavi 1995)",
+        "accuracy_estimation",
+    ),
 }
 
 
