@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import elimination, ours, praznik, problems, theirs, weka
+from benchmarks import elimination, engine, ours, praznik, problems, theirs, weka
 from benchmarks.agreement import (
     all_of,
     close_scores,
@@ -340,6 +340,24 @@ MEMORY = Case(
     notes="Ratios of time are to the first row and compare different methods.",
 )
 
+ENGINE = Case(
+    name="engine",
+    title="A study through the experiment engine",
+    make=engine.study,
+    size={"n": 125, "p": 60},
+    small={"n": 125, "p": 60},
+    contenders=(
+        Contender("the work alone", engine.work_alone),
+        Contender(
+            "with the engine", engine.with_engine, check=close_scores(rtol=1e-15)
+        ),
+    ),
+    aims=(Faster("with the engine", "the work alone", 1 / 1.1),),
+    notes="The smoke scale of the study in-vs-out, 240 cells, in this process: "
+    "planning, keys, checksums and a store on disk come on top of the work. A worker "
+    "process takes a few seconds more to start, once.",
+)
+
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
@@ -354,6 +372,7 @@ CASES: dict[str, Case] = {
         ANOVA,
         *(_rank_many(name, parameters) for name, parameters in EVERY.items()),
         MEMORY,
+        ENGINE,
     )
 }
 

@@ -1,0 +1,51 @@
+"""What the experiment engine adds to the work of a study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.declare import Problem, Result
+
+STUDY, SCALE = "in-vs-out", "smoke"
+
+
+def study(n: int, p: int) -> Problem:
+    """The study brings its own data; `X` only stands for their usual size."""
+    return Problem(np.zeros((n, p)), np.arange(n) % 2)
+
+
+def work_alone(problem: Problem) -> Result:
+    """Run every unit of the study and keep the accuracies in memory."""
+    plan, spec = _plan()
+    values = [cell for unit in plan.units(spec) for cell in plan.run(unit)]
+    return Result(scores=_numbers(values))
+
+
+def with_engine(problem: Problem) -> Result:
+    """Run the same through the engine: planned, keyed, checked, stored on disk."""
+    from veridical.experiments import Serial, Store, run_study
+
+    plan, spec = _plan()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "study.sqlite"
+        run_study(plan, spec, path, executor=Serial())
+        with Store(path) as store:
+            values = [json.loads(row.values or "null") for row in store.rows()]
+    return Result(scores=_numbers(values))
+
+
+def _plan() -> tuple[Any, Any]:
+    from veridical.papers import find_study
+
+    found = find_study(STUDY)
+    return found, found.plan(SCALE, 0)
+
+
+def _numbers(values: list[Any]) -> Any:
+    """All accuracies, in an order that does not depend on who ran first."""
+    return np.sort([float(cell["truth"]) for cell in values])
