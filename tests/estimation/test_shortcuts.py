@@ -47,7 +47,7 @@ LEARNERS = [
 
 def numbers(kind):
     rng = np.random.default_rng(8)
-    n = 48
+    n = 36
     y = rng.integers(3, size=n)
     X = rng.normal(size=(n, 4)) + 0.8 * y[:, None]
     if kind == "far":  # large means, small spreads
@@ -55,13 +55,13 @@ def numbers(kind):
     elif kind == "whole":  # ties everywhere
         X = np.round(X)
     elif kind == "twins":  # every case three times
-        X, y = np.repeat(X[:16], 3, axis=0), np.repeat(y[:16], 3)
+        X, y = np.repeat(X[:12], 3, axis=0), np.repeat(y[:12], 3)
     elif kind == "rare":  # a class of two, a column with one odd value, a constant
         y = np.r_[[2, 2], rng.integers(2, size=n - 2)]
         X[:, 1], X[5, 1], X[:, 2] = 1.0, 7.0, 3.25
     elif kind == "mirror":  # two classes alike: all predictions hang on a tie
-        X = np.r_[X[:20], X[:20]]
-        y = np.repeat([0, 1], 20)
+        X = np.r_[X[:18], X[:18]]
+        y = np.repeat([0, 1], 18)
     elif kind == "flat":  # one class does not vary in a column
         X[y == 1, 0] = 2.0
     return X, np.array(["u", "v", "w"])[y]
@@ -164,14 +164,15 @@ def test_what_a_shortcut_cannot_do_is_done_plainly():
 
 def test_bad_parameters_and_data_are_refused_as_ever():
     X, y = numbers("easy")
+    method = CrossValidation(3)
     with pytest.raises(ValueError, match="var_smoothing"):
-        estimate(GaussianNB(var_smoothing=-1), X, y)
+        estimate(GaussianNB(var_smoothing=-1), X, y, method=method)
     with pytest.raises(ValueError, match="min_std"):
-        estimate(NaiveBayes(min_std=0), X, y)
+        estimate(NaiveBayes(min_std=0), X, y, method=method)
     with pytest.raises(ValueError, match="n_neighbors"):
-        estimate(KNeighborsClassifier(0), X, y)
+        estimate(KNeighborsClassifier(0), X, y, method=method)
     with pytest.raises(ValueError, match="NaN"):
-        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y)
+        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y, method=method)
 
 
 # -- learners that offer it themselves -----------------------------------------------
@@ -211,7 +212,9 @@ def test_a_shortcut_can_be_registered(monkeypatch):
 
     X, y = numbers("easy")
     assert shortcuts.find_shortcut(Constant()) is constant
-    assert estimate(Constant(), X, y).value == np.mean(y == "u")
+    assert estimate(Constant(), X, y, method=CrossValidation(3)).value == np.mean(
+        y == "u"
+    )
 
 
 # -- time ----------------------------------------------------------------------------

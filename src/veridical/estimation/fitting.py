@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from veridical._records import InputError, IntArray
 from veridical.datasets import check_table
@@ -125,6 +126,8 @@ def _over_splits(
     if not splits:
         return []
     supports = _supports(estimator, problem, splits)
+    if effective_n_jobs(n_jobs) == 1:
+        return _work(estimator, problem, splits, supports, scorer)
     n_parts = min(len(splits), 4 * effective_n_jobs(n_jobs))
     parts = np.array_split(np.arange(len(splits)), n_parts)
     done = Parallel(n_jobs=n_jobs)(
@@ -149,7 +152,7 @@ def _work(
 ) -> list[Any]:
     results: list[Any] = []
     # BLAS sums in another order on another number of threads; one is always the same.
-    with threadpool_limits(limits=1):
+    with _threads().limit(limits=1):
         for (train, test), support in zip(splits, supports, strict=True):
             model = _fit(estimator, problem, train, support)
             X = _safe_indexing(problem.X, test)
@@ -158,6 +161,12 @@ def _work(
             else:
                 results.append(float(scorer(model, X, problem.y[test])))
     return results
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Look for the libraries that use threads; once, since looking takes a while."""
+    return ThreadpoolController()
 
 
 def _fit(estimator: Any, problem: Problem, train: IntArray, support: Any) -> Any:

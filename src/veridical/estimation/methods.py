@@ -281,7 +281,7 @@ class Splitter:
                 splitter.random_state = seed
         try:
             splits = [
-                Split(_rows(test, len(y)), len(y), _rows(train, len(y)))
+                _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
                 for train, test in splitter.split(np.zeros((len(y), 1)), y)
             ]
         except (ValueError, TypeError) as error:
@@ -347,6 +347,13 @@ def stratified_folds(
 
 
 # -- small things --------------------------------------------------------------------
+
+
+def _as_split(train: IntArray, test: IntArray, n: int) -> Split:
+    """Keep the training rows only where they are not simply the other ones."""
+    plain = Split(test, n)
+    is_rest = plain.n_train == len(train) and np.array_equal(plain.train, train)
+    return plain if is_rest else Split(test, n, train)
 
 
 def _rows(given: Any, n: int) -> IntArray:
