@@ -21,6 +21,7 @@ _ROOMS = (
 _NAMES = {
     "compare": "comparison",
     "truth": "comparison",
+    "estimate": "estimation",
 }
 
 __all__ = ["__version__", *_ROOMS, *_NAMES]
