@@ -50,40 +50,50 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
 )
 def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, pick):
     verdicts = {"in": verdict(inside), "out": verdict(outside)}
-    text = recommend(verdicts, PLAIN, (), WORDING)
+    text = recommend(verdicts, PLAIN, (), {}, WORDING)
     assert claim in text
     assert pick in text
     assert "artefact" not in text
 
 
 def test_figures_are_for_the_winner():
-    text = recommend({"in": verdict(-0.1)}, PLAIN, (), WORDING)
+    text = recommend({"in": verdict(-0.1)}, PLAIN, (), {}, WORDING)
     assert (
         "ahead by 10.0 points of accuracy (95 % interval 9.2 to 10.8, p < 0.001)"
         in (text)
     )
-    text = recommend({"in": verdict(-0.002)}, PLAIN, (), WORDING)
+    text = recommend({"in": verdict(-0.002)}, PLAIN, (), {}, WORDING)
     assert "Alpha minus Beta is −0.2 points" in text
     assert "(95 % interval −1.0 to 0.6, p = " in text
 
 
 def test_one_method_alone():
-    only_in = recommend({"in": verdict(0.1)}, PLAIN, (), WORDING)
+    only_in = recommend({"in": verdict(0.1)}, PLAIN, (), {}, WORDING)
     assert only_in.startswith("You may claim")
     assert "pick" not in only_in
-    only_out = recommend({"out": verdict(0.1)}, PLAIN, (), WORDING)
+    only_out = recommend({"out": verdict(0.1)}, PLAIN, (), {}, WORDING)
     assert "run IN as well" in only_out
     assert "You may claim" not in only_out
+
+
+def test_the_accuracy_to_report_is_that_of_in():
+    scores = accuracy(0.6, 0.58, 0.9, 0.5)
+    optimism = {"a": Interval(0.3, -0.015, 0.615), "b": Interval(-0.08, -0.2, 0.04)}
+    verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
+    text = recommend(verdicts, scores, (), optimism, WORDING)
+    assert "The accuracy to report is IN's: 60.0 % for Alpha (OUT reads 30.0" in text
+    assert "points higher, 95 % interval −1.5 to 61.5)" in text
+    assert "58.0 % for Beta (OUT reads 8.0 points lower" in text
 
 
 def test_artefacts_are_said_first():
     scores = accuracy(0.48, 0.8, 0.93, 0.8)
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
-    text = recommend(verdicts, scores, ("a",), WORDING)
+    text = recommend(verdicts, scores, ("a",), {}, WORDING)
     assert text.startswith("OUT is an artefact of selection here: it reports 93.0 %")
-    assert "IN reports 48.0 % (Alpha), which is not above chance (50.0 %" in text
+    assert "IN reports 48.0 % (Alpha), not shown to be above chance (50.0 %" in text
     assert "do not follow OUT's verdict" in text
-    both = recommend(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), ("a", "b"), WORDING)
+    both = recommend(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), ("a", "b"), {}, WORDING)
     assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
     assert "Neither selection is shown to be worth using" in both
 

@@ -96,3 +96,30 @@ def test_mrmr_is_brute_force_on_wide_data():
         order = oracle.mrmr(X.T.tolist(), Y.tolist(), scheme=scheme, n_searched=12)[1]
         fitted = MRMR(12, scheme=scheme, n_searched=12).fit(X, Y)
         assert fitted.order_.tolist() == order
+
+
+def test_correlations_below_a_thousandth_are_as_good_as_none():
+    """mRMR chooses by relevance among features that hardly repeat the first."""
+    rng = np.random.default_rng(31)
+    y = np.arange(400) % 2
+    noise = np.linalg.qr(np.column_stack([np.ones(400), y, rng.normal(size=(400, 3))]))[
+        0
+    ]
+    within = noise[:, 2:]  # three directions of no use, orthogonal to all the rest
+    means = (y - 0.5) / np.linalg.norm(y - 0.5)
+    first = means + 0.5 * within[:, 0]
+
+    def feature(relevance, correlation, direction):
+        """A feature with about this much of the class, and this correlation."""
+        x = relevance * means + within[:, direction]
+        x -= (x @ first) / (first @ first) * first
+        x /= np.linalg.norm(x)
+        return x + correlation * first / np.linalg.norm(first)
+
+    strict, slight = feature(0.2, 0.0, 1), feature(0.3, 6e-4, 2)
+    table = np.column_stack([strict, first, slight])
+    F = AnovaF(1).fit(table, y).scores_
+    R = np.abs(np.corrcoef(table.T))[1]
+    assert F[1] > F[2] > F[0]
+    assert R[0] < 1e-9 < 5e-4 < R[2] < 1e-3
+    assert MRMR(1).fit(table, y).order_.tolist() == [1, 2, 0]

@@ -20,7 +20,10 @@ scores_and_pairs = st.integers(1, 7).flatmap(
 def search(scores, table, threshold=0.0):
     scores = np.array(scores, dtype=float)
     return predominance(
-        scores, lambda i, j: table[i][j], threshold=threshold, atol=1e-12
+        scores,
+        lambda i, others: np.array([table[i][j] for j in others]),
+        threshold=threshold,
+        atol=1e-12,
     )
 
 
@@ -57,9 +60,9 @@ def test_redundancy_may_fall_short_by_rounding(redundancy, kept):
 def test_pairs_are_asked_for_only_where_needed():
     asked = []
 
-    def redundancy(i, j):
-        asked.append((i, j))
-        return 1.0 if i == 0 else 0.0
+    def redundancy(i, others):
+        asked.extend((i, int(j)) for j in others)
+        return np.full(len(others), 1.0 if i == 0 else 0.0)
 
     scores = np.array([0.9, 0.5, 0.4, 0.0, 0.0])
     ranking = predominance(scores, redundancy, threshold=0.0, atol=1e-12)

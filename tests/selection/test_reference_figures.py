@@ -72,7 +72,7 @@ def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
     columns = [[None if v != v else v for v in x] for x in X.T.tolist()]
     for (i, j), wanted in weka.PAIR_UNCERTAINTY.items():
         for a, b in ((i, j), (j, i)):
-            got = redundancy.between(a, b)
+            (got,) = redundancy.between(a, np.array([b]))
             assert got == pytest.approx(wanted, abs=DIGITS)
             codes = [
                 oracle.coded(columns[c], y.tolist(), nominal[c], "cuts") for c in (a, b)

@@ -1,5 +1,6 @@
 """Bad input is refused in words that say what is wrong, where, and what to do."""
 
+import re
 import warnings
 
 import numpy as np
@@ -12,8 +13,10 @@ from tests.selection.rows import each_selector
 from veridical._records import InputError
 from veridical.selection import (
     FCBF,
+    MRMR,
     AnovaF,
     Correlation,
+    DifferentialPrioritization,
     InformationGain,
     MDLDiscretizer,
     ReliefF,
@@ -293,3 +296,26 @@ def test_good_input_gives_no_warning(row):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         row.make(problem).fit(table, Y)
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        (FCBF(threshold="a"), "threshold='a'"),
+        (FCBF(threshold=float("nan")), "threshold=nan"),
+        (DifferentialPrioritization(alpha="x"), "alpha='x'"),
+        (MRMR(n_searched=2.5), "n_searched=2.5"),
+        (AnovaF(n_jobs=0), "n_jobs=0"),
+    ],
+    ids=["threshold", "nan", "alpha", "n_searched", "n_jobs"],
+)
+def test_parameters_of_the_wrong_kind(selector, words):
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1] * 3
+    with pytest.raises(InputError, match=re.escape(words)):
+        selector.fit(X, y)
+
+
+def test_the_column_that_cannot_be_used_is_named():
+    X = pd.DataFrame({"u": [1.0, 2.0, 3.0, 4.0], "v": ["a", "b", "a", "b"]})
+    with pytest.raises(InputError, match="such as column 'v'"):
+        AnovaF().fit(X, [0, 1, 0, 1])

@@ -194,6 +194,7 @@ def recommend(
     verdicts: Mapping[str, Verdict],
     accuracy: Accuracies,
     artefacts: Sequence[Side],
+    optimism: Mapping[Side, Interval],
     wording: Wording,
 ) -> str:
     """Say what may be claimed and what may be used, after the paper's conclusions.
@@ -207,7 +208,25 @@ def recommend(
     sentences.append(_on_claims(verdicts.get("in"), wording))
     if {"in", "out"} <= set(verdicts):
         sentences.append(_on_picking(verdicts, artefacts, wording))
+    if optimism and not artefacts:
+        sentences.append(_on_reporting(accuracy["in"], optimism, wording))
     return " ".join(sentences)
+
+
+def _on_reporting(
+    inside: FloatArray, optimism: Mapping[Side, Interval], wording: Wording
+) -> str:
+    """Which accuracy to report, and how much more OUT would have said."""
+    percent = 100 * means(inside)
+    parts = []
+    for i, side in enumerate(SIDES):
+        value, low, high = (100 * bound for bound in optimism[side])
+        parts.append(
+            f"{percent[i]:.1f} % for {wording.names[side]} (OUT reads "
+            f"{minus(abs(value))} points {'lower' if value < 0 else 'higher'}, "
+            f"{100 * (1 - wording.alpha):.4g} % interval {minus(low)} to {minus(high)})"
+        )
+    return f"The accuracy to report is IN's: {' and '.join(parts)}."
 
 
 def _on_artefacts(
@@ -224,8 +243,8 @@ def _on_artefacts(
     return (
         f"OUT is an artefact of selection here: it reports {listed('out')}, but when "
         f"the test cases are kept out of the selection, IN reports {listed('in')}, "
-        f"which is not above chance ({100 * wording.chance:.1f} %, always naming the "
-        "largest class)."
+        "not shown to be above chance "
+        f"({100 * wording.chance:.1f} %, always naming the largest class)."
     )
 
 

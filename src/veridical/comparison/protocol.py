@@ -205,7 +205,7 @@ def _conclude(
         by_classifier=by_classifier,
         optimism=optimism,
         bias_imbalance=say.imbalance(accuracy),
-        recommendation=say.recommend(verdicts, accuracy, artefacts, wording),
+        recommendation=say.recommend(verdicts, accuracy, artefacts, optimism, wording),
         settings=settings,
     )
 

@@ -16,7 +16,7 @@ from veridical.kernels.mdl import (
     column_cuts,
     xlogx_table,
 )
-from veridical.kernels.tables import pair_uncertainty
+from veridical.kernels.tables import uncertainty_with
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "cases"]
@@ -131,29 +131,45 @@ class UncertaintyRelevance:
 
 
 class UncertaintyRedundancy:
-    """Symmetrical uncertainty between two features of one training set.
+    """Symmetrical uncertainty between features of one training set.
 
-    Columns are coded when first asked for and kept, because a search visits few.
+    Features are coded when they are first asked for, and kept.
     """
 
     def __init__(
         self, data: Labelled, sets: TrainSets, s: int, mdl_cost: MdlCost
     ) -> None:
         self._data, self._sets, self._s, self._mdl_cost = data, sets, s, mdl_cost
-        self._codes: dict[int, tuple[NDArray[np.intp], int]] = {}
+        self._place = np.full(data.values.shape[1], -1, dtype=np.intp)
+        self._codes = np.empty((0, len(data.y)), dtype=np.int32)
+        self._sizes = np.empty(0, dtype=np.intp)
 
-    def _coded(self, j: int) -> tuple[NDArray[np.intp], int]:
-        if j not in self._codes:
+    def between(self, i: int, others: IntArray) -> FloatArray:
+        """Return the symmetrical uncertainty of feature `i` and each of the others."""
+        asked = np.append(others, i)
+        self._code(asked[self._place[asked] < 0])
+        out = np.empty(others.size)
+        uncertainty_with(
+            self._place[i],
+            self._place[others],
+            self._codes,
+            self._sizes,
+            self._sets.counts[self._s],
+            out,
+        )
+        return out
+
+    def _code(self, features: IntArray) -> None:
+        if not features.size:
+            return
+        new = np.empty((features.size, self._codes.shape[1]), dtype=np.int32)
+        for row, j in zip(new, features.tolist(), strict=True):
             x = column_block(self._data.values, j, j + 1)[0]
             if self._data.nominal[j]:
-                codes = np.where(np.isnan(x), -1, x).astype(np.intp)
+                row[:] = np.where(np.isnan(x), -1, x)
             else:
                 cuts = cut_points(self._data, self._sets, self._s, j, self._mdl_cost)
-                codes = interval_codes(x, cuts)
-            self._codes[j] = codes, int(codes.max()) + 1
-        return self._codes[j]
-
-    def between(self, i: int, j: int) -> float:
-        """Return the symmetrical uncertainty of features `i` and `j`."""
-        (a, n_a), (b, n_b) = self._coded(i), self._coded(j)
-        return pair_uncertainty(a, b, self._sets.counts[self._s], n_a, n_b)
+                row[:] = interval_codes(x, cuts)
+        self._place[features] = len(self._codes) + np.arange(features.size)
+        self._codes = np.concatenate([self._codes, new])
+        self._sizes = np.append(self._sizes, new.max(axis=1) + 1)

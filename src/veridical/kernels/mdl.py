@@ -113,6 +113,12 @@ def _side(
 
 
 @njit(cache=True, nogil=True)
+def _log2_of_3_to(k: int) -> float:
+    """``log2(3^k − 2)``, also where 3^k is more than a number can hold."""
+    return k * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0 ** (-k))
+
+
+@njit(cache=True, nogil=True)
 def _pays(
     n: int,
     classes: int,
@@ -126,7 +132,7 @@ def _pays(
 ) -> bool:
     """Weigh a cut by description length; entropies are times the number of cases."""
     gain = (entropy - entropy1 - entropy2) / n
-    delta = np.log2(3.0**classes - 2.0) - (
+    delta = _log2_of_3_to(classes) - (
         classes * entropy / n
         - classes1 * entropy1 / n1
         - classes2 * entropy2 / (n - n1)

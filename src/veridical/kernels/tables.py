@@ -103,3 +103,20 @@ def pair_uncertainty(
     for i in range(a.size):
         table[a[i], b[i]] += counts[i]  # −1 wraps round to the last row or column
     return gain_and_uncertainty(spread_pairs(table))[1]
+
+
+@njit(cache=True, nogil=True)
+def uncertainty_with(
+    one: int,
+    others: np.ndarray,
+    codes: np.ndarray,
+    n_values: np.ndarray,
+    counts: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Symmetrical uncertainty of one row of `codes` with each of the others."""
+    for k in range(others.size):
+        j = others[k]
+        out[k] = pair_uncertainty(
+            codes[one], codes[j], counts, n_values[one], n_values[j]
+        )

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 from numba import config
+
+from veridical._records import InputError
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -20,6 +23,12 @@ def thread_count(n_jobs: int | None) -> int:
     None means what numba was given: all cores, unless ``NUMBA_NUM_THREADS`` (which
     joblib sets in its worker processes) says otherwise.
     """
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise InputError(
+            f"n_jobs={n_jobs!r}; give a whole number of threads, -1 for all cores, or "
+            "None."
+        )
     available = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None:
         return available

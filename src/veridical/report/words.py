@@ -149,7 +149,7 @@ def _artefact(summary: Summary, side: Side) -> str:
         "same data it is tested on. With the selection inside the folds (IN) "
         f"{percent(mean['value'])} remains "
         f"({_confidence(summary)} {percent_range(mean['low'], mean['high'])}, "
-        f"n = {count(mean['n'], honest['unit'])}), no better than always naming the "
+        f"n = {count(mean['n'], honest['unit'])}), not shown to beat always naming the "
         f"most frequent class ({percent(summary['data']['chance'])})."
     )
 
@@ -171,7 +171,8 @@ def _headline(summary: Summary) -> tuple[str, str]:
     fooled = [side for side in SIDES if is_artefact(summary, side)]
     if len(fooled) == 2:
         return "no", (
-            "Neither selector beats chance: the accuracy under OUT is an artefact of "
+            "Neither selector is shown to beat chance: the accuracy under OUT is an "
+            "artefact of "
             "selecting on the same data."
         )
     winner = honest["difference"]["winner"]

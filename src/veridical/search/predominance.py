@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._records import FloatArray, Ranking
+from veridical._records import FloatArray, IntArray, Ranking
 from veridical.kernels.ordering import order_by_score
 
 TOLERANCE = 1e-8  # as Weka's FCBFSearch
@@ -20,7 +20,7 @@ TOLERANCE = 1e-8  # as Weka's FCBFSearch
 
 def predominance(
     scores: FloatArray,
-    redundancy: Callable[[int, int], float],
+    redundancy: Callable[[int, IntArray], FloatArray],
     *,
     threshold: float,
     atol: float,
@@ -32,8 +32,8 @@ def predominance(
     scores : array of shape (n_features,)
         Relevance of each feature.
     redundancy : callable
-        ``redundancy(i, j)``: how much features i and j say the same, on the scale of
-        the scores.
+        ``redundancy(i, others)``: how much feature i and each of the others say the
+        same, on the scale of the scores.
     threshold : float
         Only features that score more than this can be accepted.
     atol : float
@@ -53,13 +53,10 @@ def predominance(
         if removed[place]:
             continue
         accepted.append(leader)
-        for later in range(place + 1, candidates.size):
-            other = candidates[later]
-            if (
-                not removed[later]
-                and redundancy(leader, other) >= scores[other] - TOLERANCE
-            ):
-                removed[later] = True
+        later = place + 1 + np.flatnonzero(~removed[place + 1 :])
+        others = candidates[later]
+        said = redundancy(int(leader), others) >= scores[others] - TOLERANCE
+        removed[later[said]] = True
     order = np.concatenate(
         [np.array(accepted, dtype=np.intp), candidates[removed], rest]
     )

@@ -14,10 +14,12 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+import narwhals as nw
+import narwhals.selectors as ncs
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -47,11 +49,11 @@ class Abilities:
     missing: bool = False
     sparse: bool = False
 
-    def check(self, data: Labelled, name: str) -> None:
+    def check(self, data: Labelled, name: str, columns: Any = None) -> None:
         """Refuse data that needs an ability the method lacks."""
         needs = {
             "nominal": data.nominal.any(),
-            "missing": _has_nan(data.values),
+            "missing": not self.missing and _has_nan(data.values),
             "sparse": sparse.issparse(data.values),
         }
         cures = {
@@ -64,7 +66,12 @@ class Abilities:
         }
         for ability in fields(self):
             if needs[ability.name] and not getattr(self, ability.name):
-                raise InputError(f"{name} cannot use {cures[ability.name]}.")
+                words = cures[ability.name]
+                j = _first_column(data, ability.name)
+                if j is not None:
+                    place = j if columns is None else repr(columns[j])
+                    words = words.replace(";", f", such as column {place};", 1)
+                raise InputError(f"{name} cannot use {words}.")
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -117,12 +124,13 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        data = self._read(X, y)
+        copy = clone(self)  # what reading leaves behind belongs to a fit
+        data = copy._read(X, y)
         indices = _read_train_sets(train_sets, data)
         if not indices:
             return []
         sets = TrainSets.from_indices(indices, len(data.y))
-        rankings = self._rankings(data, sets)
+        rankings = copy._rankings(data, sets)
         return [ranking.order for ranking in rankings]
 
     def _keep(self, data: Labelled, sets: TrainSets) -> Self:
@@ -158,9 +166,10 @@ class Selector(SelectorMixin, BaseEstimator):
                 ensure_all_finite=False,
                 ensure_min_samples=2,
             )
+            values, nominal = self._encode(X)
         else:
+            values, nominal = self._encode(X)
             validate_data(self, X, skip_check_array=True)
-        values, nominal = self._encode(X)
         y = column_or_1d(y, warn=True)
         if len(y) != values.shape[0]:
             raise InputError(
@@ -176,7 +185,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 "least two classes to tell apart."
             )
         data = Labelled(values, nominal, codes.astype(np.intp), self.classes_.size)
-        self._abilities.check(data, name)
+        self._abilities.check(data, name, getattr(self, "feature_names_in_", None))
         return data
 
     def _encode(self, X: Any) -> tuple[Any, Any]:
@@ -192,6 +201,8 @@ class Selector(SelectorMixin, BaseEstimator):
             # text, `encode` has a message that names the column.
             with suppress(ValueError):
                 X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
+        if not self._abilities.nominal:
+            X = _booleans_as_numbers(X)
         table = encode(X, chosen)
         return table.values, table.nominal
 
@@ -248,6 +259,26 @@ class WeightedSelector(Selector):
 
     def _check_weight(self, weight: FloatArray) -> None:
         """Refuse weights the statistic is not defined for."""
+
+
+def _first_column(data: Labelled, ability: str) -> int | None:
+    """The first column that needs an ability, where one can be named."""
+    if ability == "nominal":
+        return int(np.argmax(data.nominal))
+    if ability == "missing" and not sparse.issparse(data.values):
+        return int(np.argmax(np.isnan(data.values).any(axis=0)))
+    return None
+
+
+def _booleans_as_numbers(X: Any) -> Any:
+    """Take true and false for 1 and 0, as ``pandas.get_dummies`` means them."""
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        return X  # `encode` says which names are repeated
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or nw.Boolean not in frame.schema.values():
+        return X
+    return frame.with_columns(ncs.boolean().cast(nw.Float64)).to_native()
 
 
 def _has_nan(values: Any) -> bool:

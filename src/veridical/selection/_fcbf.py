@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
-from veridical._records import Labelled, Ranking
+from veridical._records import InputError, Labelled, Ranking
 from veridical.criteria.information import (
     MdlCost,
     UncertaintyRedundancy,
@@ -82,6 +83,12 @@ class FCBF(Selector):
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+        threshold = self.threshold
+        if not isinstance(threshold, Real) or not float(threshold) < 1:
+            raise InputError(
+                f"threshold={threshold!r}; give a number below 1, which no symmetrical "
+                "uncertainty exceeds."
+            )
         relevance = UncertaintyRelevance(self.mdl_cost)
         return [
             predominance(

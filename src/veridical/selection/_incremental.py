@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -40,7 +41,8 @@ class _IncrementalSelector(ReportsProgress, WeightedSelector):
         """How far to search: at least as far as the user wants to select."""
         if self.n_searched is None:
             return n_features
-        if isinstance(self.n_searched, bool) or not int(self.n_searched) >= 1:
+        whole = isinstance(self.n_searched, Integral)
+        if not whole or isinstance(self.n_searched, bool) or self.n_searched < 1:
             raise InputError(
                 f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
                 "or more, or None for all."
@@ -231,7 +233,7 @@ class DifferentialPrioritization(_IncrementalSelector):
         return None if self.relevance == "one-vs-all" else super()._n_steps(data)
 
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
-        if not 0 < self.alpha <= 1:
+        if not isinstance(self.alpha, Real) or not 0 < float(self.alpha) <= 1:
             raise InputError(
                 f"alpha={self.alpha!r} lies outside (0, 1]; 1 is relevance alone."
             )
