@@ -10,7 +10,7 @@ import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
 from veridical._records import InputError
-from veridical.experiments import Serial, run_study, verify
+from veridical.experiments import Serial, Store, export, exports, run_study, verify
 
 TABLES = ("attempts", "recipes", "runs", "head")
 
@@ -169,3 +169,48 @@ def test_a_store_cut_short_is_damaged(filled, tmp_path):
         file.truncate(copy.stat().st_size // 2)
 
     assert is_reported(copy)
+
+
+@pytest.mark.parametrize("place", [5, 68], ids=["magic", "application"])
+def test_a_store_with_a_damaged_first_page_is_still_ours(filled, tmp_path, place):
+    raw = bytearray(filled.read_bytes())
+    raw[place] ^= 1
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(raw)
+
+    found = verify(copy)
+
+    assert not found.ok
+    assert "cannot be opened" in found.damage[0]
+
+
+def test_a_foreign_file_is_bad_input(tmp_path):
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear store, " * 1000)
+    with pytest.raises(InputError, match="not a study's store"):
+        verify(path)
+
+
+def test_an_altered_row_is_not_exported(filled, tmp_path):
+    change(filled, 'UPDATE attempts SET "values" = \'{"value":0.5}\' WHERE seq = 8')
+    with Store(filled) as store, pytest.raises(InputError, match="row 8 was altered"):
+        export(store, tmp_path / "out.csv", canonical=True)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_export_sees_one_state_of_the_store(filled, tmp_path, monkeypatch):
+    """Rows written between its two passes neither appear nor disturb."""
+    columns_of, done = exports._columns, []
+
+    def meanwhile(records):
+        columns = columns_of(records)
+        if not done:
+            done.append(True)
+            run_study(Grid(), GridSpec(n_units=20), filled, executor=Serial())
+        return columns
+
+    with Store(filled) as store:
+        before = sum(store.statuses().values())
+        monkeypatch.setattr(exports, "_columns", meanwhile)
+        assert export(store, tmp_path / "out.csv") == before
+        assert sum(store.statuses().values()) > before

@@ -78,6 +78,9 @@ class CorrelationRedundancy:
         if len(self._products) + len(new) > self._capacity:
             self._products.clear()
             new = sorted(columns)
+        if len(new) == 1:
+            self._products[new[0]] = cross_products(self._Z, self._column(new[0]))
+            return
         centred = np.column_stack([self._column(j) for j in new])
         if self._standardized:
             for j, product in zip(new, (centred.T @ self._Z), strict=True):

@@ -57,15 +57,16 @@ class ReliefRelevance:
         Hits, and misses per class, that each case is held against.
     queries : array of shape (S, n) or None
         How often each case is asked; None asks every case of the set once.
-    tick : callable
-        Called after each of the `SLICES` parts of the distances.
+    tick : callable or None
+        Called after each of the `SLICES` parts of the distances; without it they are
+        taken in one go.
     """
 
     n_neighbors: int = 10
     queries: FloatArray | None = None
     rtol: float = 0.0
     atol: float = 1e-12
-    tick: Callable[[], None] = lambda: None
+    tick: Callable[[], None] | None = None
 
     def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, between −1 and 1."""
@@ -142,9 +143,12 @@ class _Relief:
         n, whole = len(self.X), self.scales[-1]
         D = np.zeros((n, n))
         numeric = self.X_plain, whole.inverse[self.plain], D, self.n_threads
-        for lo, hi in pairs_evenly(n, SLICES):
-            add_numeric(*numeric, rows=(lo, hi))
-            self.tick()
+        if self.tick is None:
+            add_numeric(*numeric)
+        else:
+            for lo, hi in pairs_evenly(n, SLICES):
+                add_numeric(*numeric, rows=(lo, hi))
+                self.tick()
         if self.mixed.size:
             add_mixed(self.X_mixed, *whole.take(self.mixed), D, self.n_threads)
         return D

@@ -68,9 +68,10 @@ def export(store: Store, path: str | Path, *, canonical: bool = False) -> int:
         ".json": _write_json,
         ".jsonl": _write_json_lines,
     }.get(kind, _write_csv)
-    columns = _columns(_records(store, canonical))
-    with _replacing(path) as temporary:
-        return write(_records(store, canonical), columns, temporary)
+    with store.snapshot():
+        columns = _columns(_records(store, canonical))
+        with _replacing(path) as temporary:
+            return write(_records(store, canonical), columns, temporary)
 
 
 def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:

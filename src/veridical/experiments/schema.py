@@ -78,6 +78,10 @@ CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts
 """
 
 
+class NewerStore(InputError):
+    """A store whose tables only a newer veridical understands."""
+
+
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
     """Which version of the tables a file has; 0 for an empty file.
 
@@ -102,7 +106,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
             "with --store."
         )
     if version > SCHEMA_VERSION:
-        raise InputError(
+        raise NewerStore(
             f"{path} was written by a newer veridical (its tables have version "
             f"{version}, this one knows up to {SCHEMA_VERSION}); update veridical to "
             "use it."

@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 _LAST_ATTEMPTS = """
 SELECT a.key, a.attempt, a.run, r.text, a.cell, a.status, a."values", a.detail,
-       a.seconds, a.finished
+       a.seconds, a.finished, a.seq, a.recipe, a.digest
 FROM attempts a JOIN recipes r ON r.id = a.recipe
 WHERE a.attempt = (SELECT max(b.attempt) FROM attempts b WHERE b.key = a.key)
 """
@@ -125,13 +125,38 @@ class Store:
             cells; else in the order of writing.
         """
         order = "a.key" if by_key else "a.seq"
-        for row in self._connection.execute(f"{_LAST_ATTEMPTS} ORDER BY {order}"):
-            yield Row(*row)
+        return self._checked(f"{_LAST_ATTEMPTS} ORDER BY {order}")
 
     def failures(self, limit: int = 10) -> list[Row]:
         """Read the most recent failures, the last one first."""
         query = f"{_LAST_ATTEMPTS} AND a.status <> 'ok' ORDER BY a.seq DESC LIMIT ?"
-        return [Row(*row) for row in self._connection.execute(query, (limit,))]
+        return list(self._checked(query, limit))
+
+    def _checked(self, query: str, *arguments: Any) -> Iterator[Row]:
+        """Read rows, and refuse one that is not as it was written."""
+        try:
+            for *columns, seq, recipe, digest in self._connection.execute(
+                query, arguments
+            ):
+                row = Row(*columns)
+                written = (seq, *row[:3], recipe, *row[4:])
+                if row_check(written) != digest:
+                    raise sqlite3.DatabaseError(f"row {seq} was altered")
+                yield row
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                f"{self.path} does not hold what was written to it ({error}); "
+                "`veridical study verify` lists what is wrong."
+            ) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """See one state of the store, however much is written meanwhile."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
 
     def statuses(self) -> dict[str, int]:
         """Count the cells by the status of their last attempt."""

@@ -12,9 +12,18 @@ from typing import Any
 from veridical._records import InputError
 from veridical.experiments.checksums import EMPTY, chain, row_check
 from veridical.experiments.keys import cell_key, recipe_digest
-from veridical.experiments.schema import ATTEMPT, SCHEMA_VERSION, version_of
+from veridical.experiments.schema import (
+    ATTEMPT,
+    SCHEMA_VERSION,
+    NewerStore,
+    version_of,
+)
 from veridical.experiments.store import connect_to_read
 
+_UNREADABLE = (
+    "It cannot be opened as a store any more: it was cut short, or its first page was "
+    "altered. Go back to a copy, or run the study into a new store."
+)
 _COLUMNS = f"{', '.join(ATTEMPT)}, digest"
 
 
@@ -82,7 +91,9 @@ def verify(path: str | Path) -> Verification:
     # Texts as they lie in the file: what is no UTF-8 any more must not stop us.
     connection.text_factory = bytearray
     try:
-        version = version_of(connection, path)
+        version = _version(connection, path)
+        if version is None:
+            return Verification(0, (), (), (), (_UNREADABLE,))
         if version == 0:
             raise InputError(f"{path} is empty; no run has written to it yet.")
         if version < SCHEMA_VERSION:
@@ -94,6 +105,23 @@ def verify(path: str | Path) -> Verification:
         return _Inspection(connection).verify()
     finally:
         connection.close()
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int | None:
+    """Which version of the tables it has; None for a store that fell apart.
+
+    A file that cannot be opened is a damaged store, and not somebody else's file, if
+    the text of our tables is still in it.
+    """
+    try:
+        return version_of(connection, path)
+    except NewerStore:
+        raise
+    except InputError:
+        with path.open("rb") as file:
+            if b"CREATE TABLE attempts" in file.read(1 << 20):
+                return None
+        raise
 
 
 class _Inspection:

@@ -28,16 +28,18 @@ _REORDER = {"reassoc", "contract", "nsz"}
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def _add_numeric(X: Any, inverse: FloatArray, lo: int, hi: int, D: FloatArray) -> None:
     n, p = X.shape
-    for f in range(0, p, TILE):
-        scale = inverse[f : f + TILE]
-        for j in range(lo + 1, n):
-            b = X[j, f : f + TILE]
-            for i in range(lo, min(hi, j)):
-                a = X[i, f : f + TILE]
-                total = 0.0
-                for c in range(scale.size):
-                    total += abs(np.float64(a[c]) - np.float64(b[c])) * scale[c]
-                D[i, j] += total
+    for first in range(lo, hi, ROWS):
+        last = min(first + ROWS, hi)
+        for f in range(0, p, TILE):
+            scale = inverse[f : f + TILE]
+            for j in range(first + 1, n):
+                b = X[j, f : f + TILE]
+                for i in range(first, min(last, j)):
+                    a = X[i, f : f + TILE]
+                    total = 0.0
+                    for c in range(scale.size):
+                        total += abs(np.float64(a[c]) - np.float64(b[c])) * scale[c]
+                    D[i, j] += total
 
 
 def add_numeric(
@@ -52,8 +54,10 @@ def add_numeric(
     `rows` limits the work to a part of the rows of `D`.
     """
     first, last = rows or (0, len(X))
+    # A few jobs for each thread, shorter ones last, so that they end together.
+    step = max(ROWS, (last - first) // (8 * n_threads) // ROWS * ROWS)
     blocks = [
-        (X, inverse, lo, min(lo + ROWS, last), D) for lo in range(first, last, ROWS)
+        (X, inverse, lo, min(lo + step, last), D) for lo in range(first, last, step)
     ]
     run(_add_numeric, blocks, n_threads)
 

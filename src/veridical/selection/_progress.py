@@ -31,10 +31,14 @@ class ReportsProgress(CallbackSupportMixin, Selector):
         root.call_on_fit_task_end(estimator=self)
         return self
 
+    @property
+    def _watched(self) -> bool:
+        """Whether a fit is going on that callbacks watch."""
+        return hasattr(self, "_callback_fit_ctx") and hasattr(self, "_skl_callbacks")
+
     def _tick(self) -> None:
         """Tell the callbacks that a step is done."""
-        root = getattr(self, "_callback_fit_ctx", None)
-        if root is not None and hasattr(self, "_skl_callbacks"):
-            step = root.subcontext(task_name="step")
+        if self._watched:
+            step = self._callback_fit_ctx.subcontext(task_name="step")
             step.call_on_fit_task_begin(estimator=self)
             step.call_on_fit_task_end(estimator=self)

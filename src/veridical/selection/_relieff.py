@@ -100,7 +100,9 @@ class ReliefF(ReportsProgress):
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
         relevance = ReliefRelevance(
-            self.n_neighbors, self._queries(sets), tick=self._tick
+            self.n_neighbors,
+            self._queries(sets),
+            tick=self._tick if self._watched else None,
         )
         scores = relevance.scores(data, sets, self._n_threads)
         return rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
