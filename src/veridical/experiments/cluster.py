@@ -224,19 +224,20 @@ class _Flight:
 
     def _receive(self, future: Any) -> Iterator[Outcome]:
         task, losses = self._flying.pop(future)
-        if future.status == "finished":
-            try:
+        results, error = None, None
+        try:
+            if future.status == "finished":
                 results = future.result(timeout=30)
-            except Exception:  # the worker that held it is gone
-                self._submit(task, losses + 1)
-                return
-            finally:
-                future.release()
+            elif future.status == "error":
+                error = future.exception()
+        except Exception:  # the worker that held the result is gone
+            results = None
+        finally:
+            future.release()
+        if results is not None:
             for result in results:
                 yield task.outcome(Result(*result))
             return
-        error = future.exception() if future.status == "error" else None
-        future.release()
         if error is not None and not isinstance(error, _distributed().KilledWorker):
             raise WorkerError(f"A Dask worker could not do its unit: {error}")
         if losses < _LOSSES:

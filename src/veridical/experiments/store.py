@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Packages whose versions a run notes.
+_PACKAGES = ("veridical", "numpy", "scipy", "scikit-learn", "numba")
+
+
 class StoreError(Exception):
     """Writing failed, said in words; what was acknowledged before is intact."""
 
@@ -261,7 +265,7 @@ class Writer(Store):
                 "started": time.time(),
                 "host": socket.gethostname(),
                 "python": platform.python_version(),
-                **{name: version(name) for name in ("veridical", "numpy")},
+                **{name: version(name) for name in _PACKAGES},
             }
         )
         with self._transaction():

@@ -88,13 +88,17 @@ def main() -> None:
 
 
 def _do(study: Any, unit: Unit, limit: float | None, results: BinaryIO) -> None:
-    armed = -_HEARTBEAT
-    for result in perform(study, unit):
-        write_frame(results, json.dumps(result).encode())
-        if limit is not None and time.monotonic() - armed > _HEARTBEAT:
-            armed = time.monotonic()
+    def arm() -> float:
+        if limit is not None:
             # Works where Python code no longer gets its turn.
             faulthandler.dump_traceback_later(limit + _GRACE, exit=True)
+        return time.monotonic()
+
+    armed = arm()
+    for result in perform(study, unit):
+        write_frame(results, json.dumps(result).encode())
+        if time.monotonic() - armed > _HEARTBEAT:
+            armed = arm()
     if limit is not None:
         faulthandler.cancel_dump_traceback_later()
 
