@@ -1,0 +1,54 @@
+"""What crosses from room to room: small frozen records, no behaviour of their own."""
+
+from veridical._records.base import (
+    DataSummary,
+    FloatArray,
+    InputError,
+    IntArray,
+    Interval,
+    Labelled,
+    Ranking,
+)
+from veridical._records.comparison import (
+    SIDES,
+    Comparison,
+    Side,
+    TestResult,
+    Truthfulness,
+    Verdict,
+    Winner,
+)
+from veridical._records.estimates import Estimate, Estimates
+from veridical._records.studies import (
+    Check,
+    Curve,
+    Outcome,
+    Picture,
+    StudyReport,
+    StudyTable,
+)
+
+__all__ = [
+    "SIDES",
+    "Check",
+    "Comparison",
+    "Curve",
+    "DataSummary",
+    "Estimate",
+    "Estimates",
+    "FloatArray",
+    "InputError",
+    "IntArray",
+    "Interval",
+    "Labelled",
+    "Outcome",
+    "Picture",
+    "Ranking",
+    "Side",
+    "StudyReport",
+    "StudyTable",
+    "TestResult",
+    "Truthfulness",
+    "Verdict",
+    "Winner",
+]

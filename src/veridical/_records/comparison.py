@@ -1,0 +1,178 @@
+"""What a comparison of two selectors found.
+
+The two are called ``"a"`` and ``"b"`` everywhere; a record carries their display names
+beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
+from veridical._records.looking import report_room
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Side = Literal["a", "b"]
+Winner = Literal["a", "b", "draw"]
+SIDES: tuple[Side, Side] = ("a", "b")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The outcome of one significance test on paired scores.
+
+    Positive differences favour ``a``. ``interval`` is for the mean difference, at
+    confidence ``1 - alpha``, and rests on the same assumptions as the p-value.
+    """
+
+    __test__ = False  # the name is the field's own; it is not a pytest class
+
+    name: str
+    statistic: float
+    p_value: float
+    df: float
+    mean_difference: float
+    interval: tuple[float, float]
+    n: int
+    alpha: float
+    assumptions: str
+
+    @property
+    def winner(self) -> Winner:
+        """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``."""
+        if self.p_value < self.alpha and self.mean_difference != 0:
+            return "a" if self.mean_difference > 0 else "b"
+        return "draw"
+
+
+class Verdict(NamedTuple):
+    """Who wins under one method, and on what evidence."""
+
+    winner: Winner
+    p_value: float
+    mean_difference: float
+    interval: tuple[float, float]
+    test: TestResult
+
+    @classmethod
+    def of(cls, test: TestResult) -> Verdict:
+        """Read the verdict off a test result."""
+        return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
+
+
+@dataclass(frozen=True)
+class Truthfulness:
+    """How often IN and OUT reached the true verdict, over many data sets.
+
+    ``only_in`` counts data sets where IN was right and OUT wrong, ``only_out`` the
+    reverse; the others say nothing about which protocol is better.
+    """
+
+    only_in: int
+    only_out: int
+    both_right: int
+    both_wrong: int
+    p_value: float
+    better: Literal["in", "out", "same"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two selectors, one classifier or several, judged by one method or several.
+
+    Parameters
+    ----------
+    names : mapping of "a" and "b" to str
+        Display names of the selectors, always different.
+    classifiers : tuple of str
+        Display names of the classifiers.
+    n_features : int
+        How many features each selector had to return.
+    data : DataSummary
+        The data set or the source.
+    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
+        Method is "in", "out" or "truth"; for "truth" a repeat is a data set of its
+        own and there is one fold, the independent test set.
+    selected : mapping of method to array (2, n_repeats, n_folds, n_features)
+        Column indices chosen, best first; OUT has one fold, because it selects once.
+    verdicts : mapping of method to Verdict
+        On the accuracies averaged over the classifiers.
+    by_classifier : mapping of classifier name to (mapping of method to Verdict)
+        The same question put to each classifier alone.
+    optimism : mapping of "a" and "b" to Interval
+        Accuracy under OUT minus accuracy under IN; empty unless both were run.
+    bias_imbalance : mapping of method to float
+        ``|bias(a) - bias(b)|``, against TRUTH where it is known, else against IN.
+    recommendation : str
+        What may be claimed, in a sentence or two.
+    set_verdicts : mapping of method to tuple of Winner
+        On a source: the verdict of IN and OUT on each data set.
+    truthfulness : Truthfulness or None
+        On a source: which of IN and OUT found the truth more often.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    names: Mapping[Side, str]
+    classifiers: tuple[str, ...]
+    n_features: int
+    data: DataSummary
+    accuracy: Mapping[str, FloatArray]
+    selected: Mapping[str, IntArray]
+    verdicts: Mapping[str, Verdict]
+    by_classifier: Mapping[str, Mapping[str, Verdict]]
+    optimism: Mapping[Side, Interval]
+    bias_imbalance: Mapping[str, float]
+    recommendation: str
+    set_verdicts: Mapping[str, tuple[Winner, ...]] = field(default_factory=dict)
+    truthfulness: Truthfulness | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scores(self) -> dict[str, dict[Side, FloatArray]]:
+        """Accuracies per method and side, averaged over classifiers, one per fold."""
+        return {
+            method: {
+                side: values[i].mean(axis=0).ravel() for i, side in enumerate(SIDES)
+            }
+            for method, values in self.accuracy.items()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every accuracy in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
+        """
+        import pandas as pd
+
+        columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
+        rows = [
+            (method, self.names[SIDES[s]], self.classifiers[c], r, f, float(value))
+            for method, values in self.accuracy.items()
+            for (s, c, r, f), value in np.ndenumerate(values)
+        ]
+        frame = pd.DataFrame.from_records(rows, columns=columns)
+        return frame.assign(n_features=self.n_features)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the comparison as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+        """
+        return report_room().save(self, path)
+
+    def _repr_html_(self) -> str:
+        return report_room().fragment(self)

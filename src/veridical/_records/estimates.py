@@ -1,0 +1,146 @@
+"""How accurate a learner is, by one method or by several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veridical._records.base import DataSummary, FloatArray
+from veridical._records.looking import report_room
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """How accurate a learner is on some data, by one method.
+
+    Parameters
+    ----------
+    value : float
+        The estimate: accuracy pooled over all test cases, or the mean score.
+    std : float
+        Standard deviation of `scores`; with a single split, the binomial one of an
+        accuracy. It is not the standard error of `value`: splits share cases.
+    scores : array of shape (n_splits,)
+        One score per split; for the bootstrap, each sample's term of the estimate.
+    n_test : int
+        How many different cases were tested.
+    metric, method, learner : str
+        What was measured, how, and of what.
+    random_state : int
+        The seed that gives the same splits again.
+    assumes : mapping of str to str
+        The valid kinds of interval, the usual one first, and what each takes for
+        granted; empty where none is valid.
+    details : mapping of str to float
+        What the method computed on its way.
+    notes : tuple of str
+        What is doubtful about this estimate, in sentences.
+    test_share : float
+        Cases in a test set over cases in a training set.
+    nested : object or None
+        Runs nested cross-validation when its interval is asked for.
+    """
+
+    value: float
+    std: float
+    scores: FloatArray
+    n_test: int
+    metric: str
+    method: str
+    learner: str
+    random_state: int
+    assumes: Mapping[str, str]
+    details: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    test_share: float = 0.0
+    nested: Any = None
+
+    @property
+    def std_of_mean(self) -> float:
+        """Standard deviation of the mean of the scores, were they independent."""
+        return self.std / float(np.sqrt(len(self.scores)))
+
+    def interval(
+        self, confidence: float = 0.95, kind: str | None = None
+    ) -> tuple[float, float]:
+        """Compute a confidence interval.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            How often such intervals should cover the truth.
+        kind : str, optional
+            A key of `assumes`, by default the first: ``"wilson"``, ``"nested"``,
+            ``"corrected-t"``. ``"nested"`` fits many more models when first asked for.
+
+        Returns
+        -------
+        low, high : float
+            The bounds.
+
+        Raises
+        ------
+        InputError
+            If no such interval is valid for this metric and method.
+        """
+        room = import_module("veridical.estimation")
+        low, high = room.interval_of(self, confidence, kind)
+        return low, high
+
+    def __repr__(self) -> str:
+        return _display().one_line(self)
+
+    def __rich__(self) -> Any:
+        return _display().table(self)
+
+    def _repr_html_(self) -> str:
+        return _display().html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """How accurate one learner is on one data set, by several methods.
+
+    Parameters
+    ----------
+    data : DataSummary
+        The data set or the source.
+    learner : str
+        Display name of what learned.
+    estimates : tuple of Estimate
+        At least one, all of the same metric.
+    truth : Estimate or None
+        On a source: the accuracy of the classifier built on all cases, measured on
+        many fresh ones.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    data: DataSummary
+    learner: str
+    estimates: tuple[Estimate, ...]
+    truth: Estimate | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the estimates as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+        """
+        return report_room().save(self, path)
+
+    def _repr_html_(self) -> str:
+        return report_room().fragment(self)
+
+
+def _display() -> Any:
+    """Find the part of the estimation room that shows; see `report_room`."""
+    return import_module("veridical.estimation.display")
