@@ -6,6 +6,7 @@ from veridical.comparison.protocol import compare
 from veridical.comparison.rankers import make_selector
 from veridical.comparison.significance import corrected_resampled_t, paired_t
 from veridical.comparison.sources import truth, with_truth
+from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "make_classifier",
     "make_selector",
     "paired_t",
+    "stability",
     "truth",
     "welch_bias",
     "with_truth",
