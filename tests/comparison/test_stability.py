@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.oracles.stability import kuncheva, stability_and_variance
+
 from veridical._records import InputError
 from veridical.comparison import stability
 
