@@ -56,7 +56,7 @@ def test_help_fits_eighty_columns(argv):
 
 def test_help_names_only_what_there_is():
     from veridical.comparison import CLASSIFIERS
-    from veridical.comparison.significance import TESTS
+    from veridical.comparison.testing import TESTS
     from veridical.selection import SELECTORS
 
     text = plain(

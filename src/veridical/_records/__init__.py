@@ -12,6 +12,7 @@ from veridical._records.base import (
 from veridical._records.comparison import (
     SIDES,
     Comparison,
+    MeasuredSize,
     Side,
     TestResult,
     Truthfulness,
@@ -41,6 +42,7 @@ __all__ = [
     "IntArray",
     "Interval",
     "Labelled",
+    "MeasuredSize",
     "Outcome",
     "Picture",
     "Ranking",

@@ -24,12 +24,55 @@ Winner = Literal["a", "b", "draw"]
 SIDES: tuple[Side, Side] = ("a", "b")
 
 
+class MeasuredSize(NamedTuple):
+    """How often a test rejects where there is nothing to find, measured.
+
+    ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
+    ``nominal`` share; ``design`` says in words what was simulated.
+    """
+
+    nominal: float
+    rate: float
+    low: float
+    high: float
+    n_simulations: int
+    design: str
+
+
 @dataclass(frozen=True)
 class TestResult:
     """The outcome of one significance test on paired scores.
 
     Positive differences favour ``a``. ``interval`` is for the mean difference, at
     confidence ``1 - alpha``, and rests on the same assumptions as the p-value.
+
+    Parameters
+    ----------
+    name : str
+        Of the test.
+    statistic, p_value, df : float
+        The statistic, its two-sided p-value and its degrees of freedom, NaN where the
+        p-value does not come from a table.
+    mean_difference : float
+        Mean of ``a`` minus mean of ``b``.
+    interval : tuple of float
+        What the test does not reject.
+    n : int
+        Number of differences that entered the test.
+    alpha : float
+        Significance level.
+    assumptions : str
+        What the p-value rests on, in words.
+    estimate : float or None
+        The difference the test looks at, where that is not the mean of all.
+    rope : float or None
+        Differences up to this count as none (Bayesian tests).
+    probabilities : mapping of "a", "rope" and "b" to float, or None
+        Posterior probabilities that a is better, that they are practically equivalent,
+        and that b is better (Bayesian tests).
+    size : MeasuredSize or None
+        How often the test rejects in a design like this one where there is nothing to
+        find; None where that has not been measured.
     """
 
     __test__ = False  # the name is the field's own; it is not a pytest class
@@ -43,12 +86,24 @@ class TestResult:
     n: int
     alpha: float
     assumptions: str
+    estimate: float | None = None
+    rope: float | None = None
+    probabilities: Mapping[str, float] | None = None
+    size: MeasuredSize | None = None
 
     @property
     def winner(self) -> Winner:
-        """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``."""
-        if self.p_value < self.alpha and self.mean_difference != 0:
-            return "a" if self.mean_difference > 0 else "b"
+        """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``.
+
+        A Bayesian test names a winner where its posterior probability exceeds
+        ``1 - alpha``.
+        """
+        if self.probabilities is not None:
+            sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
+            return sure[0] if sure else "draw"
+        lead = self.mean_difference if self.estimate is None else self.estimate
+        if self.p_value < self.alpha and lead != 0:
+            return "a" if lead > 0 else "b"
         return "draw"
 
 

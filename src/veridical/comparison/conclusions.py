@@ -17,11 +17,8 @@ from veridical._records import (
     Verdict,
     Winner,
 )
-from veridical.comparison.significance import (
-    TESTS,
-    Geometry,
-    corrected_resampled_t,
-)
+from veridical.comparison.significance import Geometry, corrected_resampled_t
+from veridical.comparison.testing import apply_test
 from veridical.comparison.truthfulness import binomial_truthfulness
 
 Accuracies = Mapping[str, FloatArray]
@@ -55,7 +52,7 @@ def give_verdicts(
 
     def verdict(method: str, scores: FloatArray) -> Verdict:
         a, b = scores.reshape(2, -1)
-        return Verdict.of(TESTS[tests[method]](a, b, geometries[method], alpha))
+        return Verdict.of(apply_test(tests[method], a, b, geometries[method], alpha))
 
     overall = {m: verdict(m, accuracy[m].mean(axis=1)) for m in tests}
     alone = {

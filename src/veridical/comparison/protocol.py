@@ -22,7 +22,7 @@ from veridical.comparison.engine import (
     run_data_set,
 )
 from veridical.comparison.rankers import make_rankers, one_line
-from veridical.comparison.significance import TESTS, check_alpha
+from veridical.comparison.significance import check_alpha
 from veridical.comparison.splits import (
     Purpose,
     Splits,
@@ -31,6 +31,7 @@ from veridical.comparison.splits import (
     root_seed,
     seed_for,
 )
+from veridical.comparison.testing import check_fit, find_test
 from veridical.datasets.wording import did_you_mean, listed
 
 
@@ -76,10 +77,13 @@ def compare(
         rest on their mean accuracy and `by_classifier` has them one by one.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
-    cv : int, scikit-learn splitter or list of (train, test), default=10
-        A number means that many plain shuffled folds.
-    test : {"corrected-t", "paired-t"}, default="corrected-t"
-        How differences between folds are tested.
+    cv : int, str, scikit-learn splitter or list of (train, test), default=10
+        A number means that many plain shuffled folds; "10x5" means ten repeats of five.
+    test : str, default="corrected-t"
+        How differences between folds are tested: "corrected-t", "paired-t",
+        "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
+        "bayesian-correlated-t". What a test must know of the splits it is told by
+        them, and one that is not made for `cv` is refused.
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     random_state : int, numpy random generator or None, default=None
@@ -141,11 +145,12 @@ def compare(
     """
     data = read_data(X, y)
     methods = check_methods(methods, ("in", "out"))
-    check_test(test)
+    test = find_test(test)
     check_alpha(alpha)
     root = root_seed(random_state)
     refuse_small_classes(cv, data)
     splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
+    check_fit(test, *splits.shape)
     design = Design(
         rankers=make_rankers(a, b, names, seed_for(root, Purpose.SELECTOR)),
         judges=make_judges(classifier, seed_for(root, Purpose.CLASSIFIER)),
@@ -265,15 +270,6 @@ def check_methods(methods: Iterable[str], known: tuple[str, ...]) -> tuple[str, 
     if not asked:
         raise InputError(f"methods is empty; name at least one of {listed(known)}.")
     return tuple(method for method in known if method in asked)
-
-
-def check_test(test: str) -> None:
-    """Check the name of a significance test."""
-    if test not in TESTS:
-        raise InputError(
-            f"There is no test {test!r}{did_you_mean(str(test), TESTS)} Use one of "
-            f"{listed(TESTS)}."
-        )
 
 
 def check_n_features(n_features: Any, available: int) -> int:

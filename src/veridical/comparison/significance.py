@@ -8,13 +8,12 @@
 | n1, n2 | cases in a training and in a test set                     |
 
 A test that must know how the scores came about receives it as a `Geometry`, which the
-resampling itself fills in; `TESTS` lists what ``compare(test=...)`` understands.
+resampling itself fills in; `veridical.comparison.testing` hands it out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,12 +85,12 @@ def paired_t(
     >>> round(result.statistic, 4), round(result.p_value, 4), result.winner
     (2.4495, 0.0917, 'draw')
     """
-    d = _differences(scores_a, scores_b)
+    d = paired_differences(scores_a, scores_b)
     assumptions = (
         "The differences are independent and normal; the folds of one "
         "cross-validation are not independent, and on them this test rejects too often."
     )
-    return _t_test("paired t", d, 1 / d.size, d.size - 1, alpha, assumptions)
+    return t_test("paired t", d, 1 / d.size, d.size - 1, alpha, assumptions)
 
 
 def corrected_resampled_t(
@@ -141,47 +140,138 @@ def corrected_resampled_t(
     >>> round(result.statistic, 4), round(result.p_value, 4)
     (1.6036, 0.2071)
     """
-    d = _differences(scores_a, scores_b)
-    ratio = _mean_size(n_test, d.size, "n_test") / _mean_size(
-        n_train, d.size, "n_train"
-    )
+    d = paired_differences(scores_a, scores_b)
+    ratio = mean_size(n_test, d.size, "n_test") / mean_size(n_train, d.size, "n_train")
     assumptions = (
         "The differences are normal, and the correlation between splits is the test "
         "share of the data (Nadeau & Bengio), an approximation."
     )
-    return _t_test(
+    return t_test(
         "corrected resampled t", d, 1 / d.size + ratio, d.size - 1, alpha, assumptions
     )
 
 
-# -- the entry point for compare(test=...) -------------------------------------------
-
-
-def _paired(
-    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
+def repeated_cv_t(
+    scores_a: ArrayLike, scores_b: ArrayLike, *, df: float = 10, alpha: float = 0.05
 ) -> TestResult:
-    return paired_t(a, b, alpha=alpha)
+    """Bouckaert's t-test on all folds of a repeated cross-validation, with few df.
 
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n,) or (n_repeats, n_folds)
+        Scores of the two sides on the same folds, 100 of each for 10 repeats of 10.
+    df : float, default=10
+        Degrees of freedom; 10 is what Bouckaert found for 10 repeats of 10 folds.
+    alpha : float, default=0.05
+        Significance level; the interval has confidence ``1 - alpha``.
 
-def _corrected(
-    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
-) -> TestResult:
-    return corrected_resampled_t(
-        a, b, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
+    Returns
+    -------
+    TestResult
+        Two-sided.
+
+    Notes
+    -----
+    ``t = mean(d) sqrt(n) / s``, as in `paired_t`. The folds are correlated, which the
+    variance cannot show; the small number of degrees of freedom makes up for it on the
+    average of the problems it was found on [1]_, and `calibrate` shows where not.
+
+    References
+    ----------
+    .. [1] R. R. Bouckaert, "Choosing between two learning algorithms based on
+       calibrated tests", ICML (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from veridical.comparison import repeated_cv_t
+    >>> a = np.resize([0.9, 0.8, 0.9, 0.7], 100)
+    >>> b = np.resize([0.8, 0.8, 0.9, 0.7, 0.8], 100)
+    >>> result = repeated_cv_t(a, b)
+    >>> round(result.statistic, 4), result.df
+    (2.3853, 10.0)
+    """
+    if not df > 0:
+        raise InputError(f"df must be positive, got {df!r}.")
+    d = paired_differences(in_one_row(scores_a), in_one_row(scores_b))
+    assumptions = (
+        f"All {d.size} folds count, and {df:g} degrees of freedom stand for their "
+        "dependence: Bouckaert's calibration for 10 repeats of 10 folds, right on "
+        "average over his problems and not in each."
     )
+    return t_test("repeated cv t", d, 1 / d.size, df, alpha, assumptions)
 
 
-#: What ``compare(test=...)`` understands: name to f(a, b, geometry, alpha).
-TESTS: dict[str, Callable[[FloatArray, FloatArray, Geometry, float], TestResult]] = {
-    "corrected-t": _corrected,
-    "paired-t": _paired,
-}
+def sorted_runs_t(
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    *,
+    n_repeats: int | None = None,
+    alpha: float = 0.05,
+) -> TestResult:
+    """Bouckaert's t-test on the averages of sorted runs.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_repeats, n_folds) or (n,)
+        Scores of the two sides on the same folds of a repeated cross-validation.
+    n_repeats : int, optional
+        Number of repeats (runs), where the scores come in one row, run after run.
+    alpha : float, default=0.05
+        Significance level; the interval has confidence ``1 - alpha``.
+
+    Returns
+    -------
+    TestResult
+        Two-sided, with ``n_folds - 1`` degrees of freedom; ``n`` is ``n_folds``.
+
+    Notes
+    -----
+    The differences are sorted inside each run and the j-th smallest averaged over the
+    runs; an ordinary t-test looks at the resulting ``n_folds`` numbers [1]_. Their mean
+    is that of all differences.
+
+    References
+    ----------
+    .. [1] R. R. Bouckaert, "Estimating replicability of classifier learning
+       experiments", ICML (2004).
+
+    Examples
+    --------
+    >>> from veridical.comparison import sorted_runs_t
+    >>> a = [[0.9, 0.8, 0.7], [0.8, 0.8, 0.9]]
+    >>> b = [[0.8, 0.8, 0.8], [0.6, 0.8, 0.8]]
+    >>> result = sorted_runs_t(a, b)
+    >>> round(result.statistic, 4), round(result.p_value, 4)
+    (0.866, 0.4778)
+    """
+    a, b = np.asarray(scores_a), np.asarray(scores_b)
+    if n_repeats is None:
+        if a.ndim != 2:
+            raise InputError(
+                "Sorted runs need to know the runs; pass scores of shape (n_repeats, "
+                "n_folds), or n_repeats."
+            )
+        n_repeats = len(a)
+    d = paired_differences(in_one_row(a), in_one_row(b))
+    if n_repeats < 1 or d.size % n_repeats or d.size // n_repeats < 2:
+        raise InputError(
+            f"{d.size} scores are not {n_repeats} runs of equally many folds, at least "
+            "2 in each."
+        )
+    runs = np.sort(d.reshape(n_repeats, -1), axis=1).mean(axis=0)
+    assumptions = (
+        "The averages of the sorted differences are taken for independent and normal; "
+        "they are neither, and sorting only makes their variance more honest."
+    )
+    n = runs.size
+    return t_test("sorted runs t", runs, 1 / n, n - 1, alpha, assumptions)
 
 
 # -- parts ---------------------------------------------------------------------------
 
 
-def _t_test(
+def t_test(
     name: str, d: FloatArray, factor: float, df: float, alpha: float, assumptions: str
 ) -> TestResult:
     """A t-test with standard error ``sqrt(factor * s²)``."""
@@ -221,7 +311,14 @@ def snap(value: float) -> float:
     return value if abs(value) > ROUNDING else 0.0
 
 
-def _differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
+def in_one_row(scores: ArrayLike) -> ArrayLike:
+    """Put a table of runs and folds into one row, run after run."""
+    array = np.asarray(scores)
+    return array.ravel() if array.ndim == 2 else scores
+
+
+def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
+    """Check the scores of both sides, and subtract."""
     a, b = read_scores(scores_a, "scores_a"), read_scores(scores_b, "scores_b")
     if a.size != b.size:
         raise InputError(
@@ -256,7 +353,8 @@ def read_scores(values: ArrayLike, name: str) -> FloatArray:
     return scores
 
 
-def _mean_size(sizes: ArrayLike, n_splits: int, name: str) -> float:
+def mean_size(sizes: ArrayLike, n_splits: int, name: str) -> float:
+    """Check sizes of training or test sets, and average them."""
     array = np.asarray(sizes, dtype=np.float64)
     if array.ndim > 1 or (array.ndim == 1 and array.size != n_splits):
         raise InputError(

@@ -35,13 +35,13 @@ from veridical.comparison.protocol import (
     check_count,
     check_methods,
     check_n_features,
-    check_test,
     column_order,
     describe_design,
 )
 from veridical.comparison.rankers import make_rankers
-from veridical.comparison.significance import TESTS, Geometry, check_alpha, paired_t
+from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import Purpose, make_splits, root_seed, seed_for
+from veridical.comparison.testing import apply_test, find_test
 
 METHODS = ("truth", "in", "out")
 
@@ -94,9 +94,10 @@ def truth(
         Protocols to run; all three by default.
     cv : int or scikit-learn splitter, default=10
         Folds of IN and OUT; a number means plain shuffled folds.
-    test : {"paired-t", "corrected-t"}, default="paired-t"
-        How IN and OUT test the folds of one data set; the default is the paper's. The
-        verdict of TRUTH is always a paired t-test, since its data sets are independent.
+    test : str, default="paired-t"
+        How IN and OUT test the folds of one data set, as in `compare`; the default is
+        the paper's. The verdict of TRUTH is always a paired t-test, since its data sets
+        are independent.
     alpha : float, default=0.05
         Significance level of all tests.
     random_state : int, numpy random generator or None, default=None
@@ -144,7 +145,7 @@ def truth(
     """
     name, draw = find_source(source)
     methods = check_methods(methods, METHODS)
-    check_test(test)
+    test = find_test(test)
     check_alpha(alpha)
     check_count("n_sets", n_sets, 2)
     check_count("n_train", n_train, 2)
@@ -285,9 +286,9 @@ def _record(record: Comparison, alpha: float) -> Comparison:
 def _judge_sets(
     accuracy: FloatArray, results: list[SetResult], test: str, alpha: float
 ) -> tuple[Winner, ...]:
-    scores = accuracy.mean(axis=1)
+    a, b = accuracy.mean(axis=1)
     return tuple(
-        TESTS[test](scores[0, i], scores[1, i], result.geometry, alpha).winner
+        apply_test(test, a[i], b[i], result.geometry, alpha).winner
         for i, result in enumerate(results)
         if result.geometry is not None
     )

@@ -8,6 +8,7 @@ set can be rerun alone.
 from __future__ import annotations
 
 import copy
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 
 from veridical._records import InputError, IntArray
 from veridical.comparison.data import Data
@@ -96,9 +97,9 @@ def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) ->
 
     Parameters
     ----------
-    cv : int, scikit-learn splitter or iterable of (train, test)
-        A number means that many plain shuffled folds. A splitter that shuffles and has
-        no seed of its own is given one.
+    cv : int, str, scikit-learn splitter or iterable of (train, test)
+        A number means that many plain shuffled folds, "10x5" ten repeats of five. A
+        splitter that shuffles and has no seed of its own is given one.
     data : Data
         What is split.
     seed : int
@@ -144,6 +145,8 @@ def refuse_small_classes(cv: Any, data: Data) -> None:
 
     With a number of folds some test folds would then hold no case of that class.
     """
+    repeated = _repeats_and_folds(cv)
+    cv = repeated[1] if repeated else cv
     if not isinstance(cv, Integral):
         return
     sizes = np.bincount(data.codes)
@@ -165,10 +168,19 @@ def _splitter(cv: Any, n_rows: int, seed: int) -> Any:
                 f"{n_rows}."
             )
         return KFold(int(cv), shuffle=True, random_state=seed)
+    repeated = _repeats_and_folds(cv)
+    if repeated:
+        n_repeats, n_folds = repeated
+        if n_repeats < 1 or not 2 <= n_folds <= n_rows:
+            raise InputError(
+                f"cv={cv!r} is not possible with {n_rows} cases; use 1 repeat or more, "
+                f"of 2 to {n_rows} folds."
+            )
+        return RepeatedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     if cv is None or isinstance(cv, (bool, str)):
         raise InputError(
-            f"cv must be a number of folds, a scikit-learn splitter or a list of "
-            f"(train, test) pairs; got {cv!r}."
+            f"cv must be a number of folds, repeats and folds such as '5x2', a "
+            f"scikit-learn splitter or a list of (train, test) pairs; got {cv!r}."
         )
     try:
         splitter = check_cv(cv)
@@ -181,6 +193,12 @@ def _splitter(cv: Any, n_rows: int, seed: int) -> Any:
         splitter = copy.copy(splitter)
         splitter.random_state = seed
     return splitter
+
+
+def _repeats_and_folds(cv: Any) -> tuple[int, int] | None:
+    """Read "5x2": repeats, then folds; None if it is something else."""
+    found = re.fullmatch(r"(\d+)x(\d+)", cv) if isinstance(cv, str) else None
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _count_repeats(tests: Sequence[IntArray], n_rows: int) -> int:

@@ -1,0 +1,156 @@
+"""One entry for all tests: what they must know of the splits, the splits tell them.
+
+Nobody passes sizes, folds or repeats by hand here, and a test that is not made for a
+resampling is refused, with the resampling that it is made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from veridical._records import FloatArray, InputError, TestResult
+from veridical.comparison.bayesian import bayesian_correlated_t
+from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
+from veridical.comparison.significance import (
+    Geometry,
+    corrected_resampled_t,
+    paired_t,
+    repeated_cv_t,
+    sorted_runs_t,
+)
+from veridical.datasets.wording import did_you_mean, listed
+
+Routine = Callable[[FloatArray, FloatArray, Geometry, float, float], TestResult]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A test by name, and what it asks of the resampling.
+
+    Parameters
+    ----------
+    run : callable
+        ``f(a, b, geometry, alpha, rope)``.
+    repeats, folds : int or None
+        The only numbers it is made for; None where any will do.
+    least_repeats : int
+        The smallest number of repeats it can use.
+    calibrated : bool
+        Whether its p-value can be taken from a measured null instead.
+    """
+
+    run: Routine
+    repeats: int | None = None
+    folds: int | None = None
+    least_repeats: int = 1
+    calibrated: bool = True
+
+    def fits(self, n_repeats: int, n_folds: int) -> bool:
+        """Tell whether the test is made for such a resampling."""
+        return (
+            self.repeats in (None, n_repeats)
+            and self.folds in (None, n_folds)
+            and n_repeats >= self.least_repeats
+        )
+
+    @property
+    def wanted(self) -> str:
+        """The resampling it is made for, as ``cv=`` takes it."""
+        return f"{self.repeats or 10}x{self.folds or 10}"
+
+
+def _sizes(geometry: Geometry) -> dict[str, tuple[int, ...]]:
+    return {"n_train": geometry.n_train, "n_test": geometry.n_test}
+
+
+#: What ``compare(test=...)`` understands.
+TESTS: dict[str, Entry] = {
+    "corrected-t": Entry(
+        lambda a, b, g, alpha, rope: corrected_resampled_t(
+            a, b, **_sizes(g), alpha=alpha
+        )
+    ),
+    "paired-t": Entry(lambda a, b, g, alpha, rope: paired_t(a, b, alpha=alpha)),
+    "five-by-two-t": Entry(
+        lambda a, b, g, alpha, rope: five_by_two_t(a, b, alpha=alpha), 5, 2
+    ),
+    "five-by-two-f": Entry(
+        lambda a, b, g, alpha, rope: five_by_two_f(a, b, alpha=alpha), 5, 2
+    ),
+    "repeated-cv-t": Entry(
+        lambda a, b, g, alpha, rope: repeated_cv_t(a, b, alpha=alpha), 10, 10
+    ),
+    "sorted-runs-t": Entry(
+        lambda a, b, g, alpha, rope: sorted_runs_t(
+            a, b, n_repeats=g.n_repeats, alpha=alpha
+        ),
+        least_repeats=2,
+    ),
+    "bayesian-correlated-t": Entry(
+        lambda a, b, g, alpha, rope: bayesian_correlated_t(
+            a, b, **_sizes(g), rope=rope, alpha=alpha
+        ),
+        calibrated=False,
+    ),
+}
+_ALIASES = {"corrected-resampled-t": "corrected-t"}
+
+
+def find_test(test: str) -> str:
+    """Find a test by its name, or by that of its function.
+
+    Examples
+    --------
+    >>> find_test("five_by_two_f")
+    'five-by-two-f'
+    """
+    name = str(test).replace("_", "-")
+    name = _ALIASES.get(name, name)
+    if name not in TESTS:
+        raise InputError(
+            f"There is no test {test!r}{did_you_mean(str(test), TESTS)} Use one of "
+            f"{listed(TESTS)}."
+        )
+    return name
+
+
+def check_fit(test: str, n_repeats: int, n_folds: int) -> None:
+    """Refuse a test that is not made for this resampling."""
+    entry = TESTS[test]
+    if not entry.fits(n_repeats, n_folds):
+        raise InputError(
+            f"The test {test!r} is not made for {n_repeats} repeat(s) of {n_folds} "
+            f"split(s); use cv={entry.wanted!r} (repeats x folds), or test="
+            "'corrected-t', which takes any resampling."
+        )
+
+
+def apply_test(
+    test: str,
+    scores_a: FloatArray,
+    scores_b: FloatArray,
+    geometry: Geometry,
+    alpha: float = 0.05,
+    rope: float = 0.01,
+) -> TestResult:
+    """Test paired scores with what their own resampling says about them.
+
+    Parameters
+    ----------
+    test : str
+        A name in `TESTS`.
+    scores_a, scores_b : array of shape (n_splits,)
+        Scores of the two sides, in order of repeat and fold.
+    geometry : Geometry
+        From ``Splits.geometry``.
+    alpha, rope : float
+        Significance level; region of practical equivalence, for Bayesian tests.
+
+    Raises
+    ------
+    InputError
+        If the test is not made for this resampling.
+    """
+    check_fit(test, geometry.n_repeats, geometry.n_folds)
+    return TESTS[test].run(scores_a, scores_b, geometry, alpha, rope)

@@ -1,0 +1,202 @@
+"""Accuracies of two selectors that are equally good, by construction.
+
+The columns of a data set fall into two blocks that nobody can tell apart: given the
+class, both are drawn alike. One side may select from the first block only, the other
+from the second. Whatever is done with the two selections, neither is better.
+
+| symbol | meaning                                              | shape      |
+|--------|------------------------------------------------------|------------|
+| X      | numbers, one block after the other                   | (n, 2p)    |
+| y      | classes 0..n_classes-1                               | (n,)       |
+| train  | which cases each split trains on                     | (J, n)     |
+| test   | which cases each split is tested on                  | (J, n)     |
+| count  | training cases per class                             | (C,)       |
+| mean   | training means per class of the columns chosen       | (C, F)     |
+| spread | their variances per class                            | (C, F)     |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from veridical._records import FloatArray, IntArray
+
+#: Learners by number: nearest centroid, naive Bayes, nearest neighbour.
+CENTROID, BAYES, NEIGHBOUR = 0, 1, 2
+
+BoolArray = NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def pair_accuracies(
+    X: FloatArray,
+    y: IntArray,
+    n_classes: int,
+    train: BoolArray,
+    test: BoolArray,
+    n_selected: int,
+    learner: int,
+    inside: bool,
+) -> FloatArray:
+    """Accuracy of both sides on every split.
+
+    Parameters
+    ----------
+    X, y, n_classes, train, test : see the table above
+        The data set and its splits.
+    n_selected : int
+        Columns that each side selects, those with the largest F statistic.
+    learner : int
+        CENTROID, BAYES or NEIGHBOUR.
+    inside : bool
+        Whether each split selects on its training cases (IN) or all cases select once
+        (OUT).
+
+    Returns
+    -------
+    array of shape (2, J)
+    """
+    n_splits = train.shape[0]
+    p = X.shape[1] // 2
+    result = np.empty((2, n_splits))
+    everything = np.ones(X.shape[0], dtype=np.bool_)
+    for side in range(2):
+        first = side * p
+        columns = _best(X, y, n_classes, everything, first, p, n_selected)
+        for j in range(n_splits):
+            if inside:
+                columns = _best(X, y, n_classes, train[j], first, p, n_selected)
+            result[side, j] = _accuracy(
+                X, y, n_classes, train[j], test[j], columns, learner
+            )
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _best(
+    X: FloatArray,
+    y: IntArray,
+    n_classes: int,
+    rows: BoolArray,
+    first: int,
+    p: int,
+    n_selected: int,
+) -> IntArray:
+    """Choose the columns of a block with the largest F statistic; ties go by index."""
+    scores = np.empty(p)
+    count = np.zeros(n_classes)
+    sums = np.zeros((n_classes, p))
+    squares = np.zeros(p)
+    for i in range(X.shape[0]):
+        if rows[i]:
+            count[y[i]] += 1
+            for j in range(p):
+                value = X[i, first + j]
+                sums[y[i], j] += value
+                squares[j] += value * value
+    for j in range(p):
+        total, between = 0.0, 0.0
+        for c in range(n_classes):
+            total += sums[c, j]
+            between += sums[c, j] ** 2 / count[c]
+        centre = total**2 / count.sum()
+        # The F statistic grows with the share of the variance between classes.
+        scores[j] = (between - centre) / (squares[j] - centre)
+    return first + np.argsort(-scores, kind="mergesort")[:n_selected]
+
+
+@njit(cache=True, nogil=True)
+def _accuracy(
+    X: FloatArray,
+    y: IntArray,
+    n_classes: int,
+    train: BoolArray,
+    test: BoolArray,
+    columns: IntArray,
+    learner: int,
+) -> float:
+    """Share of the test cases whose class a learner names."""
+    count = np.zeros(n_classes)
+    mean = np.zeros((n_classes, columns.size))
+    spread = np.zeros((n_classes, columns.size))
+    if learner != NEIGHBOUR:
+        _moments(X, y, train, columns, count, mean, spread)
+    hits, cases = 0, 0
+    for i in range(X.shape[0]):
+        if test[i]:
+            cases += 1
+            if learner == NEIGHBOUR:
+                named = _nearest(X, y, train, columns, i)
+            else:
+                named = _likeliest(X[i], columns, count, mean, spread, learner)
+            hits += named == y[i]
+    return hits / cases
+
+
+@njit(cache=True, nogil=True)
+def _moments(
+    X: FloatArray,
+    y: IntArray,
+    rows: BoolArray,
+    columns: IntArray,
+    count: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+) -> None:
+    """Fill in the number of cases, the means and the variances of each class."""
+    for i in range(X.shape[0]):
+        if rows[i]:
+            count[y[i]] += 1
+            for f in range(columns.size):
+                mean[y[i], f] += X[i, columns[f]]
+    for c in range(count.size):
+        mean[c] /= count[c]
+    for i in range(X.shape[0]):
+        if rows[i]:
+            for f in range(columns.size):
+                gap = X[i, columns[f]] - mean[y[i], f]
+                spread[y[i], f] += gap * gap / count[y[i]]
+
+
+@njit(cache=True, nogil=True)
+def _likeliest(
+    case: FloatArray,
+    columns: IntArray,
+    count: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    learner: int,
+) -> int:
+    """Name the class with the nearest mean, or with the largest posterior."""
+    best, named = -np.inf, 0
+    for c in range(count.size):
+        merit = np.log(count[c]) if learner == BAYES else 0.0
+        for f in range(columns.size):
+            gap = case[columns[f]] - mean[c, f]
+            if learner == BAYES:
+                width = spread[c, f] + 1e-9
+                merit -= 0.5 * (np.log(width) + gap * gap / width)
+            else:
+                merit -= gap * gap
+        if merit > best:
+            best, named = merit, c
+    return named
+
+
+@njit(cache=True, nogil=True)
+def _nearest(
+    X: FloatArray, y: IntArray, rows: BoolArray, columns: IntArray, case: int
+) -> int:
+    """Name the class of the nearest training case."""
+    least, named = np.inf, 0
+    for i in range(X.shape[0]):
+        if rows[i]:
+            distance = 0.0
+            for f in range(columns.size):
+                gap = X[i, columns[f]] - X[case, columns[f]]
+                distance += gap * gap
+            if distance < least:
+                least, named = distance, y[i]
+    return named
