@@ -5,27 +5,34 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._records import InputError
 from veridical.comparison import CLASSIFIERS, make_classifier
 from veridical.comparison.classifiers import NearestNeighbour, TabularClassifier
+from veridical.comparison.svm import LinearSVM
+from veridical.learning import C45
 
 NAMES = sorted(CLASSIFIERS)
 PIPELINES = {
     "svm": lambda: make_pipeline(MinMaxScaler(), SVC(kernel="linear", C=1.0)),
     "1nn": lambda: make_pipeline(MinMaxScaler(), KNeighborsClassifier(1)),
-    "tree": lambda: DecisionTreeClassifier(min_samples_leaf=2, random_state=0),
+    "tree": lambda: C45(),
 }
 
 
 @parametrize_with_checks(
-    [NearestNeighbour(), TabularClassifier(DecisionTreeClassifier(random_state=0))]
+    [
+        NearestNeighbour(),
+        LinearSVM(),
+        TabularClassifier(GaussianNB()),
+        TabularClassifier(C45(), scale=False, nominal_weight=None),
+    ]
 )
 def test_scikit_learn_manners(estimator, check):
     check(estimator)
@@ -135,6 +142,31 @@ def test_encoded_and_table_agree(name, mixed):
     model = make_classifier(name)
     model.fit_encoded(table.values[:60], table.nominal, y[:60])
     assert np.array_equal(model.predict_encoded(table.values[60:]), by_table)
+
+
+@pytest.mark.parametrize("n_columns", [5, 300])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_machines_for_many_classes_and_columns(n_classes, n_columns):
+    """As scikit-learn's, with more columns than cases too."""
+    rng = np.random.default_rng(8)
+    y = rng.integers(n_classes, size=120)
+    X = rng.random((120, n_columns)) + np.eye(4)[y] @ rng.random((4, n_columns))
+    theirs = SVC(kernel="linear", tol=1e-6).fit(X[:80], y[:80])
+    ours = LinearSVM().fit(X[:80], y[:80])
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-3)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-3)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("C", [0, -1.0, np.inf, "1"])
+def test_a_cost_that_is_none(C):
+    with pytest.raises(InputError, match="must be a positive number"):
+        LinearSVM(C=C).fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_a_margin_needs_two_classes():
+    with pytest.raises(InputError, match="one class only"):
+        LinearSVM().fit([[0.0], [1.0]], ["a", "a"])
 
 
 def test_missing_numbers_take_the_training_mean():

@@ -1,41 +1,30 @@
-"""The classifiers a comparison can name: linear SVM, naive Bayes, 1-NN and a tree.
+"""The classifiers a comparison can name: linear SVM, naive Bayes, 1-NN and C4.5.
 
-| symbol  | meaning                                                | shape    |
-|---------|--------------------------------------------------------|----------|
-| values  | numbers and category codes, NaN where missing          | (n, p)   |
-| nominal | which columns hold codes                               | (p,)     |
-| low     | smallest training value of a numeric column            | (p_num,) |
-| span    | largest minus smallest, 1 for a constant column        | (p_num,) |
-| centre  | training mean, stands in for a missing number          | (p_num,) |
-| codes   | categories of a nominal column seen in training        | (k,)     |
-
-Studies fit millions of small models, so there is no ``ColumnTransformer`` here: a
-table becomes one matrix in a few array operations.
+Comparisons and studies themselves fit them by `veridical.comparison.nested`, which
+makes the same predictions for less.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._records import FloatArray, InputError
+from veridical.comparison.expansion import BoolArray, Expansion
+from veridical.comparison.nested import COST, ONE_APART, ROUNDING, number_classes
+from veridical.comparison.svm import LinearSVM
 from veridical.datasets import encode
 from veridical.datasets.wording import did_you_mean, listed
+from veridical.kernels.neighbours import nearest_classes
 from veridical.learning import C45, NaiveBayes
-
-BoolArray = NDArray[np.bool_]
 
 
 class NearestNeighbour(ClassifierMixin, BaseEstimator):
@@ -52,9 +41,6 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
     array(['yes'], dtype='<U3')
     """
 
-    # Squared distances that agree to this are equal but for rounding.
-    _TOLERANCE = 1e-9
-
     def fit(self, X: Any, y: Any) -> Self:
         """Remember the training cases.
 
@@ -67,9 +53,8 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._cases = X
-        self._membership = np.eye(self.classes_.size)[codes]
+        self.classes_, self._labels, self._codes = number_classes(y)
+        self._cases = np.ascontiguousarray(X.T)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -82,12 +67,16 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        distance = cdist(X, self._cases, "sqeuclidean")
-        nearest = distance.min(axis=1, keepdims=True)
-        votes = (distance <= nearest + self._TOLERANCE) @ self._membership
-        # Less than one vote: it decides between equals and nothing else.
-        share = self._membership.mean(axis=0) / 2
-        return self.classes_[np.argmax(votes + share, axis=1)]
+        ends = np.array([X.shape[1]])
+        found = nearest_classes(
+            self._cases,
+            self._codes,
+            np.require(X, np.float64, ["C", "W"]),
+            ends,
+            self.classes_.size,
+            ROUNDING,
+        )
+        return self._labels[found[0]]
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):
@@ -99,9 +88,10 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         What learns from the resulting matrix.
     scale : bool, default=True
         Map each numeric column to [0, 1] by its training minimum and maximum.
-    nominal_weight : float, default=1.0
+    nominal_weight : float or None, default=1.0
         Height of the indicators of a nominal column. With ``sqrt(0.5)`` two different
-        categories are at squared Euclidean distance 1.
+        categories are at squared Euclidean distance 1. None leaves codes and missing
+        values to the estimator, which is told of them by ``categorical_features``.
     categorical_features : "from_dtype", None, bool mask, indices or names
         Which columns are nominal, see `veridical.datasets.encode`.
 
@@ -135,7 +125,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         estimator: Any,
         *,
         scale: bool = True,
-        nominal_weight: float = 1.0,
+        nominal_weight: float | None = 1.0,
         categorical_features: Any = "from_dtype",
     ) -> None:
         self.estimator = estimator
@@ -187,17 +177,16 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Class labels.
         """
-        self._nominal = np.flatnonzero(nominal)
-        self._numeric = np.flatnonzero(~nominal)
-        self._codes = [np.unique(values[:, j]) for j in self._nominal]
-        numbers = self._numbers(values)
-        self._centre = _column_means(numbers)
-        numbers = np.where(np.isnan(numbers), self._centre, numbers)
-        self._low = numbers.min(axis=0)
-        span = numbers.max(axis=0) - self._low
-        self._span = np.where(span > 0, span, 1.0)
-        self.classes_, self._labels, codes = _number_classes(y)
-        self.estimator_ = clone(self.estimator).fit(self._matrix(values), codes)
+        self.classes_, self._labels, codes = number_classes(y)
+        model = clone(self.estimator)
+        if self.nominal_weight is None:
+            self._expansion = None
+            model.set_params(categorical_features=nominal if nominal.any() else None)
+        else:
+            self._expansion = Expansion.learn(
+                values, nominal, scale=self.scale, weight=self.nominal_weight
+            )
+        self.estimator_ = model.fit(self._matrix(values), codes)
         return self
 
     def predict_encoded(self, values: FloatArray) -> NDArray[Any]:
@@ -210,25 +199,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._labels[self.estimator_.predict(self._matrix(values))]
 
-    def _numbers(self, values: FloatArray) -> FloatArray:
-        if self._nominal.size == 0:
-            return values
-        return values[:, self._numeric]
-
     def _matrix(self, values: FloatArray) -> FloatArray:
-        numbers = self._numbers(values)
-        missing = np.isnan(numbers)
-        if missing.any():
-            numbers = np.where(missing, self._centre, numbers)
-        if self.scale:
-            numbers = (numbers - self._low) / self._span
-        if self._nominal.size == 0:
-            return numbers
-        indicators = [
-            _equal(values[:, [j]], codes) * self.nominal_weight
-            for j, codes in zip(self._nominal, self._codes, strict=True)
-        ]
-        return np.hstack([numbers, *indicators])
+        return values if self._expansion is None else self._expansion.matrix(values)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -238,49 +210,19 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], IntArray]:
-    """Number the classes, the most frequent first, then as they occur.
-
-    Returns the sorted labels, the labels by number, and the numbers of `y`.
-    """
-    classes, start, inverse, counts = np.unique(
-        y, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.lexsort((start, -counts))
-    number = np.empty(order.size, dtype=np.intp)
-    number[order] = np.arange(order.size)
-    return classes, classes[order], number[inverse]
-
-
-def _column_means(numbers: FloatArray) -> FloatArray:
-    """Mean of what is known in each column; 0 where nothing is."""
-    known = ~np.isnan(numbers)
-    total = np.where(known, numbers, 0.0).sum(axis=0)
-    return total / np.maximum(known.sum(axis=0), 1)
-
-
-def _equal(column: FloatArray, codes: FloatArray) -> FloatArray:
-    """Indicators of the codes; NaN, where values were missing, comes last."""
-    same = column == codes
-    if codes.size and np.isnan(codes[-1]):
-        same[:, -1] = np.isnan(column[:, 0])
-    return same.astype(np.float64)
-
-
 # -- by name -------------------------------------------------------------------------
 
 
 def _svm() -> TabularClassifier:
-    return TabularClassifier(SVC(kernel="linear", C=1.0))
+    return TabularClassifier(LinearSVM(C=COST))
 
 
 def _nearest() -> TabularClassifier:
-    return TabularClassifier(NearestNeighbour(), nominal_weight=math.sqrt(0.5))
+    return TabularClassifier(NearestNeighbour(), nominal_weight=ONE_APART)
 
 
 def _tree() -> TabularClassifier:
-    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0)
-    return TabularClassifier(tree, scale=False)
+    return TabularClassifier(C45(), scale=False, nominal_weight=None)
 
 
 def _logistic() -> TabularClassifier:
@@ -313,9 +255,9 @@ def make_classifier(name: str) -> Any:
         training minimum and maximum, indicators for nominal columns. "nb": naive Bayes
         with normal densities for numbers and frequencies for categories. "1nn": nearest
         neighbour on scaled numbers, where two different categories are one apart.
-        "tree": scikit-learn's CART with at least two cases in a leaf, which stands in
-        for C4.5 and is not the same. "c45": C4.5 itself. "logistic": logistic
-        regression, C = 1, with the inputs of "svm".
+        "tree": C4.5, where a tie between classes goes to the more frequent one. "c45":
+        C4.5 with ties to the first label. "logistic": logistic regression, C = 1, with
+        the inputs of "svm".
 
     Returns
     -------

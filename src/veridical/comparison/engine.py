@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.comparison.classifiers import TabularClassifier, make_classifier
 from veridical.comparison.data import Data
+from veridical.comparison.nested import NESTED, nested_accuracies
 from veridical.comparison.rankers import Ranker, one_line, seeded
 from veridical.comparison.splits import Splits
 
@@ -37,8 +38,9 @@ class Judge:
     """A classifier and the name it goes by.
 
     One of ours (``named``) is given codes as they are, which spares it the way through
-    a data frame, and numbered classes. Other people's see labels and data frames as
-    the user has them, since their parameters may refer to those.
+    a data frame, and numbered classes; most have a still shorter way. Other people's
+    see labels and data frames as the user has them, since their parameters may refer to
+    those.
     """
 
     classifier: Any
@@ -50,6 +52,11 @@ class Judge:
         self, data: Data, train: IntArray, test: IntArray, columns: IntArray
     ) -> float:
         """Fit on the training rows of some columns, count hits on the test rows."""
+        if self.named and self.description in NESTED:
+            names, sizes = (self.description,), (columns.size,)
+            return float(
+                nested_accuracies(names, data, train, test, columns, sizes)[0, 0]
+            )
         if self.named:
             with config_context(assume_finite=True, skip_parameter_validation=True):
                 predicted = self._predict_encoded(data, train, test, columns)

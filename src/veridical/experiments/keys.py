@@ -25,7 +25,7 @@ import numpy as np
 
 #: Raise it when the same cell would come out with other numbers than before: every
 #: stored cell then counts as one of an older version and is computed anew.
-NUMERIC_VERSION = 1
+NUMERIC_VERSION = 2
 
 #: Length of a key in bytes.
 KEY_SIZE = 32

@@ -30,29 +30,16 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from veridical._records import IntArray
 from veridical.comparison.classifiers import CLASSIFIERS, make_classifier
-from veridical.comparison.data import Data
-from veridical.comparison.draws import Lottery, find_source
-from veridical.comparison.engine import Judge, make_judges
-from veridical.comparison.rankers import Ranker, one_line, seeded
-from veridical.comparison.splits import Splits, make_splits
+from veridical.comparison.rankers import one_line
 from veridical.datasets import SOURCES
 from veridical.datasets.wording import did_you_mean
-from veridical.experiments import (
-    Cell,
-    Plan,
-    Recipe,
-    Spec,
-    Store,
-    Unit,
-    derive_seed,
-)
+from veridical.experiments import Cell, Plan, Recipe, Spec, Store, Unit
 from veridical.experiments.study import Scale, Values
+from veridical.papers.in_vs_out_trials import Trial
 from veridical.selection import SELECTORS
 
 #: Raise it when a source of `veridical.datasets` draws other cases than before.
@@ -250,111 +237,18 @@ class InVsOut:
         }
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Draw the training set, rank once per selector, judge cell by cell."""
+        """Draw the training set, rank once per selector, judge all sizes at once."""
         trial = Trial.draw(unit.settings)
         for _, group in groupby(unit.cells, lambda cell: cell.coordinates["selector"]):
             cells = list(group)
-            most = max(cell.coordinates["n_features"] for cell in cells)
-            orders = trial.rank(json.loads(cells[0].recipe.text), most)
+            sizes = sorted({cell.coordinates["n_features"] for cell in cells})
+            orders = trial.rank(json.loads(cells[0].recipe.text), sizes[-1])
+            judged: dict[str, dict[int, Values]] = {}
             for cell in cells:
-                at = cell.coordinates
-                yield trial.judge(orders[:, : at["n_features"]], at["classifier"])
-
-
-class Trial:
-    """One training set with its test set and folds, the same for every selector.
-
-    Parameters
-    ----------
-    data : Data
-        Training rows first, then test rows.
-    n_train : int
-        How many are training rows.
-    splits : Splits
-        Folds of the training rows.
-    columns : int array
-        The order in which selectors see the columns, so that an index, which decides
-        ties, carries no information.
-    seed : int
-        For selectors and classifiers that use chance.
-    """
-
-    def __init__(
-        self, data: Data, n_train: int, splits: Splits, columns: IntArray, seed: int
-    ) -> None:
-        self.data = data
-        self.n_train = n_train
-        self.splits = splits
-        self.columns = columns
-        self.seed = seed
-        self._judges: dict[str, Judge] = {}
-        self._known: dict[tuple[str, int, bytes], float] = {}
-
-    @classmethod
-    def draw(cls, settings: Any) -> Trial:
-        """Draw what a unit describes.
-
-        Seeds depend on the source, N and the number of the set; that of the folds
-        also on the resampling. None depends on a selector.
-        """
-        root, n, number = settings["seed"], settings["n"], settings["set"]
-        data_set = {"source": settings["source"], "n": n}
-        source = find_source(settings["source"])[1]
-        lottery = Lottery(source, n, n, None, derive_seed(root, **data_set))
-        data, n_train = lottery.draw(number)
-
-        def seed(purpose: str, **more: Any) -> int:
-            return derive_seed(root, purpose=purpose, **data_set, set=number, **more)
-
-        folds = seed("folds", resampling="k-fold", k=settings["n_folds"], repeat=0)
-        splits = make_splits(settings["n_folds"], data, folds, n_rows=n_train)
-        columns = np.random.default_rng(seed("columns")).permutation(data.n_features)
-        return cls(data, n_train, splits, columns, seed("methods"))
-
-    def rank(self, recipe: Any, n_features: int) -> IntArray:
-        """Rank on all training rows, then on each training fold.
-
-        Returns
-        -------
-        array of shape (1 + n_folds, n_features)
-        """
-        kind = recipe["selector"]["kind"]
-        selector = SELECTORS[kind](**recipe["selector"]["parameters"])
-        ranker = Ranker(seeded(selector, self.seed), kind).on_one_thread()
-        train_sets = [np.arange(self.n_train), *self.splits.train]
-        return ranker.choose(
-            self.data, self.n_train, self.columns, train_sets, n_features
-        )
-
-    def judge(self, chosen: IntArray, classifier: str) -> Values:
-        """Accuracies of a classifier on what was chosen: TRUTH, IN and OUT."""
-        everything = np.arange(self.n_train)
-        unseen = np.arange(self.n_train, self.data.n_samples)
-        folds = list(zip(self.splits.train, self.splits.test, strict=True))
-        return {
-            "truth": self._accuracy(classifier, 0, everything, unseen, chosen[0]),
-            "in": [
-                self._accuracy(classifier, f, *fold, chosen[f])
-                for f, fold in enumerate(folds, start=1)
-            ],
-            "out": [
-                self._accuracy(classifier, f, *fold, chosen[0])
-                for f, fold in enumerate(folds, start=1)
-            ],
-        }
-
-    def _accuracy(
-        self, name: str, split: int, train: IntArray, test: IntArray, chosen: IntArray
-    ) -> float:
-        # Selectors often agree on the set; its order does not matter.
-        columns = np.sort(chosen)
-        key = (name, split, columns.tobytes())
-        if key not in self._known:
-            if name not in self._judges:
-                (self._judges[name],) = make_judges(name, self.seed)
-            judge = self._judges[name]
-            self._known[key] = judge.accuracy(self.data, train, test, columns)
-        return self._known[key]
+                name = cell.coordinates["classifier"]
+                if name not in judged:
+                    judged[name] = trial.judge(orders, name, sizes)
+                yield judged[name][cell.coordinates["n_features"]]
 
 
 STUDY = InVsOut()

@@ -1,0 +1,68 @@
+"""The nearest training case, for nested sets of columns in one pass.
+
+Squared distances in the first k columns plus those in the next few are the distances
+in all of them, so that a growing set of columns costs no more than its last one.
+
+| symbol | meaning                                            | shape     |
+|--------|----------------------------------------------------|-----------|
+| train  | training cases, one column of the data per row     | (d, n)    |
+| y      | their classes, numbered                            | (n,)      |
+| test   | cases to classify                                  | (m, d)    |
+| ends   | how many of the columns count, rising              | (e,)      |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from veridical._records import FloatArray, IntArray
+
+
+@njit(cache=True, nogil=True)
+def _largest(votes: IntArray) -> int:
+    best = 0
+    for k in range(1, votes.size):
+        if votes[k] > votes[best]:
+            best = k
+    return best
+
+
+@njit(cache=True, nogil=True)
+def nearest_classes(
+    train: FloatArray,
+    y: IntArray,
+    test: FloatArray,
+    ends: IntArray,
+    n_classes: int,
+    tolerance: float,
+) -> IntArray:
+    """Let all training cases vote whose squared distance is the least, to a tolerance.
+
+    A tied vote goes to the class with the smallest number.
+
+    Returns
+    -------
+    int array of shape (e, m)
+    """
+    n, m = train.shape[1], test.shape[0]
+    result = np.empty((ends.size, m), dtype=np.intp)
+    distance = np.empty(n)
+    votes = np.empty(n_classes, dtype=np.intp)
+    for i in range(m):
+        distance[:] = 0.0
+        begin = 0
+        for e in range(ends.size):
+            for j in range(begin, ends[e]):
+                value, column = test[i, j], train[j]
+                for t in range(n):
+                    gap = column[t] - value
+                    distance[t] += gap * gap
+            begin = ends[e]
+            reach = distance.min() + tolerance
+            votes[:] = 0
+            for t in range(n):
+                if distance[t] <= reach:
+                    votes[y[t]] += 1
+            result[e, i] = _largest(votes)
+    return result

@@ -1,0 +1,134 @@
+"""One training set with its test set and folds, the same for every selector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._records import FloatArray, IntArray
+from veridical.comparison.data import Data
+from veridical.comparison.draws import Lottery, find_source
+from veridical.comparison.nested import nested_accuracies
+from veridical.comparison.rankers import Ranker, seeded
+from veridical.comparison.splits import Splits, make_splits
+from veridical.experiments import derive_seed
+from veridical.experiments.study import Values
+from veridical.selection import SELECTORS
+
+
+class Trial:
+    """One training set with its test set and folds.
+
+    Parameters
+    ----------
+    data : Data
+        Training rows first, then test rows. The columns are in an order drawn at
+        random, so that an index, which decides ties, carries no information.
+    n_train : int
+        How many are training rows.
+    splits : Splits
+        Folds of the training rows.
+    seed : int
+        For selectors that use chance.
+    """
+
+    def __init__(self, data: Data, n_train: int, splits: Splits, seed: int) -> None:
+        self.data = data
+        self.n_train = n_train
+        self.splits = splits
+        self.seed = seed
+
+    @classmethod
+    def draw(cls, settings: Any) -> Trial:
+        """Draw what a unit describes.
+
+        Seeds depend on the source, N and the number of the set; that of the folds
+        also on the resampling. None depends on a selector.
+        """
+        root, n, number = settings["seed"], settings["n"], settings["set"]
+        data_set = {"source": settings["source"], "n": n}
+        source = find_source(settings["source"])[1]
+        lottery = Lottery(source, n, n, None, derive_seed(root, **data_set))
+        data, n_train = lottery.draw(number)
+
+        def seed(purpose: str, **more: Any) -> int:
+            return derive_seed(root, purpose=purpose, **data_set, set=number, **more)
+
+        folds = seed("folds", resampling="k-fold", k=settings["n_folds"], repeat=0)
+        splits = make_splits(settings["n_folds"], data, folds, n_rows=n_train)
+        columns = np.random.default_rng(seed("columns")).permutation(data.n_features)
+        return cls(_shuffled(data, columns), n_train, splits, seed("methods"))
+
+    def rank(self, recipe: Any, n_features: int) -> IntArray:
+        """Rank on all training rows, then on each training fold.
+
+        Returns
+        -------
+        array of shape (1 + n_folds, n_features)
+        """
+        kind = recipe["selector"]["kind"]
+        selector = SELECTORS[kind](**recipe["selector"]["parameters"])
+        ranker = Ranker(seeded(selector, self.seed), kind).on_one_thread()
+        train_sets = [np.arange(self.n_train), *self.splits.train]
+        as_they_are = np.arange(self.data.n_features)
+        return ranker.choose(
+            self.data, self.n_train, as_they_are, train_sets, n_features
+        )
+
+    def judge(
+        self, orders: IntArray, classifier: str, sizes: Sequence[int]
+    ) -> dict[int, Values]:
+        """Accuracies of a classifier on the first columns of the rankings.
+
+        Parameters
+        ----------
+        orders : array of shape (1 + n_folds, n_features)
+            What `rank` returned.
+        classifier : str
+            Its name.
+        sizes : sequence of int
+            How many of the columns to use.
+
+        Returns
+        -------
+        mapping of size to values
+            TRUTH, and the folds under IN and OUT.
+        """
+        everything = np.arange(self.n_train)
+        unseen = np.arange(self.n_train, self.data.n_samples)
+
+        def accuracy(train: IntArray, test: IntArray, order: IntArray) -> FloatArray:
+            return nested_accuracies(
+                (classifier,), self.data, train, test, order, sizes
+            )[0]
+
+        truth = accuracy(everything, unseen, orders[0])
+        inside, outside = [], []
+        for f, fold in enumerate(
+            zip(self.splits.train, self.splits.test, strict=True), start=1
+        ):
+            inside.append(accuracy(*fold, orders[f]))
+            same = np.array_equal(orders[f], orders[0])
+            outside.append(inside[-1] if same else accuracy(*fold, orders[0]))
+        return {
+            size: {
+                "truth": float(truth[i]),
+                "in": [float(fold[i]) for fold in inside],
+                "out": [float(fold[i]) for fold in outside],
+            }
+            for i, size in enumerate(sizes)
+        }
+
+
+def _shuffled(data: Data, columns: IntArray) -> Data:
+    """Put the columns of a data set into another order."""
+    return replace(
+        data,
+        values=data.values[:, columns],
+        nominal=data.nominal[columns],
+        categories=tuple(data.categories[j] for j in columns),
+        names=tuple(data.names[j] for j in columns),
+    )

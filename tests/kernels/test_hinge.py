@@ -1,0 +1,114 @@
+"""The interior point method against optimality conditions and two other solvers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC
+from tests.oracles.hinge import objective, stationarity
+
+from veridical.datasets import make_linear, make_monks, make_nonlinear
+from veridical.kernels.hinge import fit_hinge
+from veridical.kernels.svm import solve_dual
+
+
+def linear(n, d, seed):
+    X, y = make_linear(n, random_state=seed)[:2]
+    return np.ascontiguousarray(np.asarray(X)[:, :d]), signs(y)
+
+
+def nonlinear(n, d, seed):
+    X, y = make_nonlinear(n, random_state=seed)[:2]
+    return np.ascontiguousarray(np.asarray(X)[:, :d]), signs(y)
+
+
+def monks(n, d, seed):
+    """Indicators: many cases lie in the same place, and margins meet in corners."""
+    X, y = make_monks(1 + seed % 3, n, random_state=seed)
+    codes = X.apply(lambda column: column.cat.codes).to_numpy()[:, :d]
+    blocks = [codes[:, [j]] == np.unique(codes[:, j]) for j in range(d)]
+    return np.hstack(blocks).astype(float), signs(y)
+
+
+def signs(y):
+    return np.where(np.asarray(y) == np.asarray(y)[0], 1.0, -1.0)
+
+
+CASES = [
+    *((linear, n, d, seed) for n, d, seed in [(60, 3, 0), (112, 20, 1), (400, 40, 2)]),
+    *((nonlinear, n, d, seed) for n, d, seed in [(60, 3, 0), (112, 40, 1)]),
+    *((monks, n, d, seed) for seed in range(6) for n, d in [(36, 2), (108, 5)]),
+]
+
+
+@pytest.mark.parametrize(("make", "n", "d", "seed"), CASES)
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_the_optimality_conditions_hold(make, n, d, seed, C):
+    X, s = make(n, d, seed)
+
+    w, b = fit_hinge(X, s, C)
+
+    # Where the conditions are degenerate (nominal data) only the square root of the
+    # solver's precision is left.
+    assert stationarity(X, s, C, w, b, on_margin=1e-4) < 2e-4 * C
+    tight = SVC(kernel="linear", C=C, tol=1e-7).fit(X, s)
+    theirs = objective(X, s, C, tight.coef_[0], tight.intercept_[0])
+    assert objective(X, s, C, w, b) <= theirs * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize(("make", "n", "d", "seed"), CASES)
+def test_the_same_machine_as_scikit_learns(make, n, d, seed):
+    X, s = make(n, d, seed)
+    w, b = fit_hinge(X, s, 1.0)
+
+    theirs = SVC(kernel="linear", C=1.0, tol=1e-6).fit(X, s)
+
+    # libsvm keeps inner products in single precision
+    assert theirs.decision_function(X) == pytest.approx(X @ w + b, abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_weights_as_by_pairs_of_multipliers(seed):
+    """`solve_dual` goes from corner to corner instead, and ends in a linear system."""
+    X, s = linear(80, 12, seed)
+
+    a = solve_dual(X @ X.T, s, np.ones(80), np.zeros(80))
+    w, b = fit_hinge(X, s, 1.0)
+
+    assert w == pytest.approx((s * a) @ X, abs=1e-7)
+    free = (a > 1e-8) & (a < 1 - 1e-8)
+    assert b == pytest.approx(np.mean(s[free] - X[free] @ w), abs=1e-7)
+
+
+def test_by_hand():
+    # The margin lies half-way between the two inner cases, one unit from either.
+    X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    w, b = fit_hinge(X, np.array([1.0, 1.0, -1.0, -1.0]), 10.0)
+    assert w == pytest.approx([-1.0], abs=1e-8)
+    assert b == pytest.approx(2.0, abs=1e-8)
+    # Nothing tells the classes apart: no weight, and the intercept of the larger one.
+    w, b = fit_hinge(np.ones((5, 1)), np.array([1.0, 1.0, 1.0, -1.0, -1.0]), 1.0)
+    assert w == pytest.approx([0.0], abs=1e-8)
+    assert b == pytest.approx(1.0, abs=1e-8)
+    # As many of both: any intercept from −1 to 1 costs the same.
+    w, b = fit_hinge(np.ones((4, 1)), np.array([1.0, 1.0, -1.0, -1.0]), 1.0)
+    assert b == pytest.approx(0.0, abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 60), d=st.integers(1, 8))
+def test_order_and_sign_do_not_matter(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, d)) < 0.5, rng.random((n, d)), rng.integers(2, size=d))
+    s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    s[:2] = 1.0, -1.0
+    w, b = fit_hinge(X, s, 1.0)
+    rows, columns = rng.permutation(n), rng.permutation(d)
+
+    w_other, b_other = fit_hinge(
+        np.ascontiguousarray(X[rows][:, columns]), -s[rows], 1.0
+    )
+
+    assert -w_other == pytest.approx(w[columns], abs=1e-4)
+    assert -b_other == pytest.approx(b, abs=1e-4)
+    assert stationarity(X, s, 1.0, w, b, on_margin=1e-4) < 2e-3
