@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
+from tests.oracles import selection as oracle
 
 from veridical._records import Labelled
 from veridical.criteria import ReliefRelevance
+from veridical.kernels.distance import (
+    error_bound,
+    numeric_distance,
+    scale,
+    sum_pairs,
+)
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 
@@ -61,3 +68,51 @@ def test_features_that_matter_only_together():
     table = RNG.random((200, 6))
     y = (table[:, 1] > 0.5) ^ (table[:, 4] > 0.5)
     assert set(ReliefF(2).fit(table, y).order_[:2]) == {1, 4}
+
+
+def near_ties(scale):
+    """Cases in twos, so alike that single precision cannot tell who is nearer."""
+    rng = np.random.default_rng(8)
+    half = rng.integers(0, 3, size=(15, 6)).astype(float)
+    table = np.repeat(half, 2, axis=0) + scale * rng.random((30, 6))
+    table[0], table[1] = 0.0, 3.0
+    return table, np.arange(30) // 2 % 2
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-8])
+def test_double_precision_decides_between_near_neighbours(scale):
+    table, y = near_ties(scale)
+    exact = oracle.relieff(table.T.tolist(), y.tolist(), [False] * 6, n_neighbors=4)
+    found = ReliefF(1, n_neighbors=4).fit(table, y).scores_
+    np.testing.assert_allclose(found, np.array(exact, dtype=float), atol=1e-13)
+
+
+def test_an_outlier_left_out_changes_the_scale_and_nothing_else():
+    table, y = near_ties(1e-8)
+    table[5, 2] = 1e9  # with it, column 2 tells no two other cases apart
+    folds = [np.flatnonzero(np.arange(30) != i) for i in range(30)]
+    selector = ReliefF(1, n_neighbors=4)
+    for rows, order in zip(folds, selector.rank_many(table, y, folds), strict=True):
+        fitted = selector.fit(table[rows], y[rows])
+        np.testing.assert_array_equal(order, fitted.order_)
+        exact = oracle.relieff(
+            table[rows].T.tolist(), y[rows].tolist(), [False] * 6, n_neighbors=4
+        )
+        np.testing.assert_allclose(
+            fitted.scores_, np.array(exact, dtype=float), atol=1e-13
+        )
+
+
+def test_the_error_of_quick_distances_stays_within_its_bound():
+    rng = np.random.default_rng(9)
+    table = rng.lognormal(size=(40, 3000)) + 1e6
+    low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
+    rows = np.arange(40)
+    D = np.zeros((40, 40), dtype=np.float32)
+    sum_pairs(scale(table, rows, low, inverse, 1), D, rows, D, [(0, 40)], 1)
+    exact = np.array(
+        [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
+    )
+    plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
+    np.testing.assert_allclose(exact, plain, rtol=1e-12)
+    assert 0 < np.abs(D - plain).max() < error_bound(3000, float(D.max()))

@@ -16,6 +16,7 @@ from veridical.kernels.mdl import (
     column_cuts,
     xlogx_table,
 )
+from veridical.kernels.sorting import sort_rows
 from veridical.kernels.tables import uncertainty_with
 from veridical.kernels.trainsets import TrainSets
 
@@ -49,7 +50,7 @@ def gains(
         g, u = np.empty((2, len(block), len(sets)))
         block_gains(
             block,
-            np.argsort(block, axis=1),
+            sort_rows(block),
             data.y,
             totals,
             counts,
@@ -88,7 +89,7 @@ def cut_points(
     counts = sets.counts[s].astype(np.int32)
     return column_cuts(
         x,
-        np.argsort(x),
+        sort_rows(x[None])[0],
         data.y,
         data.n_classes,
         counts,

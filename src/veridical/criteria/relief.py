@@ -1,8 +1,10 @@
 """Relevance by neighbours: ReliefF.
 
-Distances are taken over all rows once. A training set needs other distances only for
-the features whose range (or number of values) changes when its rows are left out, and
-those are corrected; then its neighbours are found anew.
+Distances are taken over all rows once, in single precision. A training set needs other
+distances only for the features whose range (or number of values) changes when its rows
+are left out, and those are corrected; then its neighbours are found anew. Where two
+cases compete for a place and single precision cannot tell which is nearer, double
+precision decides.
 """
 
 from __future__ import annotations
@@ -16,10 +18,15 @@ from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray, Labelled
 from veridical.kernels.columns import map_blocks
-from veridical.kernels.distance import add_mixed, add_numeric, mirror
+from veridical.kernels.distance import (
+    SingleArray,
+    add_mixed,
+    error_bound,
+    scale,
+    sum_pairs,
+)
 from veridical.kernels.ranges import block_ranges
-from veridical.kernels.relief import add_pulls, sum_mixed, sum_numeric
-from veridical.kernels.threads import run, spans
+from veridical.kernels.relief import Cases, find_pairs, sum_mixed, sum_numeric
 from veridical.kernels.trainsets import TrainSets
 
 SLICES = 10  # parts in which the distances are taken, for those who watch
@@ -41,6 +48,11 @@ class _Scales:
             | (self.inverse != other.inverse)
             | (self.n_vals != other.n_vals)
         )
+
+    def stretch(self, other: _Scales, columns: IntArray) -> FloatArray:
+        """How much more a difference counts here; 0 where no two cases differ."""
+        more = self.inverse[columns] - other.inverse[columns]
+        return np.where(self.inverse[columns] > 0, more, 0.0)
 
     def take(self, columns: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return the scales of some columns, as kernels want them."""
@@ -81,7 +93,7 @@ def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
 
 
 class _Relief:
-    """Rows sorted by class, columns parted by how they are compared."""
+    """Rows in order of class, columns parted by how they are compared."""
 
     def __init__(
         self,
@@ -90,17 +102,19 @@ class _Relief:
         relevance: ReliefRelevance,
         n_threads: int,
     ) -> None:
-        rows = np.argsort(data.y, kind="stable")
-        self.X = np.ascontiguousarray(data.values[rows])
-        self.bounds = np.searchsorted(data.y[rows], np.arange(data.n_classes + 1))
-        self.counts = np.ascontiguousarray(sets.counts[:, rows])
+        self.X = _writeable(data.values)
+        self.rows = np.argsort(data.y, kind="stable")
+        self.y = data.y[self.rows]
+        self.n_classes = data.n_classes
+        self.counts = np.ascontiguousarray(sets.counts[:, self.rows])
         queries = sets.counts if relevance.queries is None else relevance.queries
-        self.queries = np.ascontiguousarray(queries[:, rows])
+        self.queries = np.ascontiguousarray(queries[:, self.rows])
         self.k = relevance.n_neighbors
         self.n_threads = n_threads
         self.tick = relevance.tick
         plain = ~data.nominal
-        plain[plain] = ~np.isnan(self.X.sum(axis=0)[plain])
+        with np.errstate(over="ignore", invalid="ignore"):
+            plain[plain] = ~np.isnan(self.X.sum(axis=0)[plain])
         self.plain, self.mixed = np.flatnonzero(plain), np.flatnonzero(~plain)
         self.X_plain = self.X if plain.all() else self.X[:, self.plain]
         self.X_mixed = self.X[:, self.mixed].astype(np.float64)
@@ -110,12 +124,9 @@ class _Relief:
     def _scales(self) -> list[_Scales]:
         """Scales of every training set, and last those of all rows together."""
         counts = np.vstack([self.counts, np.ones(self.counts.shape[1])])
-        low, high = np.empty((2, self.X.shape[1], len(counts)))
-
-        def work(lo: int, hi: int, block: FloatArray) -> None:
-            block_ranges(block, counts, low[lo:hi], high[lo:hi])
-
-        map_blocks(work, self.X, self.n_threads)
+        unsorted = np.empty_like(counts)
+        unsorted[:, self.rows] = counts
+        low, high = self._ranges(unsorted)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inverse = (1.0 / (high - low)).T
         # No range, or one too small to divide by: the column tells no two cases apart.
@@ -123,69 +134,117 @@ class _Relief:
         low = np.where(np.isnan(low), 0.0, low).T.copy()
         n_vals = np.zeros(low.shape, dtype=np.intp)
         for j in np.flatnonzero(self.nominal):
-            for s, present in enumerate(counts > 0):
+            for s, present in enumerate(unsorted > 0):
                 values = self.X[present, j]
                 n_vals[s, j] = max(1, np.unique(values[~np.isnan(values)]).size)
         low[:, self.nominal], inverse[:, self.nominal] = 0.0, 0.0
         return [_Scales(*each) for each in zip(low, inverse, n_vals, strict=True)]
 
+    def _ranges(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least and largest value of every column in every set, shape (p, S)."""
+        low, high = np.empty((2, self.X.shape[1], len(counts)))
+        if counts.all():  # all sets hold all rows
+            low[:] = np.fmin.reduce(self.X, axis=0)[:, None]
+            high[:] = np.fmax.reduce(self.X, axis=0)[:, None]
+            return low, high
+
+        def work(lo: int, hi: int, block: FloatArray) -> None:
+            block_ranges(block, counts, low[lo:hi], high[lo:hi])
+
+        map_blocks(work, self.X, self.n_threads)
+        return low, high
+
     def weights(self) -> FloatArray:
         """Return ReliefF weights of shape (S, p)."""
-        base = self._distances()
+        numeric, mixed = self._numeric_distances(), self._mixed_distances()
         result = np.zeros((len(self.counts), self.X.shape[1]))
         for lo in range(0, len(self.counts), BATCH):
             batch = range(lo, min(lo + BATCH, len(self.counts)))
-            pairs = [self._pairs(self._corrected(base, s), s) for s in batch]
+            pairs = [self._pairs(numeric, mixed, s) for s in batch]
             self._sum(batch, pairs, result)
         return result
 
-    def _distances(self) -> FloatArray:
+    def _numeric_distances(self) -> SingleArray:
+        """Quick distances of all rows over the complete numeric columns."""
         n, whole = len(self.X), self.scales[-1]
-        D = np.zeros((n, n))
-        numeric = self.X_plain, whole.inverse[self.plain], D, self.n_threads
-        if self.tick is None:
-            add_numeric(*numeric)
-        else:
-            for lo, hi in pairs_evenly(n, SLICES):
-                add_numeric(*numeric, rows=(lo, hi))
+        low, inverse = whole.low[self.plain], whole.inverse[self.plain]
+        Z = scale(self.X_plain, self.rows, low, inverse, self.n_threads)
+        D, same = np.zeros((n, n), dtype=np.float32), np.arange(n)
+        each = 4 * self.n_threads
+        steps = 1 if self.tick is None else SLICES
+        pieces = pairs_evenly(n, steps * each)
+        for first in range(0, steps * each, each):
+            # D is its own base: a pair is read before it is filled, and never after.
+            sum_pairs(Z, D, same, D, pieces[first : first + each], self.n_threads)
+            if self.tick is not None:
                 self.tick()
-        if self.mixed.size:
-            add_mixed(self.X_mixed, *whole.take(self.mixed), D, self.n_threads)
         return D
 
-    def _corrected(self, base: FloatArray, s: int) -> FloatArray:
-        """Distances as training set `s` measures them, both triangles."""
-        D = base.copy()
-        here, whole = self.scales[s], self.scales[-1]
-        changed = here.differ(whole)
-        plain = np.flatnonzero(changed[self.plain])
-        if plain.size:
-            columns = self.plain[plain]
-            add_numeric(
-                np.ascontiguousarray(self.X_plain[:, plain]),
-                here.inverse[columns] - whole.inverse[columns],
-                D,
-                self.n_threads,
-            )
-        mixed = np.flatnonzero(changed[self.mixed])
-        if mixed.size:
-            X, columns = self.X_mixed[:, mixed], self.mixed[mixed]
-            X = np.ascontiguousarray(X)
-            add_mixed(X, *whole.take(columns), D, self.n_threads, -1.0)
-            add_mixed(X, *here.take(columns), D, self.n_threads)
-        mirror(D)
+    def _mixed_distances(self) -> FloatArray | None:
+        """Distances of all rows over the other columns, rows as in the data."""
+        if not self.mixed.size:
+            return None
+        D = np.zeros((len(self.X), len(self.X)))
+        add_mixed(self.X_mixed, *self.scales[-1].take(self.mixed), D, self.n_threads)
         return D
 
-    def _pairs(self, D: FloatArray, s: int) -> tuple[IntArray, FloatArray]:
+    def _quick(
+        self, numeric: SingleArray, mixed: FloatArray | None, s: int, here: IntArray
+    ) -> tuple[SingleArray, float]:
+        """Distances as training set `s` measures them, and how far they may be off."""
+        scales, whole, columns = self.scales[s], self.scales[-1], self.plain
+        stretch = scales.stretch(whole, columns)
+        changed = np.flatnonzero(stretch)
+        if changed.size or here.size < len(numeric):
+            X = np.take(self.X_plain, changed, axis=1)
+            low, stretch = scales.low[columns[changed]], stretch[changed]
+            Z = scale(X, self.rows[here], low, stretch, self.n_threads)
+            D = np.empty((here.size, here.size), dtype=np.float32)
+            pieces = pairs_evenly(here.size, 4 * self.n_threads)
+            sum_pairs(Z, numeric, here, D, pieces, self.n_threads)
+        else:
+            D = numeric
+        if mixed is not None:
+            rows = self.rows[here]
+            D = D + self._as_measured(mixed, s)[np.ix_(rows, rows)].astype(np.float32)
+        return D, error_bound(columns.size + changed.size, float(D.max(initial=0.0)))
+
+    def _as_measured(self, mixed: FloatArray, s: int) -> FloatArray:
+        """Distances over nominal and incomplete columns in training set `s`."""
+        scales, whole = self.scales[s], self.scales[-1]
+        changed = np.flatnonzero(scales.differ(whole)[self.mixed])
+        if not changed.size:
+            return mixed
+        D, columns = mixed.copy(), self.mixed[changed]
+        X = np.ascontiguousarray(self.X_mixed[:, changed])
+        add_mixed(X, *whole.take(columns), D, self.n_threads, -1.0)
+        add_mixed(X, *scales.take(columns), D, self.n_threads)
+        return D
+
+    def _pairs(
+        self, numeric: SingleArray, mixed: FloatArray | None, s: int
+    ) -> tuple[IntArray, FloatArray]:
         """Neighbour pairs of one set as keys ``i * n + j`` (i ≤ j), and their pull."""
-        n = len(D)
-        pull = np.zeros((n, n))
-        fixed = (D, self.counts[s], self.queries[s], self.bounds, self.k)
-        pieces = spans(n, 4 * self.n_threads, 16)
-        run(add_pulls, [(*fixed, lo, hi, pull) for lo, hi in pieces], self.n_threads)
-        both = (np.triu(pull) + np.tril(pull, -1).T).ravel()
-        keys = np.flatnonzero(both)
-        return keys, both[keys]
+        here = np.flatnonzero(self.counts[s])
+        scales = self.scales[s]
+        cases = Cases(
+            self.X_plain,
+            scales.inverse[self.plain],
+            self.X_mixed,
+            *scales.take(self.mixed),
+            self.rows[here],
+        )
+        return find_pairs(
+            *self._quick(numeric, mixed, s, here),
+            self.counts[s, here],
+            self.queries[s, here],
+            np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
+            self.k,
+            cases,
+            here,
+            len(self.X),
+            self.n_threads,
+        )
 
     def _sum(
         self,
@@ -200,11 +259,12 @@ class _Relief:
             force = np.concatenate([pull for _, pull in pairs])
             where = np.repeat(np.arange(len(pairs)), [len(keys) for keys, _ in pairs])
             order = np.argsort(every, kind="stable")
-            keys, start = np.unique(every[order], return_index=True)
+            every = every[order]
+            start = np.flatnonzero(np.diff(every, prepend=-1))
             total = sum_numeric(
                 self.X_plain,
-                keys // n,
-                keys % n,
+                self.rows[every[start] // n],
+                self.rows[every[start] % n],
                 np.append(start, every.size),
                 where[order],
                 force[order],
@@ -215,7 +275,15 @@ class _Relief:
                 result[s, self.plain] = sums * self.scales[s].inverse[self.plain]
         if self.mixed.size:
             for s, (keys, pull) in zip(batch, pairs, strict=True):
+                first, second = self.rows[keys // n], self.rows[keys % n]
                 scales = self.scales[s].take(self.mixed)
                 result[s, self.mixed] = sum_mixed(
-                    self.X_mixed, *scales, keys // n, keys % n, pull
+                    self.X_mixed, *scales, first, second, pull
                 )
+
+
+def _writeable(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Rows in a piece and writeable, the one form for which kernels are compiled."""
+    if values.flags.c_contiguous and values.flags.writeable:
+        return values
+    return np.array(values, order="C")

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy import uintp
 from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.mdl_first import TIE, all_worth_cutting, pays, worth_cutting
 from veridical.kernels.tables import gain_and_uncertainty, spread_unknown
-
-# Entropies (times the number of cases) closer than this are equal: the first cut wins.
-TIE = 1e-9
 
 
 def xlogx_table(n: int) -> FloatArray:
@@ -90,8 +89,8 @@ def _best_cut(
             b = cum[hi, k] - cum[g, k]
             left += a
             right += b
-            spread += xlogx[a] + xlogx[b]
-        entropy = xlogx[left] + xlogx[right] - spread
+            spread += xlogx[uintp(a)] + xlogx[uintp(b)]
+        entropy = xlogx[uintp(left)] + xlogx[uintp(right)] - spread
         if entropy < best - TIE:
             best, where = entropy, g
     return where, best
@@ -113,34 +112,6 @@ def _side(
 
 
 @njit(cache=True, nogil=True)
-def _log2_of_3_to(k: int) -> float:
-    """``log2(3^k − 2)``, also where 3^k is more than a number can hold."""
-    return k * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0 ** (-k))
-
-
-@njit(cache=True, nogil=True)
-def _pays(
-    n: int,
-    classes: int,
-    entropy: float,
-    n1: int,
-    classes1: int,
-    entropy1: float,
-    classes2: int,
-    entropy2: float,
-    candidates: int,
-) -> bool:
-    """Weigh a cut by description length; entropies are times the number of cases."""
-    gain = (entropy - entropy1 - entropy2) / n
-    delta = _log2_of_3_to(classes) - (
-        classes * entropy / n
-        - classes1 * entropy1 / n1
-        - classes2 * entropy2 / (n - n1)
-    )
-    return gain > 1e-12 and gain > (np.log2(candidates) + delta) / n
-
-
-@njit(cache=True, nogil=True)
 def _accept(
     lo: int,
     cut: int,
@@ -154,7 +125,7 @@ def _accept(
     n1, classes1, entropy1 = _side(lo, cut, cum, xlogx)
     _, classes2, entropy2 = _side(cut, hi, cum, xlogx)
     candidates = hi - lo - 1 if count_cuts else n - 1
-    return _pays(
+    return pays(
         n, classes, entropy, n1, classes1, entropy1, classes2, entropy2, candidates
     )
 
@@ -191,69 +162,6 @@ def _cuts(
 
 
 @njit(cache=True, nogil=True)
-def _worth_cutting(
-    x: FloatArray,
-    y: IntArray,
-    weight: NDArray[np.int32],
-    class_total: NDArray[np.int32],
-    xlogx: FloatArray,
-    count_cuts: bool,
-    left: NDArray[np.int32],
-    best_left: NDArray[np.int32],
-) -> bool:
-    """Decide whether the first cut of a sorted column is accepted.
-
-    In wide data most columns end here, so this pass keeps nothing but the class counts
-    to the left. `x`, `y` and `weight` are sorted by value, missing values cut off.
-    """
-    n_classes = class_total.size
-    left[:] = 0
-    n_left, n = 0, 0
-    whole = 0.0
-    for k in range(n_classes):
-        n += class_total[k]
-        whole -= xlogx[class_total[k]]
-    best, n_best, n_values = np.inf, 0, 0
-    last, pure = np.nan, -1
-    for t in range(x.size):
-        w = weight[t]
-        if w == 0:
-            continue
-        v, k = x[t], y[t]
-        if v != last:
-            n_values += 1
-            alone = t + 1 == x.size or x[t + 1] != v
-            if n_left > 0 and not (alone and pure == k):
-                entropy = xlogx[n_left] + xlogx[n - n_left]
-                for c in range(n_classes):
-                    entropy -= xlogx[left[c]] + xlogx[class_total[c] - left[c]]
-                if entropy < best - TIE:
-                    best, n_best = entropy, n_left
-                    best_left[:] = left
-            last, pure = v, k
-        elif pure != k:
-            pure = -1
-        left[k] += w
-        n_left += w
-    if n_best == 0:
-        return False
-    present, present1, present2 = 0, 0, 0
-    whole += xlogx[n]
-    first, second = xlogx[n_best], xlogx[n - n_best]
-    for k in range(n_classes):
-        a, b = best_left[k], class_total[k] - best_left[k]
-        present += a + b > 0
-        present1 += a > 0
-        present2 += b > 0
-        first -= xlogx[a]
-        second -= xlogx[b]
-    candidates = n_values - 1 if count_cuts else n - 1
-    return _pays(
-        n, present, whole, n_best, present1, first, present2, second, candidates
-    )
-
-
-@njit(cache=True, nogil=True)
 def block_gains(
     columns: FloatArray,
     order: IntArray,
@@ -273,33 +181,52 @@ def block_gains(
     n = columns.shape[1]
     x, label = np.empty(n), np.empty(n, dtype=np.intp)
     weight = np.empty(n, dtype=np.int32)
-    left, best = np.empty((2, n_classes), dtype=np.int32)
-    known = np.empty(n_classes, dtype=np.int32)
+    left, best = np.empty((2, n_classes + 3, n_sets), dtype=np.int32)
+    known = np.empty((n_classes, n_sets), dtype=np.int32)
+    by_row = np.ascontiguousarray(counts.T)
+    worth = np.empty(n_sets, dtype=np.bool_)
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
     stack = np.empty((n + 2, 2), dtype=np.intp)
     for j in range(columns.shape[0]):
         n_known = 0
         for t in range(n):
-            x[t] = columns[j, order[j, t]]
-            label[t] = y[order[j, t]]
-            n_known += not np.isnan(x[t])
-        for s in range(n_sets):
-            known[:] = class_totals[s]
+            row = uintp(order[j, t])
+            x[t], label[t] = columns[j, row], y[row]
+            n_known += x[t] == x[t]
+        known[:] = class_totals.T
+        for t in range(n_known, n):
+            known[label[t]] -= by_row[order[j, t]]
+        values = x[:n_known]
+        if n_sets == 1:
             for t in range(n):
-                weight[t] = counts[s, order[j, t]]
-            for t in range(n_known, n):
-                known[label[t]] -= weight[t]
+                weight[t] = counts[0, uintp(order[j, t])]
+            worth[0] = worth_cutting(
+                values,
+                label,
+                weight,
+                known[:, 0],
+                xlogx,
+                count_cuts,
+                left[:n_classes, 0],
+                best[:n_classes, 0],
+            )
+        else:
+            rows = order[j]
+            all_worth_cutting(
+                values, label, rows, by_row, known, xlogx, count_cuts, left, best, worth
+            )
+        for s in range(n_sets):
             gain[j, s] = 0.0
             uncertainty[j, s] = 0.0
-            if not _worth_cutting(
-                x[:n_known], label, weight, known, xlogx, count_cuts, left, best
-            ):
+            if not worth[s]:
                 continue
-            n_groups = _groups(x[:n_known], label, weight, cum, pure)
+            for t in range(n):
+                weight[t] = counts[s, uintp(order[j, t])]
+            n_groups = _groups(values, label, weight, cum, pure)
             n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
             table = _table(n_groups, n_cuts, ends, cum)
-            spread_unknown(table, (class_totals[s] - known).astype(np.float64))
+            spread_unknown(table, (class_totals[s] - known[:, s]).astype(np.float64))
             gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)
 
 

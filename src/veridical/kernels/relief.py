@@ -1,14 +1,18 @@
 """ReliefF: who are the neighbours, and how do features differ from them?
 
-Cases are sorted by class, so that each class is a run of rows.
+Rows of D are the cases of one training set, sorted by class, so that each class is a
+run of rows.
 
 | symbol  | meaning                                                         | shape   |
 |---------|-----------------------------------------------------------------|---------|
-| D       | distances between cases                                         | (n, n)  |
-| counts  | how often a case occurs in the training set                     | (n,)    |
-| queries | how often a case is asked for its neighbours                    | (n,)    |
+| D       | quick distances between cases                                   | (m, m)  |
+| error   | how far a quick distance can lie from the exact one             |         |
+| counts  | how often a case occurs in the training set                     | (m,)    |
+| queries | how often a case is asked for its neighbours                    | (m,)    |
 | bounds  | class k is rows ``bounds[k]:bounds[k + 1]``                     | (K + 1,)|
-| pull    | weight of the difference between i and j in the result          | (n, n)  |
+| kind    | is j a neighbour of i: no, within the k-th one, as far as it    | (m, m)  |
+| force   | weight of a neighbour of i in class c within the k-th           | (m, K)  |
+| share   | part of that for a neighbour as far as the k-th                 | (m, K)  |
 
 Neighbours at the same distance as the k-th share the places that are left, so that
 the weights do not depend on the order of the rows: what one gets on average by
@@ -17,66 +21,158 @@ breaking such ties at random.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.distance import TILE, difference
+from veridical.kernels.distance import (
+    SingleArray,
+    difference,
+    mixed_distance,
+    numeric_distance,
+)
 from veridical.kernels.threads import run, spans
 
 # Distances closer than this (relatively) are equal.
 TIE = 1e-11
+TILE = 256
+
+NO, WITHIN, BORDER = 0, 1, 2
+
+
+class Cases(NamedTuple):
+    """The cases themselves, for exact distances: two kinds of columns, their scales."""
+
+    plain: Any
+    inverse: FloatArray
+    mixed: FloatArray
+    low: FloatArray
+    mixed_inverse: FloatArray
+    n_vals: IntArray
+    rows: IntArray
+
+
+@njit(cache=True, nogil=True)
+def _exact(cases: Cases, i: int, j: int) -> float:
+    a, b = cases.rows[i], cases.rows[j]
+    return numeric_distance(cases.plain, a, b, cases.inverse) + mixed_distance(
+        cases.mixed, a, b, cases.low, cases.mixed_inverse, cases.n_vals
+    )
 
 
 @njit(cache=True, nogil=True)
 def _radius(
-    d: FloatArray, counts: FloatArray, me: int, lo: int, hi: int, k: float
+    distance: Any, weight: FloatArray, lo: int, hi: int, me: int, k: float
 ) -> float:
-    """Distance within which row `me` has at least `k` neighbours in ``lo:hi``."""
-    size = int(np.ceil(k)) + 1
-    near, weight = np.empty(size + 1), np.empty(size + 1)
-    held, total = 0, 0.0
+    """Distance within which cases ``lo:hi`` have weight `k`; `me` counts once less."""
+    size = min(int(np.ceil(k)), hi - lo)
+    near, heavy = np.empty(size + 1), np.empty(size + 1)
+    kept, total, bar = 0, 0.0, np.inf
     for j in range(lo, hi):
-        w = counts[j] - (j == me)
-        if w <= 0 or (total >= k and d[j] >= near[held - 1]):
+        d = distance[j]
+        if d >= bar:
             continue
-        at = held
-        while at > 0 and near[at - 1] > d[j]:
-            near[at], weight[at] = near[at - 1], weight[at - 1]
+        w = weight[j] - (j == me)
+        if w <= 0:
+            continue
+        at = kept
+        while at > 0 and near[at - 1] > d:
+            near[at], heavy[at] = near[at - 1], heavy[at - 1]
             at -= 1
-        near[at], weight[at] = d[j], w
-        held += 1
+        near[at], heavy[at] = d, w
+        kept += 1
         total += w
-        while total - weight[held - 1] >= k:
-            held -= 1
-            total -= weight[held]
-    return near[held - 1]
+        while total - heavy[kept - 1] >= k:
+            kept -= 1
+            total -= heavy[kept]
+        if total >= k:
+            bar = near[kept - 1]
+    return near[kept - 1]
 
 
 @njit(cache=True, nogil=True)
-def add_pulls(
-    D: FloatArray,
+def _neighbours_in(
+    i: int,
+    lo: int,
+    hi: int,
+    places: float,
+    D: SingleArray,
+    error: float,
+    counts: FloatArray,
+    cases: Cases,
+    kind: NDArray[np.uint8],
+    work: FloatArray,
+) -> float:
+    """Mark the neighbours of case i among cases ``lo:hi``; return the border's share.
+
+    Quick distances settle all but the cases near the k-th; for these the exact ones
+    are taken, unless all of them find a place.
+    """
+    row, exact, weight, who = D[i], work[0], work[1], work[2]
+    radius = _radius(row, counts, lo, hi, i, places)
+    sure, limit = radius - 2 * error, radius + 2 * error
+    inside, doubtful, near = 0.0, 0.0, 0
+    for j in range(lo, hi):
+        if row[j] > limit:
+            continue
+        w = counts[j] - (j == i)
+        if w <= 0:
+            continue
+        if row[j] < sure:
+            kind[i, j] = WITHIN
+            inside += w
+        else:
+            who[near], weight[near] = j, w
+            doubtful += w
+            near += 1
+    if doubtful == places - inside:
+        for t in range(near):
+            kind[i, int(who[t])] = WITHIN
+        return 0.0
+    for t in range(near):
+        exact[t] = _exact(cases, i, int(who[t]))
+    radius = _radius(exact, weight, 0, near, -1, places - inside)
+    slack = TIE * radius
+    border = 0.0
+    for t in range(near):
+        if exact[t] < radius - slack:
+            kind[i, int(who[t])] = WITHIN
+            inside += weight[t]
+        elif exact[t] <= radius + slack:
+            kind[i, int(who[t])] = BORDER
+            border += weight[t]
+    return (places - inside) / border
+
+
+@njit(cache=True, nogil=True)
+def _find(
+    D: SingleArray,
+    error: float,
     counts: FloatArray,
     queries: FloatArray,
     bounds: IntArray,
     k: int,
+    cases: Cases,
     lo: int,
     hi: int,
-    pull: FloatArray,
+    kind: NDArray[np.uint8],
+    force: FloatArray,
+    share: FloatArray,
 ) -> None:
-    """Write the pulls of queries ``lo:hi`` on their neighbours."""
     n_classes = bounds.size - 1
+    work = np.empty((3, counts.size))
     size = np.zeros(n_classes)
     for c in range(n_classes):
-        for j in range(bounds[c], bounds[c + 1]):
-            size[c] += counts[j]
-    n, m = size.sum(), queries.sum()
+        size[c] = counts[bounds[c] : bounds[c + 1]].sum()
+    n, asked = size.sum(), queries.sum()
     mine = 0
     for i in range(lo, hi):
         while i >= bounds[mine + 1]:
             mine += 1
+        kind[i] = NO
         if queries[i] == 0:
             continue
         for c in range(n_classes):
@@ -84,24 +180,71 @@ def add_pulls(
             if available <= 0:
                 continue
             places = min(float(k), available)
-            radius = _radius(D[i], counts, i, bounds[c], bounds[c + 1], places)
-            slack = TIE * radius
-            inside, border = 0.0, 0.0
-            for j in range(bounds[c], bounds[c + 1]):
-                w = counts[j] - (j == i)
-                if w > 0 and D[i, j] < radius - slack:
-                    inside += w
-                elif w > 0 and D[i, j] <= radius + slack:
-                    border += w
-            share = (places - inside) / border
-            force = queries[i] / (m * places)
-            force *= -1.0 if c == mine else size[c] / (n - size[mine])
-            for j in range(bounds[c], bounds[c + 1]):
-                w = counts[j] - (j == i)
-                if w > 0 and D[i, j] < radius - slack:
-                    pull[i, j] = force * w
-                elif w > 0 and D[i, j] <= radius + slack:
-                    pull[i, j] = force * w * share
+            here = bounds[c], bounds[c + 1]
+            found = i, here[0], here[1], places
+            share[i, c] = _neighbours_in(*found, D, error, counts, cases, kind, work)
+            force[i, c] = queries[i] / (asked * places)
+            force[i, c] *= -1.0 if c == mine else size[c] / (n - size[mine])
+
+
+@njit(cache=True, nogil=True)
+def _collect(
+    kind: NDArray[np.uint8],
+    counts: FloatArray,
+    label: IntArray,
+    force: FloatArray,
+    share: FloatArray,
+    names: IntArray,
+    base: int,
+) -> tuple[IntArray, FloatArray]:
+    m, found = counts.size, 0
+    for i in range(m):
+        for j in range(i, m):
+            found += (kind[i, j] | kind[j, i]) != NO
+    keys, pull = np.empty(found, dtype=np.intp), np.empty(found)
+    at = 0
+    for i in range(m):
+        for j in range(i, m):
+            there, back = kind[i, j], kind[j, i]
+            if (there | back) == NO:
+                continue
+            total = 0.0
+            if there != NO:
+                w = force[i, label[j]] * (counts[j] - (i == j))
+                total += w if there == WITHIN else w * share[i, label[j]]
+            if back != NO and i != j:
+                w = force[j, label[i]] * counts[i]
+                total += w if back == WITHIN else w * share[j, label[i]]
+            keys[at], pull[at] = names[i] * base + names[j], total
+            at += 1
+    return keys, pull
+
+
+def find_pairs(
+    D: SingleArray,
+    error: float,
+    counts: FloatArray,
+    queries: FloatArray,
+    bounds: IntArray,
+    k: int,
+    cases: Cases,
+    names: IntArray,
+    base: int,
+    n_threads: int,
+) -> tuple[IntArray, FloatArray]:
+    """Neighbour pairs as ascending keys ``names[i] * base + names[j]``, and their pull.
+
+    A pull is the weight of the difference between i and j in the result. Cases have
+    ascending names, the same in all training sets.
+    """
+    m, n_classes = len(D), bounds.size - 1
+    kind = np.empty((m, m), dtype=np.uint8)
+    force, share = np.zeros((2, m, n_classes))
+    fixed = D, error, counts, queries, bounds, k, cases
+    pieces = spans(m, 4 * n_threads, 16)
+    run(_find, [(*fixed, *piece, kind, force, share) for piece in pieces], n_threads)
+    label = np.repeat(np.arange(n_classes), np.diff(bounds))
+    return _collect(kind, counts, label, force, share, names, base)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -121,6 +264,12 @@ def _sum_numeric(
         g = min(f + TILE, hi)
         for pair in range(first.size):
             a, b = X[first[pair], f:g], X[second[pair], f:g]
+            if start[pair + 1] - start[pair] == 1:
+                t = start[pair]
+                out, w = total[where[t], f:g], force[t]
+                for c in range(out.size):
+                    out[c] += w * abs(np.float64(a[c]) - np.float64(b[c]))
+                continue
             for c in range(a.size):
                 gap[c] = abs(np.float64(a[c]) - np.float64(b[c]))
             for t in range(start[pair], start[pair + 1]):

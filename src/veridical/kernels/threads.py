@@ -6,8 +6,11 @@ threads need no locks and the answer does not depend on how many there are.
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -44,15 +47,45 @@ def spans(length: int, pieces: int, minimum: int = 1) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that wait for work: to start one takes longer than many a kernel."""
+    return ThreadPoolExecutor(max(32, os.cpu_count() or 1), "veridical")
+
+
+# Threads do not survive a fork; the child starts its own when it needs them.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
+
+
 def run(
     routine: Callable[..., Any], jobs: Iterable[Sequence[Any]], n_threads: int
 ) -> None:
-    """Call ``routine(*job)`` for every job; the first error is raised."""
-    jobs = list(jobs)
-    if n_threads == 1 or len(jobs) <= 1:
-        for job in jobs:
-            routine(*job)
-        return
-    with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:
-        for future in [pool.submit(routine, *job) for job in jobs]:
-            future.result()
+    """Call ``routine(*job)`` for every job; an error is raised.
+
+    The calling thread works too, so that nothing ever waits for a helper that is busy
+    elsewhere: one that has not begun by the end is told to stay away.
+    """
+    waiting = deque(jobs)
+
+    def work() -> None:
+        try:
+            while True:
+                try:
+                    job = waiting.popleft()
+                except IndexError:
+                    return
+                routine(*job)
+        except BaseException:
+            waiting.clear()
+            raise
+
+    n_helpers = min(n_threads, len(waiting)) - 1
+    helpers = [_helpers().submit(work) for _ in range(n_helpers)]
+    try:
+        work()
+    finally:
+        started = [helper for helper in helpers if not helper.cancel()]
+        errors = [helper.exception() for helper in started]
+    for error in filter(None, errors):
+        raise error
