@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,9 +43,17 @@ class Variances:
 
 
 def variances(
-    data: Labelled, sets: TrainSets, n_threads: int, *, against: bool = False
+    data: Labelled,
+    sets: TrainSets,
+    n_threads: int,
+    *,
+    against: bool = False,
+    also: Callable[[int, int, FloatArray], None] | None = None,
 ) -> Variances:
-    """Sums of squares within and between classes, exact to the last digit or two."""
+    """Sums of squares within and between classes, exact to the last digit or two.
+
+    `also` is called with every block of columns ``lo:hi`` while it is at hand.
+    """
     n_features, n_sets = data.values.shape[1], len(sets)
     weight = sets.class_counts(data.y, data.n_classes)
     within = np.empty((n_features, n_sets))
@@ -65,6 +74,8 @@ def variances(
             between[lo:hi],
             each[lo:hi],
         )
+        if also is not None:
+            also(lo, hi, block)
 
     map_blocks(work, data.values, n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))

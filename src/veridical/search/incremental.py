@@ -9,35 +9,61 @@ References
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.ordering import order_by_score
+from veridical.kernels.threads import run
 from veridical.kernels.tradeoff import (
-    best_difference,
-    best_prioritized,
-    best_quotient,
+    DIFFERENCE,
+    PRIORITIZED,
+    QUOTIENT,
+    SAME,
+    Chosen,
+    Columns,
+    State,
+    advance,
 )
+
+_NOTHING_SHARED = np.empty((0, 0))
 
 
 class Redundancy(Protocol):
-    """How much every feature repeats a given one, in each training set."""
+    """How much features repeat each other, in each training set."""
 
-    def prepare(self, columns: set[int]) -> None:
-        """Do the work that training sets share for these features."""
+    def columns(self, s: int) -> Columns:
+        """All columns as training set `s` sees them."""
 
-    def add_to(self, similarity: FloatArray, s: int, j: int) -> None:
-        """Add every feature's similarity with feature `j` in training set `s`."""
+    def fragile(self, s: int) -> IntArray:
+        """Columns whose correlations in set `s` have to be taken by `alone`."""
+
+    def alone(self, s: int, j: int) -> FloatArray:
+        """Column `j`, centred over the rows of set `s` and of length 1."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Tradeoff:
+    """How to weigh relevance against similarity with the chosen features."""
+
+    kind: int
+    alpha: float = 1.0
+
+
+def prioritized(alpha: float) -> Tradeoff:
+    """Largest ``V^alpha U^(1 - alpha)``: mean relevance against antiredundancy."""
+    return Tradeoff(PRIORITIZED, alpha)
+
+
+#: Largest relevance divided by mean similarity with the chosen.
+quotient = Tradeoff(QUOTIENT)
+#: Largest relevance less mean similarity with the chosen.
+difference = Tradeoff(DIFFERENCE)
+
+
 class Climb:
     """One incremental search in one training set, as far as it has come.
 
@@ -45,98 +71,190 @@ class Climb:
     ----------
     relevance : array of shape (n_features,)
         Finite and not negative.
-    tradeoff : callable
-        Given the climb, the best next feature.
+    tradeoff : Tradeoff
+        What the best next feature is.
     train_set : int
         Which training set it works in.
     """
 
-    relevance: FloatArray
-    tradeoff: Callable[[Climb], int]
-    train_set: int
-    order: list[int] = field(default_factory=list)
-    gathered: float = 0.0
-    apart: float = 0.0
-    relevance_path: list[float] = field(default_factory=list)
-    antiredundancy_path: list[float] = field(default_factory=list)
-    similarity: FloatArray = field(init=False)
-    taken: NDArray[np.bool_] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.similarity = np.zeros(self.relevance.size)
-        self.taken = np.zeros(self.relevance.size, dtype=bool)
-
-    def step(self) -> int:
-        """Choose the next feature and note the mean relevance and antiredundancy."""
-        j = self.tradeoff(self)
-        size = len(self.order)
-        self.gathered += float(self.relevance[j])
-        self.apart += size - float(self.similarity[j])
-        self.order.append(j)
-        self.taken[j] = True
-        self.relevance_path.append(self.gathered / (size + 1))
-        self.antiredundancy_path.append(2.0 * self.apart / (size + 1) ** 2)
-        return j
-
-
-@dataclass(frozen=True)
-class Prioritized:
-    """Largest ``V^alpha U^(1 - alpha)``: mean relevance against antiredundancy."""
-
-    alpha: float
-
-    def __call__(self, climb: Climb) -> int:
-        """Return the best next feature."""
-        return best_prioritized(
-            climb.relevance,
-            climb.similarity,
-            climb.taken,
-            len(climb.order),
-            climb.gathered,
-            climb.apart,
-            self.alpha,
+    def __init__(
+        self, relevance: FloatArray, tradeoff: Tradeoff, train_set: int
+    ) -> None:
+        self.relevance, self.tradeoff, self.train_set = relevance, tradeoff, train_set
+        self.size = 0
+        self._hint = -1
+        self._done = np.zeros(2)
+        p = relevance.size
+        self._state = State(
+            np.ascontiguousarray(relevance), np.zeros(p), np.zeros(p, dtype=np.int32)
         )
+        self._chosen = _room_for(0, 0)
+
+    @property
+    def order(self) -> list[int]:
+        """The features chosen so far."""
+        return self._chosen.order[: self.size].tolist()
+
+    @property
+    def relevance_path(self) -> FloatArray:
+        """Mean relevance of the first 1, 2, 3, … features."""
+        return self._chosen.mean_relevance[: self.size].copy()
+
+    @property
+    def antiredundancy_path(self) -> FloatArray:
+        """Mean antiredundancy of the first 1, 2, 3, … features."""
+        return self._chosen.antiredundancy[: self.size].copy()
+
+    def make_room(self, n_steps: int, n_rows: int) -> None:
+        """Get ready for `n_steps` more steps."""
+        grown = _room_for(self.size + n_steps, n_rows)
+        if self.size:
+            for old, new in zip(self._chosen, grown, strict=True):
+                new[: self.size] = old[: self.size]
+        grown.slots[:] = -1  # what was shared is gone
+        self._chosen = grown
+
+    def step(
+        self,
+        redundancy: Redundancy,
+        columns: Columns,
+        n_steps: int,
+        shared: Shared | None = None,
+    ) -> None:
+        """Choose the next features."""
+        fragile = redundancy.fragile(self.train_set)
+        at_once = n_steps if shared is None and not fragile.size else 1
+        for _ in range(0, n_steps, at_once):
+            self._hint = advance(
+                at_once,
+                self.size,
+                self.tradeoff.kind,
+                self.tradeoff.alpha,
+                self._hint,
+                self._done,
+                columns,
+                self._state,
+                self._chosen,
+                _NOTHING_SHARED if shared is None else shared.correlations,
+            )
+            self.size += at_once
+            if fragile.size:
+                self._tend(redundancy, fragile, columns.floor)
+
+    def remember(self, shared: Shared) -> None:
+        """Note where the last feature's correlations are shared."""
+        last = self.size - 1
+        self._chosen.slots[last] = shared.slot(int(self._chosen.order[last]))
+
+    def _tend(self, redundancy: Redundancy, fragile: IntArray, floor: float) -> None:
+        """Take the correlations of fragile columns with the last choice, one by one."""
+        state, s = self._state, self.train_set
+        j = int(self._chosen.order[self.size - 1])
+        column = redundancy.alone(s, j)
+        weight = redundancy.columns(s).weight
+        if j in fragile:
+            self._chosen.force[self.size - 1] = weight * column
+        for k in fragile:
+            r = abs(float((weight * column) @ redundancy.alone(s, int(k))))
+            state.similarity[k] += 1.0 if r > SAME else max(r, floor)
+            state.known[k] = self.size
 
 
-def quotient(climb: Climb) -> int:
-    """Largest relevance divided by mean similarity with the chosen."""
-    return best_quotient(
-        climb.relevance, climb.similarity, climb.taken, len(climb.order)
+def _room_for(n_chosen: int, n_rows: int) -> Chosen:
+    return Chosen(
+        np.zeros(n_chosen, dtype=np.intp),
+        np.empty((n_chosen, n_rows)),
+        np.full(n_chosen, -1, dtype=np.intp),
+        np.zeros(n_chosen),
+        np.zeros(n_chosen),
     )
 
 
-def difference(climb: Climb) -> int:
-    """Largest relevance less mean similarity with the chosen."""
-    return best_difference(
-        climb.relevance, climb.similarity, climb.taken, len(climb.order)
-    )
+class Shared:
+    """Correlations that several climbs in one training set have use for.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    most : int
+        For how many features to keep them; those that come later are not shared.
+    """
+
+    def __init__(self, n_features: int, most: int) -> None:
+        self.correlations = np.full((min(16, most), n_features), np.nan)
+        self._most, self._slots = most, dict[int, int]()
+
+    def slot(self, j: int) -> int:
+        """The row of feature `j`; −1 if there is no more room."""
+        if j not in self._slots:
+            if len(self._slots) == self._most:
+                return -1
+            self._slots[j] = len(self._slots)
+            if len(self._slots) > len(self.correlations):
+                more = min(len(self.correlations), self._most - len(self.correlations))
+                fresh = np.full((more, self.correlations.shape[1]), np.nan)
+                self.correlations = np.concatenate([self.correlations, fresh])
+        return self._slots[j]
 
 
 def climb_together(
     climbs: Sequence[Climb],
     redundancy: Redundancy,
     n_steps: int,
-    tick: Callable[[], None] = lambda: None,
+    tick: Callable[[], None] | None = None,
     n_threads: int = 1,
 ) -> None:
-    """Take `n_steps` steps in every climb, side by side.
+    """Take `n_steps` steps in every climb.
 
-    Climbs in different training sets choose many of the same features; stepping
-    together, they pay for each only once. `tick` is called after every step.
+    Climbs in one training set step side by side and share the correlations of the
+    features they choose, which are often the same; training sets have nothing to
+    share but the columns. `tick`, if given, is called after every step.
     """
-    n_steps = min(n_steps, climbs[0].relevance.size - len(climbs[0].order))
+    n_steps = min(n_steps, climbs[0].relevance.size - climbs[0].size)
+    groups: dict[int, list[Climb]] = {}
+    for climb in climbs:
+        groups.setdefault(climb.train_set, []).append(climb)
+    alone = n_threads if len(groups) == 1 else 1
 
-    def settle(group: Sequence[Climb]) -> None:
+    def work(group: list[Climb]) -> None:
+        columns = redundancy.columns(group[0].train_set)
         for climb in group:
-            redundancy.add_to(climb.similarity, climb.train_set, climb.order[-1])
+            climb.make_room(n_steps, columns.weight.size)
+        if len(group) > 1:
+            _side_by_side(group, redundancy, columns, n_steps, tick, alone)
+        elif tick is None or len(groups) > 1:
+            group[0].step(redundancy, columns, n_steps)
+        else:
+            for _ in range(n_steps):
+                group[0].step(redundancy, columns, 1)
+                tick()
 
+    run(work, [(group,) for group in groups.values()], n_threads)
+
+
+def _side_by_side(
+    climbs: Sequence[Climb],
+    redundancy: Redundancy,
+    columns: Columns,
+    n_steps: int,
+    tick: Callable[[], None] | None,
+    n_threads: int,
+) -> None:
+    """Step through one training set together, sharing correlations."""
+    shared = Shared(climbs[0].relevance.size, max(16, columns.weight.size))
     n_threads = min(n_threads, len(climbs))
     groups = [climbs[k::n_threads] for k in range(n_threads)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        each = pool.map if n_threads > 1 else map
-        for _ in range(n_steps):
-            redundancy.prepare({climb.step() for climb in climbs})
-            deque(each(settle, groups), maxlen=0)
+
+    def step(group: Sequence[Climb]) -> None:
+        for climb in group:
+            climb.step(redundancy, columns, 1, shared)
+
+    for _ in range(n_steps):
+        run(step, [(group,) for group in groups], n_threads)
+        for climb in climbs:
+            climb.remember(shared)
+        if tick is not None:
             tick()
 
 

@@ -10,16 +10,16 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from veridical._records import FloatArray, InputError, Labelled, Ranking
-from veridical.criteria.anova import Variances, cap_infinite, variances
+from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
     Climb,
-    Prioritized,
     climb_together,
     complete,
     difference,
+    prioritized,
     quotient,
     take_turns,
 )
@@ -36,6 +36,11 @@ class _IncrementalSelector(ReportsProgress, WeightedSelector):
 
     def _n_steps(self, data: Labelled) -> int | None:
         return self._depth(data.values.shape[1])
+
+    @property
+    def _ticker(self) -> Callable[[], None] | None:
+        """What to call after every step; None where nobody watches."""
+        return self._tick if self._watched else None
 
     def _depth(self, n_features: int) -> int:
         """How far to search: at least as far as the user wants to select."""
@@ -118,24 +123,19 @@ class MRMR(_IncrementalSelector):
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
-        tradeoffs: dict[str, Callable[[Climb], int]] = {
-            "quotient": quotient,
-            "difference": difference,
-        }
+        tradeoffs = {"quotient": quotient, "difference": difference}
         if self.scheme not in tradeoffs:
             raise InputError(
                 f"scheme={self.scheme!r} is not known; use 'quotient' or 'difference'."
             )
-        parts = variances(data, sets, self._n_threads)
-        scores = self._scores(parts)
-        spread = parts.within + parts.between
-        redundancy = CorrelationRedundancy(data, sets, spread, floor=FLOOR)
+        redundancy = CorrelationRedundancy(data, sets, self._n_threads, floor=FLOOR)
+        scores = self._scores(redundancy.variances)
         climbs = [
             Climb(cap_infinite(row), tradeoffs[self.scheme], s)
             for s, row in enumerate(scores)
         ]
         depth = self._depth(scores.shape[1])
-        climb_together(climbs, redundancy, depth, self._tick, self._n_threads)
+        climb_together(climbs, redundancy, depth, self._ticker, self._n_threads)
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
             for climb, row in zip(climbs, scores, strict=True)
@@ -243,20 +243,19 @@ class DifferentialPrioritization(_IncrementalSelector):
                 "'one-vs-all'."
             )
         each = self.relevance == "one-vs-all"
-        parts = variances(data, sets, self._n_threads, against=each)
-        spread = parts.within + parts.between
-        redundancy = CorrelationRedundancy(data, sets, spread)
-        depth = self._depth(spread.shape[1])
+        redundancy = CorrelationRedundancy(data, sets, self._n_threads, against=each)
+        parts = redundancy.variances
+        depth = self._depth(parts.within.shape[1])
         if each:
             return self._one_vs_all(parts, redundancy, depth)
         scores = parts.ratio()
         if np.isinf(scores).any():
             _warn_infinite()
         climbs = [
-            Climb(cap_infinite(row), Prioritized(self.alpha), s)
+            Climb(cap_infinite(row), prioritized(self.alpha), s)
             for s, row in enumerate(scores)
         ]
-        climb_together(climbs, redundancy, depth, self._tick, self._n_threads)
+        climb_together(climbs, redundancy, depth, self._ticker, self._n_threads)
         self._path = climbs[0].relevance_path, climbs[0].antiredundancy_path
         return [
             Ranking(complete(climb.order, climb.relevance), row, row.size)
@@ -271,7 +270,7 @@ class DifferentialPrioritization(_IncrementalSelector):
             _warn_infinite()
         climbs = [
             [
-                Climb(cap_infinite(row), Prioritized(self.alpha), s)
+                Climb(cap_infinite(row), prioritized(self.alpha), s)
                 for k, row in enumerate(rows)
                 if parts.weight[s, k] > 0
             ]
@@ -283,7 +282,7 @@ class DifferentialPrioritization(_IncrementalSelector):
             # Classes that share features need more than their share of steps.
             short = depth - min(map(len, merged))
             n_steps = -(-short // parts.weight.shape[1])
-            climb_together(everyone, redundancy, n_steps, self._tick, self._n_threads)
+            climb_together(everyone, redundancy, n_steps, self._ticker, self._n_threads)
             merged = [
                 take_turns([c.order for c in _strongest_first(of_set)], depth)
                 for of_set in climbs
@@ -297,8 +296,8 @@ class DifferentialPrioritization(_IncrementalSelector):
         super()._keep(data, sets)
         if self.relevance == "all-classes":
             relevance, antiredundancy = self.__dict__.pop("_path")
-            self.relevance_path_ = np.array(relevance)
-            self.antiredundancy_path_ = np.array(antiredundancy)
+            self.relevance_path_ = relevance
+            self.antiredundancy_path_ = antiredundancy
         return self
 
 
