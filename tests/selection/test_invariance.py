@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tests.selection.problems import Problem, examples, labels
 from tests.selection.rows import each
 
+from veridical.selection import SELECTORS
+
 pytestmark = pytest.mark.filterwarnings("ignore:Some features are constant within")
 
 seeds = st.integers(0, 2**32 - 1)
@@ -164,3 +166,20 @@ def test_equal_weights_are_no_weights(row):
     assert weighted.order_.tolist() == plain.order_.tolist()
     if hasattr(plain, "scores_"):
         np.testing.assert_array_equal(weighted.scores_, plain.scores_)
+
+
+@pytest.mark.parametrize("name", ["anova", "correlation"])
+@pytest.mark.parametrize("power", [-1000, -520, 520, 1000])
+def test_numbers_whose_squares_no_double_can_hold(name, power):
+    rng = np.random.default_rng(3)
+    y = np.arange(40) % 3
+    X = rng.normal(size=(40, 5)) + np.outer(y, [1, 0.5, 0.2, 0, 0])
+    selector = SELECTORS[name](2)
+    reference = selector.fit(X, y).scores_.copy()
+    scaled = X.copy()
+    scaled[:, [0, 3]] = np.ldexp(X[:, [0, 3]], power)
+    np.testing.assert_array_equal(selector.fit(scaled, y).scores_, reference)
+    scaled[7, 1] = 1e300  # left out below
+    rows = np.delete(np.arange(40), 7)
+    (order,) = selector.rank_many(scaled, y, [rows])
+    np.testing.assert_array_equal(order, selector.fit(X[rows], y[rows]).order_)

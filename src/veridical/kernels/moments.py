@@ -29,6 +29,9 @@ NOISE = 2.0**-96
 # out, say) would keep too few digits of the difference: it is summed by itself.
 FADED = 2.0**-8
 
+# Squares of larger numbers, or of smaller ones than the inverse, may lose digits.
+LARGE = 2.0**400
+
 
 @njit(cache=True, nogil=True)
 def _origin(x: FloatArray) -> float:
@@ -45,6 +48,21 @@ def _origin(x: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _tame(x: FloatArray) -> None:
+    """Bring numbers whose squares a double cannot hold near 1, by a power of two.
+
+    Whatever is made of the sums is a ratio of two of them and does not notice.
+    """
+    largest = 0.0
+    for i in range(x.size):
+        largest = max(largest, abs(x[i]))
+    if largest > LARGE or 0.0 < largest < 1.0 / LARGE:
+        half = int(np.log2(largest)) // 2  # in two steps: the whole may not fit either
+        x *= 2.0**-half
+        x *= 2.0**-half
+
+
+@njit(cache=True, nogil=True)
 def _sum_alone(
     x: FloatArray,
     y: IntArray,
@@ -53,10 +71,12 @@ def _sum_alone(
     squares: FloatArray,
 ) -> None:
     """Sums of one column for one training set, from its own rows only."""
+    own = np.where(count > 0, x, 0.0)
+    _tame(own)
     sums[:] = 0.0
     squares[:] = 0.0
     for i in range(x.size):
-        v, k, w = x[i], y[i], count[i]
+        v, k, w = own[i], y[i], count[i]
         if w == 0:
             continue
         p, q = scale(v, 0.0, w)
@@ -70,7 +90,7 @@ def _sum_alone(
 
 @njit(cache=True, nogil=True)
 def _moments(
-    x: FloatArray,
+    raw: FloatArray,
     y: IntArray,
     counts: FloatArray,
     whole: NDArray[np.bool_],
@@ -82,6 +102,8 @@ def _moments(
 ) -> None:
     """Sums of one column for every training set; the last row is for all rows."""
     n_sets = whole.size
+    x = raw.copy()
+    _tame(x)
     sums[:] = 0.0
     squares[:] = 0.0
     for i in range(x.size):
@@ -115,7 +137,7 @@ def _moments(
             )
             squares[s, 0], squares[s, 1] = a, b
             if squares[s, 0] < FADED * squares[n_sets, 0]:
-                _sum_alone(x, y, counts[s], sums[s], squares[s])
+                _sum_alone(raw, y, counts[s], sums[s], squares[s])
 
 
 @njit(cache=True, nogil=True)

@@ -135,8 +135,10 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _keep(self, data: Labelled, sets: TrainSets) -> Self:
         """Rank on one training set and store what the user reads off."""
+        n_features = data.values.shape[1]
+        # Said before a long ranking, not after it.
+        _count(self.n_features_to_select, n_features, n_features, warn=False)
         (ranking,) = self._rankings(data, sets)
-        n_features = ranking.order.size
         n_selected = _count(self.n_features_to_select, n_features, ranking.n_kept)
         self.order_ = ranking.order
         self.ranking_ = np.empty(n_features, dtype=np.intp)
@@ -181,7 +183,7 @@ class Selector(SelectorMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(
-                f"y holds one class only ({self.classes_[0]!r}); selection needs at "
+                f"y holds one class only ({self.classes_[0]}); selection needs at "
                 "least two classes to tell apart."
             )
         data = Labelled(values, nominal, codes.astype(np.intp), self.classes_.size)
