@@ -9,10 +9,10 @@ from veridical._records.base import (
     Labelled,
     Ranking,
 )
+from veridical._records.calibration import Calibration, Friedman, MeasuredSize
 from veridical._records.comparison import (
     SIDES,
     Comparison,
-    MeasuredSize,
     Side,
     TestResult,
     Truthfulness,
@@ -31,6 +31,7 @@ from veridical._records.studies import (
 
 __all__ = [
     "SIDES",
+    "Calibration",
     "Check",
     "Comparison",
     "Curve",
@@ -38,6 +39,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "FloatArray",
+    "Friedman",
     "InputError",
     "IntArray",
     "Interval",

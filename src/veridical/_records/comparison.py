@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
+from veridical._records.calibration import MeasuredSize
 from veridical._records.looking import report_room
 
 if TYPE_CHECKING:
@@ -22,21 +23,6 @@ if TYPE_CHECKING:
 Side = Literal["a", "b"]
 Winner = Literal["a", "b", "draw"]
 SIDES: tuple[Side, Side] = ("a", "b")
-
-
-class MeasuredSize(NamedTuple):
-    """How often a test rejects where there is nothing to find, measured.
-
-    ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
-    ``nominal`` share; ``design`` says in words what was simulated.
-    """
-
-    nominal: float
-    rate: float
-    low: float
-    high: float
-    n_simulations: int
-    design: str
 
 
 @dataclass(frozen=True)

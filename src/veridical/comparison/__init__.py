@@ -1,11 +1,13 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
 from veridical.comparison.bayesian import bayesian_correlated_t
+from veridical.comparison.calibration import calibrate
 from veridical.comparison.cells import cell_bias, count_cells
 from veridical.comparison.classifiers import CLASSIFIERS, LEARNERS, make_classifier
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
 from veridical.comparison.protocol import compare
 from veridical.comparison.rankers import make_selector
+from veridical.comparison.ranks import friedman
 from veridical.comparison.significance import (
     corrected_resampled_t,
     paired_t,
@@ -13,7 +15,7 @@ from veridical.comparison.significance import (
     sorted_runs_t,
 )
 from veridical.comparison.sources import truth, with_truth
-from veridical.comparison.stability import stability
+from veridical.comparison.steadiness import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 
 __all__ = [
@@ -21,12 +23,14 @@ __all__ = [
     "LEARNERS",
     "bayesian_correlated_t",
     "binomial_truthfulness",
+    "calibrate",
     "cell_bias",
     "compare",
     "corrected_resampled_t",
     "count_cells",
     "five_by_two_f",
     "five_by_two_t",
+    "friedman",
     "make_classifier",
     "make_selector",
     "paired_t",

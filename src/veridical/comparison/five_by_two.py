@@ -143,9 +143,7 @@ def five_by_two_f(
         statistic = signal / noise
         p_value = float(fdtrc(10, 5, statistic))
     mean = snap(float(d.mean()))
-    # sum((d - m)²) = sum((d - mean)²) + 10 (mean - m)²: solve for m at the limit.
-    left = noise * float(fdtri(10, 5, 1 - alpha)) - float(((d - d.mean()) ** 2).sum())
-    reach = math.sqrt(max(left, 0.0) / 10)
+    reach = reach_of_f(scores_a, scores_b, float(fdtri(10, 5, 1 - alpha)))
     return TestResult(
         name="5×2 cv F",
         statistic=statistic,
@@ -161,6 +159,18 @@ def five_by_two_f(
             "freedom."
         ),
     )
+
+
+def reach_of_f(scores_a: ArrayLike, scores_b: ArrayLike, critical: float) -> float:
+    """How far from the mean a true difference may lie and not be rejected by F.
+
+    ``sum((d - m)²) = sum((d - mean)²) + 10 (mean - m)²`` is solved for m where F is
+    critical; 0 where it rejects even the mean.
+    """
+    d, spread = _read(scores_a, scores_b)
+    noise = 2 * float(spread.sum())
+    left = noise * critical if noise else 0.0
+    return math.sqrt(max(left - float(((d - d.mean()) ** 2).sum()), 0.0) / 10)
 
 
 def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatArray]:

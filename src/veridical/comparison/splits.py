@@ -145,7 +145,7 @@ def refuse_small_classes(cv: Any, data: Data) -> None:
 
     With a number of folds some test folds would then hold no case of that class.
     """
-    repeated = _repeats_and_folds(cv)
+    repeated = repeats_and_folds(cv)
     cv = repeated[1] if repeated else cv
     if not isinstance(cv, Integral):
         return
@@ -168,7 +168,7 @@ def _splitter(cv: Any, n_rows: int, seed: int) -> Any:
                 f"{n_rows}."
             )
         return KFold(int(cv), shuffle=True, random_state=seed)
-    repeated = _repeats_and_folds(cv)
+    repeated = repeats_and_folds(cv)
     if repeated:
         n_repeats, n_folds = repeated
         if n_repeats < 1 or not 2 <= n_folds <= n_rows:
@@ -195,7 +195,7 @@ def _splitter(cv: Any, n_rows: int, seed: int) -> Any:
     return splitter
 
 
-def _repeats_and_folds(cv: Any) -> tuple[int, int] | None:
+def repeats_and_folds(cv: Any) -> tuple[int, int] | None:
     """Read "5x2": repeats, then folds; None if it is something else."""
     found = re.fullmatch(r"(\d+)x(\d+)", cv) if isinstance(cv, str) else None
     return (int(found[1]), int(found[2])) if found else None

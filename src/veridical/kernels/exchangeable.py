@@ -1,12 +1,12 @@
-"""Accuracies of two selectors that are equally good, by construction.
+"""Accuracies of selectors that are equally good, by construction.
 
-The columns of a data set fall into two blocks that nobody can tell apart: given the
-class, both are drawn alike. One side may select from the first block only, the other
-from the second. Whatever is done with the two selections, neither is better.
+The columns of a data set fall into blocks that nobody can tell apart: given the class,
+all are drawn alike. The first selector may select from the first block only, the
+second from the second, and so on. Whatever is done with the selections, none is better.
 
 | symbol | meaning                                              | shape      |
 |--------|------------------------------------------------------|------------|
-| X      | numbers, one block after the other                   | (n, 2p)    |
+| X      | numbers, one block after the other                   | (n, S p)   |
 | y      | classes 0..n_classes-1                               | (n,)       |
 | train  | which cases each split trains on                     | (J, n)     |
 | test   | which cases each split is tested on                  | (J, n)     |
@@ -30,7 +30,7 @@ BoolArray = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def pair_accuracies(
+def block_accuracies(
     X: FloatArray,
     y: IntArray,
     n_classes: int,
@@ -39,30 +39,33 @@ def pair_accuracies(
     n_selected: int,
     learner: int,
     inside: bool,
+    n_blocks: int,
 ) -> FloatArray:
-    """Accuracy of both sides on every split.
+    """Accuracy of every selector on every split.
 
     Parameters
     ----------
     X, y, n_classes, train, test : see the table above
         The data set and its splits.
     n_selected : int
-        Columns that each side selects, those with the largest F statistic.
+        Columns that each selects, those with the largest F statistic.
     learner : int
         CENTROID, BAYES or NEIGHBOUR.
     inside : bool
         Whether each split selects on its training cases (IN) or all cases select once
         (OUT).
+    n_blocks : int
+        Number of blocks, and so of selectors.
 
     Returns
     -------
-    array of shape (2, J)
+    array of shape (n_blocks, J)
     """
     n_splits = train.shape[0]
-    p = X.shape[1] // 2
-    result = np.empty((2, n_splits))
+    p = X.shape[1] // n_blocks
+    result = np.empty((n_blocks, n_splits))
     everything = np.ones(X.shape[0], dtype=np.bool_)
-    for side in range(2):
+    for side in range(n_blocks):
         first = side * p
         columns = _best(X, y, n_classes, everything, first, p, n_selected)
         for j in range(n_splits):

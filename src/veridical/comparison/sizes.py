@@ -1,0 +1,155 @@
+"""The shipped table of measured sizes: what a test's 5 % are worth in a design.
+
+``sizes.csv`` was made by ``benchmarks/sizes.py``, 2000 data sets per design, on the
+exact null of `veridical.comparison.calibration`.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from veridical._records import MeasuredSize
+from veridical.comparison.calibration import describe, rate
+
+#: Levels at which rejections were counted.
+ALPHAS = (0.01, 0.05, 0.1)
+
+COLUMNS = (
+    "kind",
+    "test",
+    "n_selectors",
+    "method",
+    "n_repeats",
+    "n_folds",
+    "n_samples",
+    "classifier",
+    "effect",
+    "accuracy",
+    "n_simulations",
+    *(f"rejected_{alpha:g}" for alpha in ALPHAS),
+)
+
+# Which of the simulated learners a named classifier is most like; any other is
+# compared with all three.
+_LIKE = {"svm": "centroid", "logistic": "centroid", "nb": "nb", "1nn": "1nn"}
+
+
+class Row(NamedTuple):
+    """One test in one design."""
+
+    kind: str
+    test: str
+    n_selectors: int
+    method: str
+    n_repeats: int
+    n_folds: int
+    n_samples: int
+    classifier: str
+    effect: float
+    accuracy: float
+    n_simulations: int
+    rejected: tuple[int, ...]
+
+    def size(self, alpha: float) -> MeasuredSize:
+        """How often it rejected at a level of `ALPHAS`."""
+        words = describe(
+            self.n_repeats,
+            self.n_folds,
+            self.n_samples,
+            self.classifier,
+            self.accuracy,
+            self.method,
+        )
+        if self.n_selectors > 2:
+            words = f"{self.n_selectors} selectors, {words}"
+        return rate(
+            self.rejected[ALPHAS.index(alpha)], self.n_simulations, alpha, words
+        )
+
+
+@cache
+def table() -> tuple[Row, ...]:
+    """Read the shipped table."""
+    with files("veridical.comparison").joinpath("sizes.csv").open("r") as file:
+        return tuple(_row(record) for record in csv.DictReader(file))
+
+
+def _row(record: dict[str, str]) -> Row:
+    return Row(
+        record["kind"],
+        record["test"],
+        int(record["n_selectors"]),
+        record["method"],
+        int(record["n_repeats"]),
+        int(record["n_folds"]),
+        int(record["n_samples"]),
+        record["classifier"],
+        float(record["effect"]),
+        float(record["accuracy"]),
+        int(record["n_simulations"]),
+        tuple(int(record[f"rejected_{alpha:g}"]) for alpha in ALPHAS),
+    )
+
+
+def measured_size(
+    test: str,
+    method: str,
+    shape: tuple[int, int],
+    *,
+    n_samples: int,
+    classifier: str,
+    accuracy: float,
+    alpha: float,
+    n_selectors: int = 2,
+) -> MeasuredSize | None:
+    """Look up the size that was measured in the design nearest to this one.
+
+    Parameters
+    ----------
+    test : str
+        Its name in ``compare(test=...)``, or "friedman".
+    method : str
+        "in" or "out"; there is nothing to look up for others.
+    shape : tuple of int
+        Repeats and folds, which must be those of the design.
+    n_samples : int
+        Cases; the design with the nearest number, by ratio, is taken.
+    classifier : str
+        Name of the classifier, which decides whose designs are looked at.
+    accuracy : float
+        Mean accuracy; of what is left, the design with the nearest is taken.
+    alpha : float
+        Nominal size, one of `ALPHAS`.
+    n_selectors : int, default=2
+        How many selectors are compared; the nearest number is taken.
+
+    Returns
+    -------
+    MeasuredSize or None
+        None where nothing was measured for this test and shape.
+    """
+    if alpha not in ALPHAS:
+        return None
+    rows = [
+        row
+        for row in table()
+        if row.kind != "calibrated"
+        and (row.test, row.method) == (test, method)
+        and (row.n_repeats, row.n_folds) == shape
+    ]
+    alike = [row for row in rows if row.classifier == _LIKE.get(classifier)]
+    if not rows:
+        return None
+
+    def distance(row: Row) -> tuple[float, float, float]:
+        return (
+            abs(row.n_selectors - n_selectors),
+            abs(math.log(row.n_samples / n_samples)),
+            abs(row.accuracy - accuracy),
+        )
+
+    return min(alike or rows, key=distance).size(alpha)
