@@ -8,6 +8,7 @@ chosen, the fitted models.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,7 +120,7 @@ def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
 class Design:
     """What is done to a data set, whatever the data."""
 
-    rankers: tuple[Ranker, Ranker]
+    rankers: tuple[Ranker, ...]
     judges: tuple[Judge, ...]
     n_features: int
     methods: tuple[str, ...]
@@ -131,14 +132,17 @@ class Outcome:
 
     Parameters
     ----------
-    chosen : mapping of method to array (2, n_splits, n_features)
+    chosen : mapping of method to array (n_selectors, n_splits, n_features)
         One split for OUT and TRUTH, which choose once.
-    accuracy : mapping of method to array (2, n_classifiers, n_splits)
+    accuracy : mapping of method to array (n_selectors, n_classifiers, n_splits)
         One split for TRUTH, its independent test set.
+    seconds : array of shape (n_selectors,)
+        How long each selector took to choose, all its training sets together.
     """
 
     chosen: dict[str, IntArray]
     accuracy: dict[str, FloatArray]
+    seconds: FloatArray
 
 
 def run_data_set(
@@ -172,7 +176,7 @@ def run_data_set(
     once = bool({"out", "truth"} & set(design.methods))
     inside = splits.train if splits is not None and "in" in design.methods else ()
     train_sets = ([everything] if once else []) + list(inside)
-    chosen = _choose(design, data, n_rows, columns, train_sets, run)
+    chosen, seconds = _choose(design, data, n_rows, columns, train_sets, run)
     picks = {
         "in": chosen[:, int(once) :],
         "out": chosen[:, :1],
@@ -185,7 +189,7 @@ def run_data_set(
                 picks[method][side, f if method == "in" else 0]
                 for method in design.methods
                 if method != "truth"
-                for side in range(2)
+                for side in range(len(design.rankers))
             ]
             jobs.append((score, (design.judges, data, train, test, subsets)))
     if "truth" in design.methods:
@@ -195,6 +199,7 @@ def run_data_set(
     return Outcome(
         chosen={method: picks[method] for method in design.methods},
         accuracy=_by_method(design, run(jobs)),
+        seconds=seconds,
     )
 
 
@@ -205,15 +210,31 @@ def _choose(
     columns: IntArray,
     train_sets: Sequence[IntArray],
     run: Runner,
-) -> IntArray:
-    """Choose for both sides and all training sets: (2, n_train_sets, n_features)."""
+) -> tuple[IntArray, FloatArray]:
+    """Choose for every selector and training set, and take the time of each selector.
+
+    Returns
+    -------
+    array of shape (n_selectors, n_train_sets, n_features)
+    array of shape (n_selectors,)
+    """
+    parts = [ranking_parts(ranker, train_sets) for ranker in design.rankers]
     jobs = [
-        (ranker.choose, (data, n_rows, columns, part, design.n_features))
-        for ranker in design.rankers
-        for part in ranking_parts(ranker, train_sets)
+        (_timed, (ranker.choose, data, n_rows, columns, part, design.n_features))
+        for ranker, own in zip(design.rankers, parts, strict=True)
+        for part in own
     ]
-    done = np.concatenate(run(jobs))
-    return done.reshape(2, len(train_sets), design.n_features)
+    done = run(jobs)
+    owner = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
+    seconds = np.zeros(len(parts))
+    np.add.at(seconds, owner, [taken for _, taken in done])
+    chosen = np.concatenate([columns for columns, _ in done])
+    return chosen.reshape(len(parts), len(train_sets), design.n_features), seconds
+
+
+def _timed(routine: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    return routine(*arguments), time.perf_counter() - start
 
 
 def ranking_parts(
@@ -226,14 +247,17 @@ def ranking_parts(
 
 
 def _by_method(design: Design, scored: list[FloatArray]) -> dict[str, FloatArray]:
-    """Sort what `score` returned, split by split, into (2, n_classifiers, n_splits)."""
-    accuracy = {}
+    """Sort what `score` returned, split by split, by method.
+
+    Each of shape (n_selectors, n_classifiers, n_splits).
+    """
+    accuracy, n = {}, len(design.rankers)
     if "truth" in design.methods:
         accuracy["truth"] = scored[-1][:, :, np.newaxis]
         scored = scored[:-1]
     folded = [method for method in design.methods if method != "truth"]
     for i, method in enumerate(folded):
-        accuracy[method] = np.stack([part[2 * i : 2 * i + 2] for part in scored], -1)
+        accuracy[method] = np.stack([part[n * i : n * (i + 1)] for part in scored], -1)
     return {method: accuracy[method] for method in design.methods}
 
 
