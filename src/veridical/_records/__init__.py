@@ -1,5 +1,13 @@
 """What crosses from room to room: small frozen records, no behaviour of their own."""
 
+from veridical._records.audit import (
+    SEVERITIES,
+    Audit,
+    Finding,
+    Null,
+    Preselection,
+    Severity,
+)
 from veridical._records.base import (
     DataSummary,
     FloatArray,
@@ -30,7 +38,9 @@ from veridical._records.studies import (
 )
 
 __all__ = [
+    "SEVERITIES",
     "SIDES",
+    "Audit",
     "Calibration",
     "Check",
     "Comparison",
@@ -38,6 +48,7 @@ __all__ = [
     "DataSummary",
     "Estimate",
     "Estimates",
+    "Finding",
     "FloatArray",
     "Friedman",
     "InputError",
@@ -45,9 +56,12 @@ __all__ = [
     "Interval",
     "Labelled",
     "MeasuredSize",
+    "Null",
     "Outcome",
     "Picture",
+    "Preselection",
     "Ranking",
+    "Severity",
     "Side",
     "StudyReport",
     "StudyTable",

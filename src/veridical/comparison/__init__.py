@@ -1,5 +1,6 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
+from veridical.comparison.auditing import CODES, audit
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.calibration import calibrate
 from veridical.comparison.cells import cell_bias, count_cells
@@ -20,7 +21,9 @@ from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 
 __all__ = [
     "CLASSIFIERS",
+    "CODES",
     "LEARNERS",
+    "audit",
     "bayesian_correlated_t",
     "binomial_truthfulness",
     "calibrate",
