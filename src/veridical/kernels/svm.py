@@ -27,7 +27,7 @@ TOLERANCE = 1e-10
 
 
 @njit(cache=True, nogil=True)
-def _descend(
+def descend(
     G: FloatArray,
     sign: FloatArray,
     bound: FloatArray,
@@ -136,7 +136,7 @@ def solve_dual(
     steps = PATIENCE
     total = 0
     while total < max_steps:
-        gap = _descend(G, sign, bound, a, grad, TOLERANCE, steps)
+        gap = descend(G, sign, bound, a, grad, TOLERANCE, steps)
         done = _polish(G, sign, bound, a, TOLERANCE * scale)
         if done is not None:
             return done

@@ -1,0 +1,198 @@
+"""Support vector machines for all pairs of classes, asked along a directed graph.
+
+| symbol | meaning                                                        | shape     |
+|--------|----------------------------------------------------------------|-----------|
+| G      | inner products of the training cases, sorted by class          | (n, n)    |
+| T      | inner products of the test cases with the training cases       | (m, n)    |
+| start  | cases of class k are ``start[k]:start[k + 1]``                 | (K + 1,)  |
+| signed | multipliers times sign of every pair, the pair's cases only    | (n_pairs, |
+|        |                                                                | n)        |
+| bias   | constant of every pair's decision                              | (n_pairs,)|
+| C      | largest multiplier                                             |           |
+
+Pair (a, b), a < b, has number ``a (2K − a − 1) / 2 + b − a − 1``; its decision is
+positive for class a.
+
+References
+----------
+.. [1] J. C. Platt, N. Cristianini & J. Shawe-Taylor, "Large margin DAGs for multiclass
+   classification", NIPS 12 (1999).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from veridical._records import FloatArray, IntArray
+from veridical.kernels.svm import descend
+
+# How far the multipliers may be from optimal, in units of a decision.
+TOLERANCE = 1e-9
+# A decision nearer to zero than this is zero but for rounding.
+ZERO = 1e-8
+# A multiplier nearer to its bound than this, in units of C, is at its bound.
+AT_BOUND = 1e-12
+# Steps before the gradient is summed afresh, and how often that is done at most.
+ROUND, MOST_ROUNDS = 20_000, 100
+
+
+@njit(cache=True, nogil=True)
+def pair_number(a: int, b: int, n_classes: int) -> int:
+    """Number of the pair of classes a < b."""
+    return a * (2 * n_classes - a - 1) // 2 + b - a - 1
+
+
+@njit(cache=True, nogil=True)
+def _bias(sign: FloatArray, C: float, a: FloatArray, grad: FloatArray) -> float:
+    """The constant: where multipliers are free it is known, else half-way.
+
+    ``−sign × grad`` is what the constant must be for a free multiplier, and bounds it
+    for the others. A multiplier that rounding keeps from its bound is not free.
+    """
+    total, n_free = 0.0, 0
+    low, high = -np.inf, np.inf
+    for t in range(sign.size):
+        value = -sign[t] * grad[t]
+        if AT_BOUND * C < a[t] < (1.0 - AT_BOUND) * C:
+            total += value
+            n_free += 1
+        elif (a[t] < C / 2) == (sign[t] > 0):
+            low = max(low, value)
+        else:
+            high = min(high, value)
+    return total / n_free if n_free else (low + high) / 2.0
+
+
+@njit(cache=True, nogil=True)
+def solve_pair(
+    G: FloatArray,
+    start: IntArray,
+    a: int,
+    b: int,
+    C: float,
+    signed: FloatArray,
+) -> float:
+    """Train classes a and b against each other; return the constant.
+
+    `signed` holds a first guess and is replaced by the solution.
+    """
+    n_a, n_b = start[a + 1] - start[a], start[b + 1] - start[b]
+    n = n_a + n_b
+    rows = np.empty(n, dtype=np.intp)
+    rows[:n_a] = np.arange(start[a], start[a + 1])
+    rows[n_a:] = np.arange(start[b], start[b + 1])
+    sign = np.ones(n)
+    sign[n_a:] = -1.0
+    Q = np.empty((n, n))
+    multiplier, grad = np.empty(n), np.empty(n)
+    for s in range(n):
+        multiplier[s] = min(max(sign[s] * signed[rows[s]], 0.0), C)
+        for t in range(n):
+            Q[s, t] = G[rows[s], rows[t]]
+    bound = np.full(n, C)
+    for _ in range(MOST_ROUNDS):
+        for s in range(n):
+            total = 0.0
+            for t in range(n):
+                total += Q[s, t] * sign[t] * multiplier[t]
+            grad[s] = sign[s] * total - 1.0
+        if descend(Q, sign, bound, multiplier, grad, TOLERANCE, ROUND) <= TOLERANCE:
+            break
+    for s in range(n):
+        signed[rows[s]] = sign[s] * multiplier[s]
+    return _bias(sign, C, multiplier, grad)
+
+
+@njit(cache=True, nogil=True)
+def _decide(
+    products: FloatArray,
+    start: IntArray,
+    a: int,
+    b: int,
+    signed: FloatArray,
+    bias: float,
+) -> float:
+    """Decision between a and b for one case, given its products with the training."""
+    total = bias
+    for k in (a, b):
+        for t in range(start[k], start[k + 1]):
+            total += signed[t] * products[t]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    G: FloatArray,
+    T: FloatArray,
+    start: IntArray,
+    C: float,
+    signed: FloatArray,
+    bias: FloatArray,
+    solved: NDArray[np.bool_],
+    out: IntArray,
+) -> None:
+    """Name the class of each case: first against last of the list, the loser leaves.
+
+    A pair that is not yet `solved` is trained when somebody first asks for it.
+    """
+    K = start.size - 1
+    for case in range(T.shape[0]):
+        first, last = 0, K - 1
+        while first < last:
+            pair = pair_number(first, last, K)
+            if not solved[pair]:
+                bias[pair] = solve_pair(G, start, first, last, C, signed[pair])
+                solved[pair] = True
+            value = _decide(T[case], start, first, last, signed[pair], bias[pair])
+            if value >= -ZERO:
+                last -= 1
+            else:
+                first += 1
+        out[case] = first
+
+
+@njit(cache=True, nogil=True)
+def walk_nested(
+    train: FloatArray,
+    test: FloatArray,
+    start: IntArray,
+    C: float,
+    wanted: IntArray,
+    out: IntArray,
+) -> None:
+    """Predict with the first 1, 2, 3, … features, at the sizes that are `wanted`.
+
+    One feature more adds the product of its values to every inner product, and the
+    last solution is where the next search begins.
+
+    Parameters
+    ----------
+    train, test : arrays of shape (n_features, n) and (n_features, m)
+        Features in the order they join; training cases sorted by class.
+    start, C
+        As above.
+    wanted : int array
+        Sizes, growing.
+    out : int array of shape (len(wanted), m)
+        Filled with classes.
+    """
+    n, m, K = train.shape[1], test.shape[1], start.size - 1
+    n_pairs = K * (K - 1) // 2
+    G, T = np.zeros((n, n)), np.zeros((m, n))
+    signed, bias = np.zeros((n_pairs, n)), np.zeros(n_pairs)
+    solved = np.empty(n_pairs, dtype=np.bool_)
+    place = 0
+    for f in range(train.shape[0]):
+        x, z = train[f], test[f]
+        for s in range(n):
+            for t in range(n):
+                G[s, t] += x[s] * x[t]
+        for s in range(m):
+            for t in range(n):
+                T[s, t] += z[s] * x[t]
+        if place < wanted.size and wanted[place] == f + 1:
+            solved[:] = False
+            walk(G, T, start, C, signed, bias, solved, out[place])
+            place += 1
