@@ -1,0 +1,156 @@
+"""The one hyperparameter of the model: its prior, its grid and its posterior.
+
+``1/α ~ Gamma(shape a, rate b)``. In log α the density is proportional to
+``α^(−a) exp(−b/α)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainccinv, gammaincinv, logsumexp
+
+from veridical._records import FloatArray, InputError
+
+#: Where features can hardly be told from perfect, and from useless.
+LOWEST, HIGHEST = 1.0, 1e5
+#: Points of a look for the posterior, and what is too little of it to matter.
+_LOOK, _LITTLE = 17, np.log(1e-9)
+_MOST_LOOKS = 4
+
+#: log P(training data and selection | α), up to a constant.
+LogLikelihood = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Prior:
+    """An inverse gamma prior of α."""
+
+    shape: float
+    rate: float
+
+    @classmethod
+    def checked(cls, given: Any) -> Prior:
+        """Read the ``prior`` of an estimator."""
+        try:
+            shape, rate = (float(value) for value in given)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"prior={given!r} must be two numbers, shape and rate of the gamma "
+                "distribution of 1/α: (0.5, 5), say."
+            ) from None
+        if not (0 < shape < np.inf and 0 < rate < np.inf):
+            raise InputError(
+                f"prior={given!r} must be two positive numbers: shape and rate of the "
+                "gamma distribution of 1/α."
+            )
+        return cls(shape, rate)
+
+    def log_density(self, alphas: FloatArray) -> FloatArray:
+        """Density of log α, up to a constant."""
+        return -self.shape * np.log(alphas) - self.rate / alphas
+
+    def quantiles(self, q: FloatArray) -> FloatArray:
+        """Values of α below which α lies with probability q."""
+        # Of 1/α the complement: large α are small inverses.
+        inverse = np.where(
+            q < 0.5,
+            gammainccinv(self.shape, np.minimum(q, 0.5)),
+            gammaincinv(self.shape, np.minimum(1 - q, 0.5)),
+        )
+        return self.rate / np.maximum(inverse, np.finfo(float).tiny)
+
+    def range(self) -> tuple[float, float]:
+        """Where to look for α: [1, 1e5], or wider where the prior is elsewhere."""
+        low, high = self.quantiles(np.array([0.01, 0.99]))
+        return min(LOWEST, float(low)), max(HIGHEST, float(high))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Values of α and the logarithm of the prior weight of each."""
+
+    alphas: FloatArray
+    log_weights: FloatArray
+
+
+def log_grid(prior: Prior, low: float, high: float, n: int) -> Grid:
+    """Points equally spaced in log α, with the weights of the trapezoid rule."""
+    alphas = np.geomspace(low, high, n)
+    log_weights = prior.log_density(alphas)
+    log_weights[[0, -1]] -= np.log(2.0)
+    return Grid(alphas, log_weights)
+
+
+def quantile_grid(prior: Prior, n: int) -> Grid:
+    """The midpoint rule in prior probability: quantiles of equal weight."""
+    alphas = prior.quantiles((np.arange(n) + 0.5) / n)
+    return Grid(alphas, np.full(n, -np.log(n)))
+
+
+def find_grid(prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
+    """Lay a grid over where the posterior is.
+
+    A coarse look at the whole range finds the stretch that holds all but a billionth
+    of the posterior; where that is narrow, another look narrows it further.
+    """
+    low, high = prior.range()
+    for _ in range(_MOST_LOOKS):
+        alphas = np.geomspace(low, high, _LOOK)
+        found = likelihood(alphas) + prior.log_density(alphas)
+        kept = np.flatnonzero(found > found.max() + _LITTLE)
+        first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, _LOOK - 1)
+        low, high = float(alphas[first]), float(alphas[last])
+        if last - first > _LOOK // 2:
+            break
+    return log_grid(prior, low, high, n)
+
+
+def make_grid(kind: Any, prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
+    """Make the grid that an estimator's ``alpha_grid`` asks for.
+
+    Parameters
+    ----------
+    kind : "log", "quantile" or array-like
+        Points where the posterior is, quantiles of the prior, or the points
+        themselves, whose weights are those of the trapezoid rule in log α.
+    prior : Prior
+        The prior.
+    likelihood : callable
+        Used by ``"log"`` only.
+    n : int
+        How many points.
+    """
+    if isinstance(kind, str):
+        if kind == "log":
+            return find_grid(prior, likelihood, n)
+        if kind == "quantile":
+            return quantile_grid(prior, n)
+        raise InputError(
+            f"alpha_grid={kind!r} is not known; use 'log', 'quantile' or an array of "
+            "values of α."
+        )
+    return _given_grid(kind, prior)
+
+
+def _given_grid(given: ArrayLike, prior: Prior) -> Grid:
+    alphas = np.asarray(given, dtype=np.float64)
+    if alphas.ndim != 1 or alphas.size == 0 or not np.all(np.isfinite(alphas)):
+        raise InputError("alpha_grid must be a list of finite numbers, at least one.")
+    if alphas.min() <= 0 or np.any(np.diff(alphas) <= 0):
+        raise InputError("alpha_grid must be positive numbers in rising order.")
+    if alphas.size == 1:
+        return Grid(alphas, np.zeros(1))
+    steps = np.gradient(np.log(alphas))
+    steps[[0, -1]] /= 2
+    return Grid(alphas, prior.log_density(alphas) + np.log(steps))
+
+
+def normalized(log_values: FloatArray) -> FloatArray:
+    """Turn log-weights into probabilities that sum to 1."""
+    probabilities = np.exp(log_values - logsumexp(log_values))
+    return probabilities / probabilities.sum()

@@ -1,0 +1,126 @@
+"""Read columns of zeros and ones, and make them where they are not."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veridical._records import FloatArray, InputError
+
+#: The cut of a column that holds zeros and ones already.
+PLAIN_CUT = 0.5
+
+
+def median_cuts(values: NDArray[Any]) -> FloatArray:
+    """Cut each column at its median; one of two values only, between them.
+
+    A value is a one where it is above the cut, so that a value equal to the median is
+    a zero. A column that is a copy of the class, of two values, keeps both.
+    """
+    cuts = np.median(values, axis=0).astype(np.float64)
+    low, high = values.min(axis=0), values.max(axis=0)
+    two = (((values == low) | (values == high)).all(axis=0)) & (low < high)
+    # Halved before they are added: the sum of two large numbers may be infinite.
+    cuts[two] = low[two] / 2.0 + high[two] / 2.0
+    return cuts
+
+
+def find_cuts(
+    values: NDArray[Any], plain: NDArray[np.bool_], binarize: Any, names: Any
+) -> FloatArray:
+    """Find the cut of every column; those of zeros and ones are plain.
+
+    Parameters
+    ----------
+    values : array of shape (n, p)
+        All columns.
+    plain : bool array of shape (p,)
+        Columns that hold nothing but 0 and 1.
+    binarize : "median", number or None
+        How to cut the others; None refuses them.
+    names : array of str or None
+        What the columns are called.
+    """
+    cuts = np.full(values.shape[1], PLAIN_CUT)
+    rest = np.flatnonzero(~plain)
+    if rest.size == 0:
+        return cuts
+    refuse_unknown(values[:, rest], rest, names)
+    if binarize is None:
+        j = int(rest[0])
+        raise InputError(
+            f"{name_column(j, names)} holds other values than 0 and 1; use "
+            "binarize='median' or cut it yourself."
+        )
+    if isinstance(binarize, str) and binarize == "median":
+        cuts[rest] = median_cuts(values[:, rest].astype(np.float64, copy=False))
+    elif isinstance(binarize, Real) and not isinstance(binarize, bool):
+        cuts[rest] = float(binarize)
+    else:
+        raise InputError(
+            f"binarize={binarize!r} is not known; use 'median', a number, or None."
+        )
+    return cuts
+
+
+def refuse_unknown(values: NDArray[Any], columns: Any, names: Any) -> None:
+    """Refuse missing and infinite values in these columns, by name and row."""
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    k = int(np.flatnonzero(bad.any(axis=0))[0])
+    row = int(np.flatnonzero(bad[:, k])[0])
+    what = "NaN" if np.isnan(values[row, k]) else "inf"
+    raise InputError(
+        f"Input X contains {what}: {name_column(int(columns[k]), names)}, row {row}, "
+        "is missing or infinite. Impute the value or drop the row: the correction "
+        "needs every feature counted over the same cases."
+    )
+
+
+def name_column(j: int, names: Any) -> str:
+    """Call a column by its name, or by its number."""
+    return f"column {j}" if names is None else f"column {names[j]!r}"
+
+
+def how_many(wanted: Any, n_features: int) -> int:
+    """Read ``n_features_to_select``: a number, a share, or None for all."""
+    if wanted is None:
+        return n_features
+    if isinstance(wanted, bool) or not isinstance(wanted, Real):
+        raise InputError(
+            f"n_features_to_select={wanted!r} is neither a number nor None; give a "
+            "whole number, a share in (0, 1], or None."
+        )
+    share: Any = wanted
+    if isinstance(wanted, Integral):
+        if share < 1:
+            raise InputError(
+                f"n_features_to_select={wanted} selects nothing; give 1 or more."
+            )
+        return min(int(wanted), n_features)
+    if not 0 < share <= 1:
+        raise InputError(
+            f"n_features_to_select={wanted} is not a share in (0, 1]; for a number of "
+            "features give a whole number."
+        )
+    return max(1, int(share * n_features + 1e-9))
+
+
+def check_threshold(threshold: Any) -> float:
+    """Read ``threshold``: an absolute correlation."""
+    real = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not real or not 0 <= threshold <= 1:
+        raise InputError(
+            f"threshold={threshold!r} is no absolute correlation; give a number from 0 "
+            "to 1, or None."
+        )
+    return float(threshold)
