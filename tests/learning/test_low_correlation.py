@@ -187,7 +187,8 @@ def sum_with(n_points, alpha, sizes, region):
     """The probability of a region with another number of nodes."""
     x, w = roots_legendre(n_points)
     mass = np.empty((sum(sizes) + 2, n_points))
-    fill_masses(float(alpha), 0.5 * (1 + x), np.array(sizes), mass)
+    nodes, others = 0.5 * (1 + x), 0.5 * (1 - x)
+    fill_masses(float(alpha), nodes, others, np.array(sizes), mass)
     table = (mass[: sizes[0] + 1] * (0.5 * w)) @ mass[sizes[0] + 1 :].T
     return sum(
         table[i0, first : last + 1].sum()

@@ -127,9 +127,15 @@ def integrate_patterns(
 
 @njit(cache=True, nogil=True)
 def fill_masses(
-    alpha: float, nodes: FloatArray, sizes: IntArray, mass: FloatArray
+    alpha: float,
+    nodes: FloatArray,
+    others: FloatArray,
+    sizes: IntArray,
+    mass: FloatArray,
 ) -> None:
     """Write the beta-binomial probabilities of all classes, stacked.
+
+    `others` are 1 − `nodes`, known to as many digits.
 
     Each column starts from the count nearest to its mean, follows the ratio of
     neighbouring probabilities both ways, and is divided by its sum: what underflows
@@ -140,7 +146,7 @@ def fill_masses(
         n = sizes[c]
         p = np.empty(n + 1)
         for q in range(nodes.size):
-            a, b = alpha * nodes[q], alpha * nodes[nodes.size - 1 - q]
+            a, b = alpha * nodes[q], alpha * others[q]
             middle = min(n, int(n * nodes[q] + 0.5))
             p[middle] = 1.0
             total = 1.0
@@ -274,7 +280,8 @@ def region_table(
     alphas, sizes, n_threads
         As in `pattern_table`.
     region : two int arrays
-        First and last count of the last class; see `sum_region`.
+        First and last count of the last class; see `sum_region`. It must hold with
+        each pattern its mirror image, N_c − I_c: then θ and 1 − θ give the same.
 
     Returns
     -------
@@ -283,13 +290,17 @@ def region_table(
     """
     alphas = np.asarray(alphas, dtype=np.float64)
     nodes, log_w = unit_rule(n_nodes(int(sizes.sum())))
-    weights = np.exp(log_w)
+    half = (nodes.size + 1) // 2
+    nodes, others, weights = nodes[:half], nodes[::-1][:half].copy(), np.exp(log_w)
+    weights = weights[:half] + weights[::-1][:half]
+    if 2 * half > log_w.size:
+        weights[-1] /= 2  # the middle is its own mirror image
     found = np.empty((2, len(alphas)))
 
     def work(lo: int, hi: int) -> None:
         mass = np.empty((int((sizes + 1).sum()), nodes.size))
         for a in range(lo, hi):
-            fill_masses(alphas[a], nodes, sizes, mass)
+            fill_masses(alphas[a], nodes, others, sizes, mass)
             found[:, a] = sum_region(mass, weights, sizes, *region)
 
     run(work, spans(len(alphas), n_threads), n_threads)

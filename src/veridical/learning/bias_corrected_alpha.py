@@ -20,7 +20,7 @@ from veridical._records import FloatArray, InputError
 LOWEST, HIGHEST = 1.0, 1e5
 #: Points of a look for the posterior, and what is too little of it to matter.
 _LOOK, _LITTLE = 17, np.log(1e-9)
-_MOST_LOOKS = 4
+_N_LOOKS = 2
 
 #: log P(training data and selection | α), up to a constant.
 LogLikelihood = Callable[[FloatArray], FloatArray]
@@ -96,17 +96,15 @@ def find_grid(prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
     """Lay a grid over where the posterior is.
 
     A coarse look at the whole range finds the stretch that holds all but a billionth
-    of the posterior; where that is narrow, another look narrows it further.
+    of the posterior, and a second one narrows it further.
     """
     low, high = prior.range()
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_N_LOOKS):
         alphas = np.geomspace(low, high, _LOOK)
         found = likelihood(alphas) + prior.log_density(alphas)
         kept = np.flatnonzero(found > found.max() + _LITTLE)
         first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, _LOOK - 1)
         low, high = float(alphas[first]), float(alphas[last])
-        if last - first > _LOOK // 2:
-            break
     return log_grid(prior, low, high, n)
 
 

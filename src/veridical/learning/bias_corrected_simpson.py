@@ -78,6 +78,6 @@ def simpson_region(
     mass = np.empty((int((sizes + 1).sum()), nodes.size))
     found = np.empty((2, len(alphas)))
     for a, alpha in enumerate(alphas):
-        fill_masses(float(alpha), nodes, sizes, mass)
+        fill_masses(float(alpha), nodes, 1.0 - nodes, sizes, mass)
         found[:, a] = sum_region(mass, weights[1:-1], sizes, *region)
     return found[0] + weights[0] + weights[-1], found[1]
