@@ -159,6 +159,12 @@ class Comparison:
         On a source: which of IN and OUT found the truth more often.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
+    stability : mapping of method to (mapping of "a" and "b" to Interval)
+        How steadily each selector chose, from fold to fold (IN) or from data set to
+        data set (TRUTH): 1 if always the same features, 0 if as by chance. It is
+        Nogueira's measure.
+    seconds : mapping of "a" and "b" to float
+        How long each selector took to choose, all selections together.
     """
 
     names: Mapping[Side, str]
@@ -175,6 +181,8 @@ class Comparison:
     set_verdicts: Mapping[str, tuple[Winner, ...]] = field(default_factory=dict)
     truthfulness: Truthfulness | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    stability: Mapping[str, Mapping[Side, Interval]] = field(default_factory=dict)
+    seconds: Mapping[Side, float] = field(default_factory=dict)
 
     @property
     def scores(self) -> dict[str, dict[Side, FloatArray]]:

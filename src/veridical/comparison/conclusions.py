@@ -10,6 +10,7 @@ import numpy as np
 from veridical._records import (
     SIDES,
     FloatArray,
+    IntArray,
     Interval,
     Side,
     TestResult,
@@ -17,30 +18,30 @@ from veridical._records import (
     Verdict,
     Winner,
 )
-from veridical.comparison.significance import Geometry, corrected_resampled_t
-from veridical.comparison.testing import apply_test
+from veridical.comparison.significance import (
+    Geometry,
+    corrected_resampled_t,
+    paired_t,
+)
+from veridical.comparison.steadiness import stability
 from veridical.comparison.truthfulness import binomial_truthfulness
 
 Accuracies = Mapping[str, FloatArray]
 
 
-def give_verdicts(
-    accuracy: Accuracies,
-    classifiers: Sequence[str],
-    geometries: Mapping[str, Geometry],
-    tests: Mapping[str, str],
-    alpha: float,
+def true_verdicts(
+    accuracy: FloatArray, classifiers: Sequence[str], alpha: float
 ) -> tuple[dict[str, Verdict], dict[str, dict[str, Verdict]]]:
-    """Judge every method, on the mean over the classifiers and on each alone.
+    """Judge TRUTH, on the mean over the classifiers and on each alone.
+
+    Its data sets are independent, so the paired t-test is right.
 
     Parameters
     ----------
-    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
+    accuracy : array (2, n_classifiers, n_sets, 1)
         The accuracies.
     classifiers : sequence of str
         Their names.
-    geometries, tests : mapping of method to Geometry and to the name of a test
-        How the accuracies came about and how they are to be tested.
     alpha : float
         Significance level.
 
@@ -50,14 +51,12 @@ def give_verdicts(
         Verdict per method; verdict per classifier and method.
     """
 
-    def verdict(method: str, scores: FloatArray) -> Verdict:
-        a, b = scores.reshape(2, -1)
-        return Verdict.of(apply_test(tests[method], a, b, geometries[method], alpha))
+    def verdict(scores: FloatArray) -> Verdict:
+        return Verdict.of(paired_t(*scores.reshape(2, -1), alpha=alpha))
 
-    overall = {m: verdict(m, accuracy[m].mean(axis=1)) for m in tests}
+    overall = {"truth": verdict(accuracy.mean(axis=1))}
     alone = {
-        name: {m: verdict(m, accuracy[m][:, c]) for m in tests}
-        for c, name in enumerate(classifiers)
+        name: {"truth": verdict(accuracy[:, c])} for c, name in enumerate(classifiers)
     }
     return overall, alone
 
@@ -131,6 +130,30 @@ def find_artefacts(
         and above("out", i)
         and not above("in", i)
     )
+
+
+def measure_stability(
+    selected: Mapping[str, IntArray], n_features: int, alpha: float
+) -> dict[str, tuple[Interval, ...]]:
+    """How steadily every selector chose, per method that chose more than once.
+
+    Parameters
+    ----------
+    selected : mapping of method to array (n_selectors, n_repeats, n_folds, n_chosen)
+        The columns chosen.
+    n_features : int
+        How many columns there are.
+    alpha : float
+        One minus the confidence.
+    """
+    result = {}
+    for method, chosen in selected.items():
+        sets = chosen.reshape(len(chosen), -1, chosen.shape[-1])
+        if sets.shape[1] > 1:
+            result[method] = tuple(
+                stability(own, n_features, confidence=1 - alpha) for own in sets
+            )
+    return result
 
 
 def count_truths(

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 from veridical import __version__
-from veridical._records import SIDES, Comparison, InputError, IntArray, Side
+from veridical._records import (
+    SIDES,
+    Comparison,
+    FloatArray,
+    InputError,
+    IntArray,
+    Side,
+)
 from veridical.comparison import conclusions as say
+from veridical.comparison.calibration import check_calibrated
 from veridical.comparison.data import Data, read_data
 from veridical.comparison.engine import (
     Design,
@@ -32,6 +40,12 @@ from veridical.comparison.splits import (
     seed_for,
 )
 from veridical.comparison.testing import check_fit, find_test
+from veridical.comparison.verdicts import (
+    Court,
+    Question,
+    count_draws,
+    measure_nulls,
+)
 from veridical.datasets.wording import did_you_mean, listed
 
 
@@ -47,6 +61,8 @@ def compare(
     cv: Any = 10,
     test: str = "corrected-t",
     alpha: float = 0.05,
+    calibrated: bool | int = False,
+    rope: float = 0.01,
     random_state: Any = None,
     n_jobs: int | None = None,
     names: Mapping[Side, str] | None = None,
@@ -86,6 +102,13 @@ def compare(
         them, and one that is not made for `cv` is refused.
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
+    calibrated : bool or int, default=False
+        Take p-values and intervals from a measured null: 100 data sets like these, or
+        as many as are asked for, on which each selector is compared with itself on two
+        blocks of columns drawn alike. It costs as much as 200 comparisons.
+    rope : float, default=0.01
+        Region of practical equivalence of "bayesian-correlated-t": true differences up
+        to this count as none.
     random_state : int, numpy random generator or None, default=None
         Decides the folds and everything else that is left to chance.
     n_jobs : int or None, default=None
@@ -151,23 +174,26 @@ def compare(
     refuse_small_classes(cv, data)
     splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
     check_fit(test, *splits.shape)
+    n_draws = count_draws(calibrated)
+    if n_draws:
+        check_calibrated(test)
     design = Design(
         rankers=make_rankers(a, b, names, seed_for(root, Purpose.SELECTOR)),
         judges=make_judges(classifier, seed_for(root, Purpose.CLASSIFIER)),
         n_features=check_n_features(n_features, data.n_features),
         methods=methods,
     )
-    workers = Workers(n_jobs, progress, _count_jobs(design, splits))
+    workers = Workers(n_jobs, progress, count_jobs(design, splits) + n_draws)
     columns = column_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
+    question = Question(test, float(alpha), float(rope))
+    nulls = measure_nulls(design, data, splits, question, root, n_draws, workers)
+    court = Court(question, splits.geometry, data.n_samples, nulls)
     settings = {
         **describe_design(design, alpha, root),
-        "cross-validation": splits.description,
-        "n_train": f"{np.mean(splits.geometry.n_train):g}",
-        "n_test": f"{np.mean(splits.geometry.n_test):g}",
-        "test": test,
+        **describe_splits(splits, question, n_draws),
     }
-    return _conclude(design, data, splits, outcome, test, alpha, data_name, settings)
+    return _conclude(design, data, splits, outcome, court, data_name, settings)
 
 
 def _conclude(
@@ -175,29 +201,26 @@ def _conclude(
     data: Data,
     splits: Splits,
     outcome: Outcome,
-    test: str,
-    alpha: float,
+    court: Court,
     data_name: str | None,
     settings: Mapping[str, str],
 ) -> Comparison:
-    accuracy = {
-        method: values.reshape(*values.shape[:2], *splits.shape)
-        for method, values in outcome.accuracy.items()
-    }
+    accuracy = by_repeat_and_fold(outcome.accuracy, splits)
     classifiers = tuple(judge.name for judge in design.judges)
-    verdicts, by_classifier = say.give_verdicts(
-        accuracy,
-        classifiers,
-        dict.fromkeys(accuracy, splits.geometry),
-        dict.fromkeys(accuracy, test),
-        alpha,
-    )
+    verdicts, by_classifier = court.verdicts(accuracy, classifiers)
     summary = data.summary(data_name or "data")
+    alpha = court.question.alpha
     names = {s: r.name for s, r in zip(SIDES, design.rankers, strict=True)}
     wording = say.Wording(names, alpha, summary.majority_share)
     optimism = say.measure_optimism(accuracy, splits.geometry, alpha)
     artefacts = say.find_artefacts(
         accuracy, optimism, summary.majority_share, splits.geometry, alpha
+    )
+    selected = chosen_by_repeat(outcome.chosen, splits)
+    steady = say.measure_stability(
+        {m: chosen for m, chosen in selected.items() if m == "in"},
+        summary.n_features,
+        alpha,
     )
     return Comparison(
         names=names,
@@ -205,29 +228,50 @@ def _conclude(
         n_features=design.n_features,
         data=summary,
         accuracy=accuracy,
-        selected=_by_repeat(outcome.chosen, splits),
+        selected=selected,
         verdicts=verdicts,
         by_classifier=by_classifier,
         optimism=optimism,
         bias_imbalance=say.imbalance(accuracy),
         recommendation=say.recommend(verdicts, accuracy, artefacts, optimism, wording),
         settings=settings,
+        stability={m: dict(zip(SIDES, own, strict=True)) for m, own in steady.items()},
+        seconds=dict(zip(SIDES, outcome.seconds.tolist(), strict=True)),
     )
 
 
-def _by_repeat(chosen: Mapping[str, IntArray], splits: Splits) -> dict[str, IntArray]:
-    """Arrange columns as (2, n_repeats, n_folds, n_features); OUT has one fold."""
+# -- shared with compare_many() ------------------------------------------------------
+
+
+def by_repeat_and_fold(
+    accuracy: Mapping[str, FloatArray], splits: Splits
+) -> dict[str, FloatArray]:
+    """Arrange accuracies as (n_selectors, n_classifiers, n_repeats, n_folds)."""
+    return {
+        method: values.reshape(*values.shape[:2], *splits.shape)
+        for method, values in accuracy.items()
+    }
+
+
+def chosen_by_repeat(
+    chosen: Mapping[str, IntArray], splits: Splits
+) -> dict[str, IntArray]:
+    """Arrange columns as (n_selectors, n_repeats, n_folds, n_features).
+
+    OUT, which chooses once, has one fold.
+    """
     n_repeats, n_folds = splits.shape
     result = {}
     for method, picks in chosen.items():
         if method == "out":
             result[method] = np.repeat(picks[:, np.newaxis], n_repeats, axis=1)
         else:
-            result[method] = picks.reshape(2, n_repeats, n_folds, -1)
+            result[method] = picks.reshape(len(picks), n_repeats, n_folds, -1)
     return result
 
 
-def _count_jobs(design: Design, splits: Splits) -> int:
+def count_jobs(design: Design, splits: Splits) -> int:
+    """How many jobs a comparison on one data set takes."""
     sets = int("out" in design.methods) + len(splits) * ("in" in design.methods)
     placeholder = [np.arange(0)] * sets
     rankings = sum(len(ranking_parts(ranker, placeholder)) for ranker in design.rankers)
@@ -245,17 +289,35 @@ def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
 
 def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
     """What a reader needs to repeat the run, besides data and folds."""
-    a, b = (one_line(ranker.selector) for ranker in design.rankers)
+    pair = len(design.rankers) == len(SIDES)
+    keys = SIDES if pair else range(1, len(design.rankers) + 1)
     judges = ", ".join(judge.description for judge in design.judges)
     return {
-        "selector a": a,
-        "selector b": b,
+        **{
+            f"selector {key}": one_line(ranker.selector)
+            for key, ranker in zip(keys, design.rankers, strict=True)
+        },
         "classifier": judges,
         "methods": ", ".join(design.methods),
         "alpha": f"{alpha:g}",
         "random_state": str(root),
         "veridical": __version__,
     }
+
+
+def describe_splits(splits: Splits, question: Question, n_draws: int) -> dict[str, str]:
+    """What a reader needs to repeat the folds and the test."""
+    settings = {
+        "cross-validation": splits.description,
+        "n_train": f"{np.mean(splits.geometry.n_train):g}",
+        "n_test": f"{np.mean(splits.geometry.n_test):g}",
+        "test": question.test,
+    }
+    if question.test == "bayesian-correlated-t":
+        settings["region of practical equivalence"] = f"{question.rope:g}"
+    if n_draws:
+        settings["calibrated"] = f"on {n_draws} pairs of data sets like the data"
+    return settings
 
 
 def check_methods(methods: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:

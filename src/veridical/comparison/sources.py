@@ -14,6 +14,7 @@ from veridical._records import (
     DataSummary,
     FloatArray,
     InputError,
+    IntArray,
     Interval,
     Side,
     Verdict,
@@ -230,13 +231,13 @@ def _conclude(
         m: np.stack([outcome.chosen[m] for outcome in outcomes], axis=1)
         for m in design.methods
     }
+    seconds = np.sum([outcome.seconds for outcome in outcomes], axis=0).tolist()
     classifiers = tuple(judge.name for judge in design.judges)
     verdicts: dict[str, Verdict] = {}
     by_classifier: dict[str, dict[str, Verdict]] = {name: {} for name in classifiers}
     if "truth" in accuracy:
-        once = Geometry((), (), len(results), 1)
-        verdicts, by_classifier = say.give_verdicts(
-            accuracy, classifiers, {"truth": once}, {"truth": "paired-t"}, alpha
+        verdicts, by_classifier = say.true_verdicts(
+            accuracy["truth"], classifiers, alpha
         )
     found = {
         m: _judge_sets(accuracy[m], results, test, alpha)
@@ -258,9 +259,22 @@ def _conclude(
             recommendation="",
             set_verdicts=found,
             settings=settings,
+            stability=_steady(selected, summary.n_features, alpha),
+            seconds=dict(zip(SIDES, seconds, strict=True)),
         ),
         alpha,
     )
+
+
+def _steady(
+    selected: Mapping[str, IntArray], n_features: int, alpha: float
+) -> dict[str, dict[Side, Interval]]:
+    """How steady a choice is from data set to data set: OUT's, which is TRUTH's too."""
+    method = next((m for m in ("truth", "out") if m in selected), None)
+    if method is None:
+        return {}
+    found = say.measure_stability({method: selected[method]}, n_features, alpha)
+    return {m: dict(zip(SIDES, own, strict=True)) for m, own in found.items()}
 
 
 def _record(record: Comparison, alpha: float) -> Comparison:
@@ -381,4 +395,5 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
         set_verdicts=truth_comparison.set_verdicts,
         truthfulness=truth_comparison.truthfulness,
         settings={**comparison.settings, **extra},
+        stability={**comparison.stability, **truth_comparison.stability},
     )

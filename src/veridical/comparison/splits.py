@@ -34,6 +34,7 @@ class Purpose(IntEnum):
     CLASSIFIER = 3
     TRAINING_SET = 4
     TEST_SET = 5
+    NULL = 6
 
 
 def root_seed(random_state: Any) -> int:
@@ -62,6 +63,12 @@ def seed_for(root: int, purpose: Purpose, data_set: int = 0) -> int:
     """Derive the seed of one purpose on one data set."""
     sequence = np.random.SeedSequence(root, spawn_key=(int(purpose), data_set))
     return int(sequence.generate_state(1)[0])
+
+
+def generator_for(root: int, purpose: Purpose, number: int) -> np.random.Generator:
+    """Make a stream of random numbers for one purpose."""
+    sequence = np.random.SeedSequence(root, spawn_key=(int(purpose), number))
+    return np.random.default_rng(sequence)
 
 
 @dataclass(frozen=True, eq=False)

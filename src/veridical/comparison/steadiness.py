@@ -97,6 +97,8 @@ def _stability(chosen: list[IntArray], d: int) -> tuple[float, float]:
         return 1.0, 0.0
     share = np.bincount(np.concatenate(chosen), minlength=d) / m
     disagreement = m / (m - 1) * float((share * (1 - share)).sum()) / d
+    if disagreement == 0:
+        return 1.0, 0.0
     value = 1 - disagreement / spread
     # How much each selection contributes; Theorem 7 of the paper.
     overlap: FloatArray = np.array([share[columns].sum() for columns in chosen]) / d

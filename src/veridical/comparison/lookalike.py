@@ -1,0 +1,313 @@
+"""A source that can be sampled for ever and looks like one data set.
+
+The recipe keeps what can be known of the data and leaves out what cannot:
+
+- **Classes** come in the shares of the data.
+- **Marginals**: values are drawn from those observed, missing ones with their share.
+- **Strength**: a column whose values differ between classes (see below) is drawn, with
+  probability `keep`, from the values of its own class, else from all. ``keep`` shrinks
+  what was observed, because the strongest of many columns look stronger than they are.
+- **Correlation**: numeric columns are correlated inside the classes as observed, shrunk
+  towards independence (Schäfer and Strimmer), by a normal copula.
+- **Left out**: interactions between columns, and correlation of nominal columns.
+
+A column differs between classes if the F statistic of its normal scores, or that of
+their squares (a difference in spread), is significant when 10 % false discoveries are
+allowed (Benjamini and Hochberg); for a nominal column the statistic is χ². With F the
+larger of the two, ``keep = strength · sqrt(1 − 1/F)``; for χ², F is χ² over its degrees
+of freedom. All other columns carry nothing.
+
+| symbol | meaning                                                  | shape  |
+|--------|----------------------------------------------------------|--------|
+| Z      | normal scores inside the classes, standardized           | (n, p) |
+| λ      | how far correlations are shrunk                          |        |
+| u      | where in its distribution a value is drawn, in (0, 1)    | (n, p) |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import chdtrc, fdtrc, ndtr, ndtri
+from scipy.stats import rankdata
+
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.comparison.data import Data
+
+FALSE_DISCOVERIES = 0.1
+LARGEST = 100_000_000  # values in a dense copy
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Lookalike:
+    """Draws data sets like one that was observed; see the module for the recipe.
+
+    Parameters
+    ----------
+    data : Data
+        The data set to look like.
+    pooled : array of shape (n, p)
+        Every column sorted, missing values last.
+    by_class : tuple of arrays of shape (n_c, p)
+        The same inside each class.
+    mixing : array of shape (n, p)
+        Z, from which correlated normal scores are mixed.
+    shrinkage : float
+        λ.
+    keep : array of shape (p,)
+        Probability of drawing from the values of the own class; 0 for a column that
+        carries nothing.
+    """
+
+    data: Data
+    pooled: FloatArray
+    by_class: tuple[FloatArray, ...]
+    mixing: FloatArray
+    shrinkage: float
+    keep: FloatArray
+
+    @classmethod
+    def of(cls, data: Data, strength: float = 1.0) -> Lookalike:
+        """Learn what a data set looks like.
+
+        Parameters
+        ----------
+        data : Data
+            The data set.
+        strength : float, default=1.0
+            Multiplies `keep`, which is cut at 1.
+        """
+        if not strength >= 0:
+            raise InputError(f"strength must be 0 or more, got {strength!r}.")
+        n, p = data.values.shape
+        if n * p > LARGEST:
+            raise InputError(
+                f"A source like data of {n} x {p} values would need too much memory; "
+                "leave out columns, those that hardly vary first."
+            )
+        dense = data.values.toarray() if sparse.issparse(data.values) else data.values
+        values = np.asarray(dense, dtype=np.float64)
+        classes = np.unique(data.codes)
+        mixing = _scores_within(values, data.codes, data.nominal)
+        with np.errstate(invalid="ignore"):
+            by_class = tuple(np.sort(values[data.codes == c], axis=0) for c in classes)
+        return cls(
+            data=data,
+            pooled=np.sort(values, axis=0),
+            by_class=by_class,
+            mixing=mixing,
+            shrinkage=_shrinkage(mixing),
+            keep=np.minimum(1.0, strength * _keep(values, data)),
+        )
+
+    @property
+    def name(self) -> str:
+        """How a comparison calls this source."""
+        return "like the data"
+
+    @property
+    def n_relevant(self) -> int:
+        """How many columns carry something."""
+        return int((self.keep > 0).sum())
+
+    def __call__(self, n_samples: int, random_state: Any = None) -> tuple[Any, Any]:
+        """Draw a data set.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of cases; the classes come in the shares of the data.
+        random_state : int or None
+            Decides what is drawn.
+        """
+        rng = np.random.default_rng(random_state)
+        codes = rng.permutation(self._classes(n_samples))
+        drawn = self.draw(codes, rng)
+        rows = np.arange(n_samples)
+        like = Data(
+            drawn,
+            self.data.nominal,
+            self.data.categories,
+            self.data.names,
+            self._labels()[codes],
+            codes,
+        )
+        return like.table(rows, np.arange(drawn.shape[1])), like.labels
+
+    def draw(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Draw the columns for cases of known class.
+
+        Parameters
+        ----------
+        codes : int array of shape (n_samples,)
+            Their classes.
+        rng : numpy Generator
+            Where chance comes from.
+        """
+        n, p = codes.size, self.keep.size
+        u = self._places(n, rng)
+        result = _take(self.pooled, u)
+        relevant = np.flatnonzero(self.keep)
+        for c, values in enumerate(self.by_class):
+            rows = np.flatnonzero(codes == c)
+            own = rng.random((rows.size, relevant.size)) < self.keep[relevant]
+            inside = _take(values[:, relevant], u[np.ix_(rows, relevant)])
+            own &= ~np.isnan(inside)
+            where = np.ix_(rows, relevant)
+            result[where] = np.where(own, inside, result[where])
+        absent = np.isnan(self.pooled).mean(axis=0)
+        if absent.any():
+            result[rng.random((n, p)) < absent] = np.nan
+        return result
+
+    def _places(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw u: uniform, and correlated as numeric columns are."""
+        mixed = rng.standard_normal((n, len(self.mixing))) @ self.mixing
+        noise = rng.standard_normal(mixed.shape)
+        varies = (self.mixing != 0).any(axis=0)
+        shared = np.where(varies, 1 - self.shrinkage, 0.0)
+        return np.asarray(ndtr(np.sqrt(shared) * mixed + np.sqrt(1 - shared) * noise))
+
+    def _classes(self, n_samples: int) -> IntArray:
+        """Divide cases among the classes; what is left over goes to the largest rests.
+
+        Every class gets at least one case, if there are that many.
+        """
+        counts = np.bincount(self.data.codes)
+        exact = counts / counts.sum() * n_samples
+        given = np.floor(exact).astype(np.intp)
+        rest = np.argsort(-(exact - given), kind="stable")[: n_samples - given.sum()]
+        given[rest] += 1
+        for c in np.flatnonzero(given == 0):
+            if given.max() > 1:
+                given[given.argmax()] -= 1
+                given[c] = 1
+        return np.repeat(np.arange(counts.size), given)
+
+    def _labels(self) -> NDArray[Any]:
+        first = np.unique(self.data.codes, return_index=True)[1]
+        return self.data.labels[first]
+
+
+def _take(ordered: FloatArray, u: FloatArray) -> FloatArray:
+    """Values at the places u of sorted columns; NaN where a column has none."""
+    known = (~np.isnan(ordered)).sum(axis=0)
+    place = np.minimum((u * known).astype(np.intp), np.maximum(known - 1, 0))
+    return np.asarray(ordered[place, np.arange(ordered.shape[1])])
+
+
+# -- what is learned -----------------------------------------------------------------
+
+
+def _normal_scores(values: FloatArray) -> FloatArray:
+    """Normal scores of every column, ties sharing theirs; 0 for missing values."""
+    known = ~np.isnan(values)
+    ranks = rankdata(np.where(known, values, np.inf), axis=0)
+    with np.errstate(divide="ignore"):
+        scores = ndtri((ranks - 0.5) / np.maximum(known.sum(axis=0), 1))
+    return np.where(known, scores, 0.0)
+
+
+def _scores_within(
+    values: FloatArray, codes: IntArray, nominal: BoolArray
+) -> FloatArray:
+    """Z over sqrt(degrees of freedom): sums of squares are 1, or 0 for constants."""
+    Z = np.zeros_like(values)
+    for c in np.unique(codes):
+        rows = codes == c
+        if rows.sum() > 1:
+            scores = _normal_scores(values[rows])
+            Z[rows] = scores - scores.mean(axis=0)
+    Z[:, nominal] = 0.0
+    length = np.sqrt((Z**2).sum(axis=0))
+    return np.asarray(Z / np.where(length > 0, length, 1.0))
+
+
+def _shrinkage(Z: FloatArray) -> float:
+    """Schäfer and Strimmer's λ for a correlation matrix, from n x n products alone.
+
+    References
+    ----------
+    .. [1] J. Schäfer & K. Strimmer, "A shrinkage approach to large-scale covariance
+       matrix estimation and implications for functional genomics", Statistical
+       Applications in Genetics and Molecular Biology 4 (2005).
+    """
+    n, p = Z.shape
+    if n < 3 or p < 2:
+        return 1.0
+    gram = Z @ Z.T
+    # Sums over i ≠ j of r², and of the variance of r, without forming p x p matrices.
+    diagonal = float(((Z**2).sum(axis=0) ** 2).sum())
+    squares = float((gram**2).sum()) - diagonal
+    products = float((np.diag(gram) ** 2).sum()) - float((Z**4).sum())
+    variances = (n * products - squares) / (n - 1)
+    if squares <= 0:
+        return 1.0
+    return float(np.clip(variances / squares, 0.0, 1.0))
+
+
+def _keep(values: FloatArray, data: Data) -> FloatArray:
+    """How much of each column's difference between classes is believed."""
+    n_classes = int(data.codes.max()) + 1
+    ratio, p_value = np.ones(data.n_features), np.ones(data.n_features)
+    numeric = np.flatnonzero(~data.nominal)
+    if numeric.size:
+        scores = _normal_scores(values[:, numeric])
+        both = np.stack(
+            [_f(part, data.codes, n_classes) for part in (scores, scores**2)]
+        )
+        ratio[numeric] = both.max(axis=0)
+        df = n_classes - 1, data.n_samples - n_classes
+        p_value[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
+    for j in np.flatnonzero(data.nominal):
+        ratio[j], p_value[j] = _chi_squared(values[:, j], data.codes, n_classes)
+    believed = _benjamini_hochberg(p_value)
+    with np.errstate(divide="ignore"):
+        return np.where(believed, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
+
+
+def _f(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
+    """F statistic of every column; 0 for a constant one."""
+    n = codes.size
+    members = np.eye(n_classes)[codes]
+    centred = scores - scores.mean(axis=0)
+    sums = members.T @ centred
+    between = (sums**2 / members.sum(axis=0)[:, np.newaxis]).sum(axis=0)
+    within = np.maximum((centred**2).sum(axis=0) - between, 0.0)
+    between /= n_classes - 1
+    within /= max(n - n_classes, 1)
+    alone = np.where(between > 1e-12, math.inf, 0.0)
+    return np.divide(between, within, out=alone, where=within > 1e-12)
+
+
+def _chi_squared(
+    column: FloatArray, codes: IntArray, n_classes: int
+) -> tuple[float, float]:
+    """χ² of a nominal column over its degrees of freedom, and its p-value."""
+    known = ~np.isnan(column)
+    counts = pd.crosstab(column[known], codes[known]).to_numpy(dtype=np.float64)
+    df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    if df < 1:
+        return 1.0, 1.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    chi2 = float(((counts - expected) ** 2 / expected).sum())
+    return chi2 / df, float(chdtrc(df, chi2))
+
+
+def _benjamini_hochberg(p_values: FloatArray) -> BoolArray:
+    """Which hypotheses are rejected with at most 10 % false ones among them."""
+    n = p_values.size
+    order = np.argsort(p_values)
+    passed = p_values[order] <= FALSE_DISCOVERIES * np.arange(1, n + 1) / n
+    rejected = np.zeros(n, dtype=bool)
+    if passed.any():
+        rejected[order[: int(np.flatnonzero(passed)[-1]) + 1]] = True
+    return rejected

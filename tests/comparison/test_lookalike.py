@@ -1,0 +1,162 @@
+"""A source like the data: classes, marginals, strength, correlation, and no more."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.feature_selection import f_classif
+
+from veridical._records import InputError
+from veridical.comparison.data import read_data
+from veridical.comparison.lookalike import (
+    Lookalike,
+    _benjamini_hochberg,
+    _chi_squared,
+    _scores_within,
+    _shrinkage,
+)
+
+
+@pytest.fixture(scope="module")
+def observed():
+    """Two strong columns, one that differs in spread, five of noise, two correlated."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], [70, 50])
+    X = rng.normal(size=(120, 10))
+    X[:, 0] += 1.5 * (y == "yes")
+    X[:, 1] += 1.0 * (y == "yes")
+    X[:, 2] *= np.where(y == "yes", 3.0, 1.0)
+    X[:, 8] = X[:, 7] + 0.5 * rng.normal(size=120)
+    X[:, 9] = rng.poisson(3, 120)
+    return X, y
+
+
+def test_classes_marginals_and_names(observed):
+    X, y = observed
+    source = Lookalike.of(read_data(X, y))
+    drawn, labels = source(120, random_state=1)
+    assert pd.Series(labels).value_counts().to_dict() == {"no": 70, "yes": 50}
+    assert (pd.Series(source(1200, random_state=1)[1]) == "yes").sum() == 500
+    # Values are those observed, in the observed frequencies.
+    assert all(np.isin(drawn[:, j], X[:, j]).all() for j in range(10))
+    large, _ = source(20000, random_state=2)
+    for j in range(10):
+        assert stats.ks_2samp(large[:, j], X[:, j]).statistic < 0.02
+    assert np.array_equal(drawn, source(120, random_state=1)[0])
+    assert not np.array_equal(drawn, source(120, random_state=3)[0])
+
+
+def test_strength_is_kept_where_there_is_some(observed):
+    X, y = observed
+    source = Lookalike.of(read_data(X, y))
+    assert set(np.flatnonzero(source.keep)) == {0, 1, 2}
+    drawn, labels = source(20000, random_state=0)
+    here = labels == "yes"
+    for j in (0, 1):
+        seen = X[y == "yes", j].mean() - X[y == "no", j].mean()
+        gap = drawn[here, j].mean() - drawn[~here, j].mean()
+        assert gap == pytest.approx(source.keep[j] * seen, abs=0.05)
+        assert gap < seen
+    spread = drawn[here, 2].std() / drawn[~here, 2].std()
+    assert 1.5 < spread <= X[y == "yes", 2].std() / X[y == "no", 2].std()
+    for j in range(3, 10):
+        assert f_classif(drawn[:, [j]], labels)[1][0] > 1e-3
+    weak = Lookalike.of(read_data(X, y), strength=0.5)
+    assert weak.keep == pytest.approx(source.keep / 2)
+    assert Lookalike.of(read_data(X, y), strength=9).keep.max() == 1
+    assert Lookalike.of(read_data(X, y), strength=0).n_relevant == 0
+
+
+def test_correlation_is_kept_but_shrunk(observed):
+    X, y = observed
+    source = Lookalike.of(read_data(X, y))
+    drawn, _ = source(20000, random_state=0)
+    seen = stats.spearmanr(X[:, 7], X[:, 8]).statistic
+    kept = stats.spearmanr(drawn[:, 7], drawn[:, 8]).statistic
+    assert 0.8 * (1 - source.shrinkage) * seen < kept < seen
+    assert abs(stats.spearmanr(drawn[:, 3], drawn[:, 4]).statistic) < 0.1
+
+
+def test_shrinkage_is_schaefer_and_strimmers():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 6))
+    Z = _scores_within(X, np.zeros(30, dtype=int), np.zeros(6, dtype=bool))
+    # Their formula, loop by loop, on columns of variance one.
+    x = Z * np.sqrt(29)
+    above = below = 0.0
+    for i in range(6):
+        for j in range(6):
+            if i != j:
+                w = x[:, i] * x[:, j]
+                above += 30 / 29**3 * ((w - w.mean()) ** 2).sum()
+                below += (30 / 29 * w.mean()) ** 2
+    assert _shrinkage(Z) == pytest.approx(above / below, rel=1e-9)
+    noise = rng.normal(size=(40, 300))
+    mostly = _shrinkage(
+        _scores_within(noise, np.zeros(40, dtype=int), np.zeros(300, dtype=bool))
+    )
+    assert mostly > 0.9
+    assert mostly == pytest.approx(ledoit_wolf_shrinkage(noise), abs=0.1)
+
+
+def test_noise_stays_noise():
+    rng = np.random.default_rng(1)
+    found = [
+        Lookalike.of(
+            read_data(rng.normal(size=(50, 500)), np.resize(["a", "b"], 50))
+        ).n_relevant
+        for _ in range(20)
+    ]
+    # 10 % false discoveries: on pure noise any at all in about one data set of ten.
+    assert sum(n > 0 for n in found) <= 6
+
+
+def test_nominal_and_missing_columns():
+    rng = np.random.default_rng(2)
+    y = np.resize(["a", "b", "c"], 150)
+    X = pd.DataFrame(
+        {
+            "kind": pd.Categorical(
+                np.where(rng.random(150) < 0.8, y, rng.choice(list("abc"), 150))
+            ),
+            "idle": pd.Categorical(rng.choice(["u", "v"], 150)),
+            "size": np.where(rng.random(150) < 0.3, np.nan, rng.normal(size=150)),
+        }
+    )
+    source = Lookalike.of(read_data(X, y))
+    assert source.keep[0] > 0.8
+    assert source.keep[1] == source.keep[2] == 0
+    drawn, labels = source(6000, random_state=0)
+    assert list(drawn.columns) == ["kind", "idle", "size"]
+    assert drawn["size"].isna().mean() == pytest.approx(
+        X["size"].isna().mean(), abs=0.03
+    )
+    agree = (drawn["kind"].astype(str) == labels).mean()
+    assert 0.6 < agree < (X["kind"].astype(str) == y).mean() + 0.03
+    assert drawn["idle"].value_counts(normalize=True)["u"] == pytest.approx(
+        (X["idle"] == "u").mean(), abs=0.03
+    )
+
+
+def test_chi_squared_and_false_discoveries_by_hand():
+    column = np.repeat([0.0, 0.0, 1.0, 1.0], [10, 20, 30, 5])
+    codes = np.repeat([0, 1, 0, 1], [10, 20, 30, 5])
+    theirs = stats.chi2_contingency([[10, 20], [30, 5]], correction=False)
+    assert _chi_squared(column, codes, 2) == pytest.approx(
+        (theirs.statistic, theirs.pvalue)
+    )
+    p = np.array([0.5, 0.04, 0.001, 0.06, 0.9])
+    expected = stats.false_discovery_control(p) <= 0.1
+    assert np.array_equal(_benjamini_hochberg(p), expected)
+
+
+def test_sparse_data_and_small_classes():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((40, 12), density=0.2, rng=rng, format="csr")
+    y = np.repeat([0, 1, 2], [30, 8, 2])
+    drawn, labels = Lookalike.of(read_data(X, y))(10, random_state=0)
+    assert drawn.shape == (10, 12)
+    assert set(labels) == {0, 1, 2}
+    with pytest.raises(InputError, match="strength"):
+        Lookalike.of(read_data(X, y), strength=-1)
