@@ -42,6 +42,7 @@ from veridical.estimation import (
     RandomSubsampling,
     Resubstitution,
     estimate,
+    for_the_command_line,
 )
 from veridical.estimation.methods import as_method
 
@@ -300,10 +301,60 @@ def test_a_memoriser_is_noticed_by_632():
         model, data, labels, method=Bootstrap632(20, plus=True), random_state=0
     )
     assert not any("by heart" in note for note in plus.notes)
+    assert "Use Bootstrap632(plus=True) or CrossValidation(10)." in found.notes[0]
+    with for_the_command_line():
+        asked = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
+    assert "Use --methods boot632+ or --methods cv10." in asked.notes[0]
     assert plus.value < 0.6
     again = estimate(model, data, labels, method=Resubstitution())
     assert again.value == 1
     assert "by heart" in again.notes[0]
+
+
+class Parrot(ClassifierMixin, BaseEstimator):
+    """Repeats the labels of the cases it knows, wrongly now and then; guesses others.
+
+    Parameters
+    ----------
+    slip : int
+        It is wrong about every `slip`-th case that it knows.
+    """
+
+    def __init__(self, slip=50):
+        self.slip = slip
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        wrong = X[:, 0].astype(int) % self.slip == 0
+        said = np.where(wrong, 1 - y, y)
+        self.known_ = dict(zip(X[:, 0].tolist(), said.tolist(), strict=True))
+        return self
+
+    def predict(self, X):
+        return np.array([self.known_.get(v, int(v) // 3 % 2) for v in X[:, 0]])
+
+
+@pytest.mark.parametrize(("slip", "noted"), [(200, True), (30, True), (7, False)])
+def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
+    """Wrong about at most a tenth as many known cases as of others."""
+    X, y = np.arange(1, 201.0).reshape(-1, 1), make_random_labels(200)[1]
+    found = estimate(Parrot(slip), X, y, method=Bootstrap632(20), random_state=0)
+    inside, outside = found.details["resubstitution"], found.details["outside"]
+    assert inside == 1 - (200 // slip) / 200
+    assert (1 - inside <= 0.1 * (1 - outside)) == noted
+    assert any("nearly knows" in note for note in found.notes) == noted
+    if noted:
+        plus = estimate(
+            Parrot(slip), X, y, method=Bootstrap632(20, plus=True), random_state=0
+        )
+        assert (
+            f".632+ of the same samples is {100 * plus.value:.1f} %" in found.notes[0]
+        )
+
+
+def test_a_learner_that_has_understood_is_no_memoriser():
+    found = estimate(GaussianNB(), X, Y, method=Bootstrap632(20), random_state=0)
+    assert not found.notes
 
 
 def test_632_plus_says_when_guessing_is_better():
@@ -382,9 +433,12 @@ def hostile():
 def test_one_line_says_what_matters():
     found = estimate(GaussianNB(), X, Y, random_state=0)
     assert repr(found) == (
-        "<Estimate: accuracy 95.3 %, 95 % interval 90.7 % to 97.7 %, by stratified "
-        "10-fold cross-validation>"
+        "<Estimate: accuracy 95.3 %, 95 % interval 88.0 % to 100.0 % (corrected-t), by "
+        "stratified 10-fold cross-validation>"
     )
+    assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, method=Holdout()))
+    found.interval(kind="nested")  # from now on it is there, and is believed first
+    assert "(nested), by stratified" in repr(found)
     noted = estimate(MAJORITY, X, Y, method=Bootstrap632(5), random_state=0)
     assert isinstance(noted, Estimate)
     assert "interval" not in repr(noted)
@@ -400,6 +454,7 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
     for text in (screen.getvalue(), page):
         assert "33.3 %" in text
         assert "assumes the learner is stable" in text
+        assert "measured coverage" in text
         assert "stratified 10-fold" in text
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

@@ -15,10 +15,8 @@ from veridical._records import InputError
 from veridical.datasets import make_linear
 from veridical.estimation import (
     Bootstrap632,
-    CrossValidation,
     corrected_t,
     estimate,
-    nested_cv,
     wilson,
 )
 from veridical.estimation.bootstrap import no_information_rate, plus_error
@@ -63,6 +61,12 @@ def test_corrected_t_by_hand():
     error = np.sqrt((1 / 4 + 1 / 9) * (0.02 / 3))
     reach = 3.182446305284263 * error
     assert corrected_t(scores, 1 / 9) == pytest.approx((0.8 - reach, 0.8 + reach))
+
+
+@pytest.mark.parametrize("scores", [[0.9] * 10, [1.0] * 3, [0.1 + 0.2, 0.3], [0.5], []])
+def test_corrected_t_needs_scores_that_vary(scores):
+    with pytest.raises(InputError, match="needs scores that vary"):
+        corrected_t(np.array(scores), 1 / 9)
 
 
 @given(*[st.floats(0, 1)] * 3)
@@ -114,27 +118,3 @@ def test_bootstrap_follows_its_definition(model, plus, n):
         assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
         few = estimate(model, X, y, method=Bootstrap632(7), random_state=5)
         assert few.value == pytest.approx(found.scores[:7].mean(), abs=1e-12)
-
-
-@pytest.mark.parametrize("n_folds", [3, 5])
-def test_nested_cv_follows_the_printed_algorithm(n_folds):
-    X, y = make_linear(40, random_state=3)
-    found = nested_cv(GaussianNB(), X, y, n_folds=n_folds, n_repeats=4, random_state=2)
-    splits = CrossValidation(n_folds, n_repeats=4).split(y, 2)
-    folds = [
-        [split.test for split in splits[r * n_folds : (r + 1) * n_folds]]
-        for r in range(4)
-    ]
-    value, error = oracle.nested_cv(GaussianNB(), X, y, folds)
-    assert found.value == pytest.approx(value, abs=1e-12)
-    assert found.standard_error == pytest.approx(error, abs=1e-12)
-    low, high = found.interval(0.9)
-    assert low == pytest.approx(max(0, value - 1.6448536269514722 * error))
-    assert high == pytest.approx(min(1, value + 1.6448536269514722 * error))
-
-
-def test_nested_cv_needs_folds_with_cases():
-    X, y = make_linear(40, random_state=3)
-    for n_folds in (2, 30):
-        with pytest.raises(InputError, match="change n_folds"):
-            nested_cv(GaussianNB(), X, y, n_folds=n_folds)

@@ -68,30 +68,53 @@ def wilson(accuracy, n, z):
     return low, high
 
 
-def nested_cv(model, X, y, folds_of_repeats):
-    """Bates, Hastie and Tibshirani's algorithm 1 as printed: every inner fit done."""
-    a, b, inner_errors, outer_errors = [], [], [], []
-    n = len(y)
+def nested_errors(model, X, y, folds_of_repeats):
+    """Bates, Hastie and Tibshirani's algorithm 1 as printed: every inner fit done.
+
+    Returns, for each repeat, the errors of every fold and those of the cross-validation
+    among the other folds.
+    """
+    everything, repeats = np.arange(len(y)), []
     for folds in folds_of_repeats:
+        outer, inner = [], []
         for k, left_out in enumerate(folds):
-            inner = []
+            mine = []
             for j, held in enumerate(folds):
                 if j == k:
                     continue
-                train = np.setdiff1d(np.arange(n), np.concatenate([left_out, held]))
+                train = np.setdiff1d(everything, np.concatenate([left_out, held]))
                 fitted = clone(model).fit(X[train], y[train])
-                inner.extend(fitted.predict(X[held]) != y[held])
-            train = np.setdiff1d(np.arange(n), left_out)
+                mine.extend(fitted.predict(X[held]) != y[held])
+            train = np.setdiff1d(everything, left_out)
             fitted = clone(model).fit(X[train], y[train])
-            outer = fitted.predict(X[left_out]) != y[left_out]
-            a.append((np.mean(inner) - np.mean(outer)) ** 2)
-            b.append(np.var(outer, ddof=1) / len(outer))
-            inner_errors.extend(inner)
-            outer_errors.extend(outer)
-    k = len(folds_of_repeats[0])
-    naive = np.std(inner_errors, ddof=1) / np.sqrt(n)
-    mse = (k - 1) / k * (np.mean(a) - np.mean(b))
-    error = np.clip(np.sqrt(max(mse, 0)), naive, np.sqrt(k) * naive)
-    difference = np.mean(inner_errors) - np.mean(outer_errors)
-    value = np.mean(inner_errors) - (1 + (k - 2) / k) * difference
-    return 1 - value, error
+            outer.append((fitted.predict(X[left_out]) != y[left_out]).astype(float))
+            inner.append(np.array(mine, dtype=float))
+        repeats.append((outer, inner))
+    return repeats
+
+
+def inflated(repeats, n):
+    """Value, error and naive error of nested cross-validation, in the authors' terms.
+
+    They divide the root of the mean squared excess by the naive error of a sample of
+    n (K - 1)/K cases, cut the ratio to [1, sqrt(K)], and multiply the naive error of
+    all n cases by it. Means and variances are taken by loops.
+    """
+    pivots, all_inner, all_outer = [], [], []
+    for outer, inner in repeats:
+        for e_out, e_in in zip(outer, inner, strict=True):
+            mean_out, mean_in = sum(e_out) / len(e_out), sum(e_in) / len(e_in)
+            variance = sum((e - mean_out) ** 2 for e in e_out) / (len(e_out) - 1)
+            pivots.append((mean_in - mean_out) ** 2 - variance / len(e_out))
+            all_inner.extend(e_in)
+            all_outer.extend(e_out)
+    n_folds = len(repeats[0][0])
+    centre = sum(all_inner) / len(all_inner)
+    square = sum((e - centre) ** 2 for e in all_inner) / (len(all_inner) - 1)
+    root = np.sqrt(max(0.0, sum(pivots) / len(pivots)))
+    of_fewer = np.sqrt(square / (n * (n_folds - 1) / n_folds))
+    ratio = root / of_fewer if of_fewer > 0 else 1.0
+    naive = np.sqrt(square / n)
+    bias = centre - sum(all_outer) / len(all_outer)
+    error = centre - bias * (1 + (n_folds - 2) / n_folds)
+    return 1 - error, naive * min(max(ratio, 1.0), np.sqrt(n_folds)), naive

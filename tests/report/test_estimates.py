@@ -14,7 +14,7 @@ from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
-from veridical._records import InputError
+from veridical._records import Coverage, InputError
 from veridical.estimation import CrossValidation, nested_cv, wilson
 from veridical.estimation import estimate as measure
 from veridical.report import draw
@@ -45,13 +45,15 @@ def test_figures_are_those_of_the_record():
     low, high = wilson(0.5, 200)
 
     assert (cv["value"], boot["value"]) == (0.5, 0.684)
-    assert cv["intervals"][0] == {
+    assert cv["intervals"][1] == {
         "kind": "wilson",
         "low": low,
         "high": high,
         "assumes": records.STABLE,
+        "coverage": {"low": 0.884, "high": 0.926, "conditions": "10 folds"},
     }
-    assert [b["kind"] for b in cv["intervals"]] == ["wilson", "corrected-t"]
+    assert [b["kind"] for b in cv["intervals"]] == ["corrected-t", "wilson"]
+    assert cv["intervals"][0]["coverage"] is None
     assert boot["intervals"] == []
     assert boot["off"] == pytest.approx(0.164)
     assert (cv["n_splits"], cv["n_test"]) == (10, 200)
@@ -69,9 +71,9 @@ def test_nested_is_shown_only_where_somebody_had_it_computed():
     def kinds():
         return [b["kind"] for b in report.to_json(record)["estimates"][0]["intervals"]]
 
-    assert kinds() == ["wilson", "corrected-t"]
+    assert kinds() == ["corrected-t", "wilson"]
     bounds = found.interval(kind="nested")
-    assert kinds() == ["wilson", "nested", "corrected-t"]
+    assert kinds() == ["nested", "wilson", "corrected-t"]
     again = nested_cv(GaussianNB(), X, y, n_folds=4, n_repeats=50, random_state=3)
     assert bounds == again.interval()
 
@@ -100,6 +102,11 @@ def test_nothing_is_refused():
         ([records.estimate(0.58)], "open", "not shown to beat always naming the most"),
         (
             [records.estimate(0.65, test_share=1.0)],
+            "open",  # Wilson's interval alone lies above chance
+            "not shown to beat always naming the most",
+        ),
+        (
+            [records.estimate(0.58, scores=np.linspace(0.57, 0.59, 10))],
             "care",
             "which interval you believe",
         ),
@@ -137,8 +144,38 @@ def test_the_truth_comes_first(truth, verb):
 
     assert said["belief"] == "known"
     assert said["headline"].startswith(f"c45 is right about {100 * truth:.1f} % of new")
-    assert f"its interval {verb} the truth" in said["headline"]
+    expected = f"{verb} the truth (95 % corrected-t interval 43.0 to 57.0 %)"
+    assert expected in said["headline"]
     assert "tested on 20000 fresh ones" in said["evidence"]
+
+
+def test_the_first_interval_is_one_that_covers_as_it_should():
+    """Wilson's is too narrow for folds, right for a single split."""
+    summary = report.to_json(
+        records.estimates(
+            records.estimate(0.8), records.fresh(0.8, method="holdout", n_test=66)
+        )
+    )
+    kinds = [e["intervals"][0]["kind"] for e in summary["estimates"]]
+    assert kinds == ["corrected-t", "wilson"]
+    assert "95 % corrected-t interval" in summary["words"]["headline"]
+    # Where the folds do not vary, the corrected t interval is none.
+    same = records.estimate(1.0, scores=np.ones(10), assumes={"wilson": "stability"})
+    said = report.to_json(records.estimates(same))["words"]["headline"]
+    assert "95 % wilson interval" in said
+
+
+def test_the_measured_coverage_stands_beside_the_interval(tmp_path):
+    record = records.estimates(
+        records.estimate(0.8, coverage={"corrected-t": Coverage(0.9, 0.99, "so so")})
+    )
+    summary, page = report.to_json(record), read(record, tmp_path)
+    sentence = "covered the truth in 90.0 to 99.0 % of data sets (so so)"
+    assert "measured coverage 90.0 to 99.0 %" in summary["words"]["headline"]
+    assert sentence in summary["words"]["evidence"]
+    assert sentence in summary["words"]["intervals"][0]["text"]
+    assert "Measured coverage" in page.text
+    assert "corrected-t90.0 to 99.0 %" in page.text
 
 
 def test_a_doubt_is_said_once_with_its_methods():
@@ -193,7 +230,7 @@ def test_the_picture_in_words():
     root = ET.fromstring(draw.forest(report.to_json(records.with_truth())))
 
     words = root.get("aria-label")
-    for part in ("cross-validation 50.0 %, 43.1 to 56.9 %", "truth is 52.0 %", "55.0"):
+    for part in ("cross-validation 50.0 %, 43.0 to 57.0 %", "truth is 52.0 %", "55.0"):
         assert part in words
 
 
@@ -226,7 +263,8 @@ def test_without_doubt_or_truth_neither_is_spoken_of(tmp_path):
     page = read(records.estimates(), tmp_path)
 
     assert "What is doubtful, and why" not in [text for _, text in page.headings]
-    assert "truth" not in page.text
+    assert "Off the truth" not in page.text
+    assert "fresh" not in page.text
 
 
 def test_page_can_be_read_without_seeing_it(tmp_path):
@@ -239,7 +277,7 @@ def test_page_can_be_read_without_seeing_it(tmp_path):
     assert not {"script", "iframe"} & set(tags)
     assert "style" not in {name for _, name, _ in page.attributes}
     columns = [tag for tag, names in page.elements if "scope" in names].count("th")
-    assert columns == 7 + 3
+    assert columns == 8 + 3
 
 
 def test_fragment_is_the_first_part_of_the_page():

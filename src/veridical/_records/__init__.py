@@ -27,7 +27,7 @@ from veridical._records.comparison import (
     Verdict,
     Winner,
 )
-from veridical._records.estimates import Estimate, Estimates
+from veridical._records.estimates import Coverage, Estimate, Estimates
 from veridical._records.studies import (
     Check,
     Curve,
@@ -44,6 +44,7 @@ __all__ = [
     "Calibration",
     "Check",
     "Comparison",
+    "Coverage",
     "Curve",
     "DataSummary",
     "Estimate",

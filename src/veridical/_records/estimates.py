@@ -6,12 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray
 from veridical._records.looking import report_room
+
+
+class Coverage(NamedTuple):
+    """How often 95 % intervals of a kind covered the truth where it is known.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the greatest share of data sets over the learners tried.
+    conditions : str
+        With what it was measured, in words.
+    """
+
+    low: float
+    high: float
+    conditions: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +42,8 @@ class Estimate:
         Standard deviation of `scores`; with a single split, the binomial one of an
         accuracy. It is not the standard error of `value`: splits share cases.
     scores : array of shape (n_splits,)
-        One score per split; for the bootstrap, each sample's term of the estimate.
+        One score per split; for the bootstrap, each sample's term of the estimate. NaN
+        where the score of a split is not defined; the estimate leaves it out.
     n_test : int
         How many different cases were tested.
     metric, method, learner : str
@@ -44,6 +61,11 @@ class Estimate:
         Cases in a test set over cases in a training set.
     nested : object or None
         Runs nested cross-validation when its interval is asked for.
+    coverage : mapping of str to Coverage
+        How often 95 % intervals of each kind have covered the truth; without those
+        that were not measured.
+    score_range : tuple of float
+        The least and the greatest score there can be; intervals are cut to it.
     """
 
     value: float
@@ -59,11 +81,14 @@ class Estimate:
     notes: tuple[str, ...] = ()
     test_share: float = 0.0
     nested: Any = None
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    score_range: tuple[float, float] = (0.0, 1.0)
 
     @property
     def std_of_mean(self) -> float:
         """Standard deviation of the mean of the scores, were they independent."""
-        return self.std / float(np.sqrt(len(self.scores)))
+        n_known = np.count_nonzero(~np.isnan(self.scores))
+        return self.std / float(np.sqrt(n_known))
 
     def interval(
         self, confidence: float = 0.95, kind: str | None = None
@@ -86,7 +111,8 @@ class Estimate:
         Raises
         ------
         InputError
-            If no such interval is valid for this metric and method.
+            If no such interval is valid for this metric and method, or the scores of
+            all splits are the same where it is built on their spread.
         """
         room = import_module("veridical.estimation")
         low, high = room.interval_of(self, confidence, kind)

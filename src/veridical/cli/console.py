@@ -48,6 +48,11 @@ def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
     if summary["kind"] == "comparison":
         console.print(_compared(summary))
         remarks = summary["words"]["artefacts"]
+    elif summary["kind"] == "audit":
+        from veridical.cli.audited import figures, remarks_on
+
+        console.print(figures(summary, _new_table))
+        remarks = remarks_on(summary)
     else:
         console.print(_estimated(summary))
         remarks = [
@@ -119,6 +124,7 @@ def _compared(summary: Summary) -> Table:
 def _estimated(summary: EstimatesSummary) -> Table:
     from rich.text import Text
 
+    from veridical.report.estimates_words import covered
     from veridical.report.numbers import count, percent, percent_range, points
 
     data, truth = summary["data"], summary["truth"]
@@ -133,6 +139,7 @@ def _estimated(summary: EstimatesSummary) -> Table:
     for header in headers + ["Off"] * (truth is not None):
         table.add_column(header, justify="right", no_wrap=True)
     table.add_column("Kind", no_wrap=True)
+    table.add_column("Measured coverage", justify="right")
     table.add_column("Cases", justify="right", no_wrap=True)
     rows = [(e["method"], e) for e in summary["estimates"]]
     if truth is not None:
@@ -143,9 +150,10 @@ def _estimated(summary: EstimatesSummary) -> Table:
         n = str(estimate["n_test"])
         for bounds in estimate["intervals"]:
             shown = percent_range(bounds["low"], bounds["high"])
-            table.add_row(*map(Text, [*first, shown, *off, bounds["kind"], n]))
+            kind = [bounds["kind"], covered(bounds["coverage"])]
+            table.add_row(*map(Text, [*first, shown, *off, *kind, n]))
             first, off, n = ["", ""], [""] * len(off), ""
         if not estimate["intervals"]:
             shown = percent_range(None, None)
-            table.add_row(*map(Text, [*first, shown, *off, "none valid", n]))
+            table.add_row(*map(Text, [*first, shown, *off, "none valid", "", n]))
     return table

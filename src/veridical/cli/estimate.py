@@ -124,9 +124,11 @@ def estimate(
     true accuracy can be shown beside the estimates.
     """
     from veridical import report
+    from veridical.estimation import for_the_command_line
 
     options.check_target("estimate", data, target)
-    _check_words(data, selector, features, methods or [], seed, jobs)
+    with for_the_command_line():
+        _check_words(data, selector, features, methods or [], seed, jobs)
     question = Question(
         data, target, learner, selector, features, tuple(methods or ()), nested, seed
     )
@@ -137,7 +139,9 @@ def estimate(
             f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.\n"
             f"Its truth is known, from {N_FRESH} fresh cases."
         )
-    record = _on_source(question, jobs) if data is None else _on_file(question, jobs)
+    with for_the_command_line():
+        run = _on_source if data is None else _on_file
+        record = run(question, jobs)
     page = None if out is None else report.save(record, out)
     console.show(report.to_json(record), page, as_json=as_json)
 

@@ -1,15 +1,10 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._records import Estimate
+from veridical.estimation.advice import for_the_command_line
 from veridical.estimation.bootstrap import Bootstrap632
 from veridical.estimation.estimating import estimate
-from veridical.estimation.intervals import (
-    NestedCV,
-    corrected_t,
-    interval_of,
-    nested_cv,
-    wilson,
-)
+from veridical.estimation.intervals import corrected_t, interval_of, wilson
 from veridical.estimation.methods import (
     CompleteCV,
     CrossValidation,
@@ -20,7 +15,9 @@ from veridical.estimation.methods import (
     Resubstitution,
 )
 from veridical.estimation.naming import METHODS, make_method
+from veridical.estimation.nested import NestedCV, nested_cv
 from veridical.estimation.shortcuts import LeavesOneOut, register_shortcut
+from veridical.estimation.trust import leading_kind
 
 __all__ = [
     "METHODS",
@@ -37,7 +34,9 @@ __all__ = [
     "Resubstitution",
     "corrected_t",
     "estimate",
+    "for_the_command_line",
     "interval_of",
+    "leading_kind",
     "make_method",
     "nested_cv",
     "register_shortcut",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from veridical._records import Estimate
+from veridical._records import Coverage, Estimate
 from veridical.estimation.notes import percent
+from veridical.estimation.trust import leading_kind
 
 _STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums;text-align:left;"
@@ -31,9 +32,10 @@ def figure(estimate: Estimate, value: float) -> str:
 def one_line(estimate: Estimate) -> str:
     """Say the estimate in one line."""
     parts = [f"{estimate.metric} {figure(estimate, estimate.value)}"]
-    if estimate.assumes:
-        low, high = (figure(estimate, bound) for bound in estimate.interval())
-        parts.append(f"95 % interval {low} to {high}")
+    kind = leading_kind(estimate)
+    if kind is not None:
+        low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
+        parts.append(f"95 % interval {low} to {high} ({kind})")
     parts.append(f"by {estimate.method}")
     if estimate.notes:
         s = "s" if len(estimate.notes) > 1 else ""
@@ -44,14 +46,18 @@ def one_line(estimate: Estimate) -> str:
 def rows(estimate: Estimate) -> list[tuple[str, str]]:
     """What to show, line by line."""
     lines = [(estimate.metric, figure(estimate, estimate.value))]
-    usual = next(iter(estimate.assumes), None)
-    for kind, assumption in estimate.assumes.items():
-        if kind == "nested":  # it costs many fits; whoever wants it asks for it
-            text = f'interval(kind="nested"); assumes {assumption}'
+    lead = leading_kind(estimate)
+    for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
+        if kind == "nested" and kind != lead:
+            # it costs many fits; whoever wants it asks for it
+            text = 'ask for it: interval(kind="nested")'
         else:
             low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
-            text = f"{low} to {high}; assumes {assumption}"
-        lines.append((f"95 % interval{'' if kind == usual else f', {kind}'}", text))
+            text = f"{low} to {high}"
+        text += f"; assumes {estimate.assumes[kind]}"
+        if kind in estimate.coverage:
+            text += f"; {covered(estimate.coverage[kind])}"
+        lines.append((f"95 % interval, {kind}", text))
     if not estimate.assumes:
         lines.append(("interval", "none is valid for this method and score"))
     lines += [
@@ -67,6 +73,13 @@ def rows(estimate: Estimate) -> list[tuple[str, str]]:
         text = figure(estimate, value) if is_share else f"{value:.3f}"
         lines.append((_NAMES.get(key, key), text))
     return lines + [("note", note) for note in estimate.notes]
+
+
+def covered(measured: Coverage) -> str:
+    """Say how often intervals of a kind have covered the truth."""
+    low, high = percent(measured.low), percent(measured.high)
+    share = low if low == high else f"{low} to {high}"
+    return f"measured coverage {share} ({measured.conditions})"
 
 
 def table(estimate: Estimate) -> Any:

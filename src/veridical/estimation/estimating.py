@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring, get_scorer
 
 from veridical._records import Estimate, FloatArray, InputError, IntArray
 from veridical.estimation import notes
@@ -23,7 +22,7 @@ from veridical.estimation.bootstrap import (
     terms,
 )
 from veridical.estimation.fitting import Problem, predict_splits, score_splits
-from veridical.estimation.intervals import ASSUMES, NestedLater
+from veridical.estimation.intervals import ASSUMES, vary
 from veridical.estimation.methods import (
     CompleteCV,
     CrossValidation,
@@ -32,8 +31,11 @@ from veridical.estimation.methods import (
     Splitter,
     as_method,
 )
+from veridical.estimation.nested import NestedLater
+from veridical.estimation.scoring import find_scorer, range_of
 from veridical.estimation.seeds import root_seed, seeded
 from veridical.estimation.splits import Split
+from veridical.estimation.trust import coverage_of
 
 TEN_FOLDS = CrossValidation(10)
 
@@ -119,12 +121,13 @@ def estimate(
     problem = Problem.read(X, y)
     root = root_seed(random_state)
     learner = seeded(_checked(estimator), root)
-    metric, scorer = _scorer(learner, scoring)
+    metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
         "metric": metric,
         "learner": " ".join(repr(estimator).split()),
         "method": chosen.describe(),
         "random_state": root,
+        "score_range": range_of(scorer),
     }
     if isinstance(chosen, Bootstrap632):
         found = _by_bootstrap(chosen, learner, problem, scorer, root, n_jobs)
@@ -145,7 +148,8 @@ def _by_splits(
     n_jobs: int | None,
 ) -> dict[str, Any]:
     splits = method.split(problem.y, root)
-    remarks = _warn(notes.on_splits(method, problem, splits))
+    is_accuracy = scorer is None
+    remarks = _warn(notes.on_splits(method, problem, splits, is_accuracy))
     details: dict[str, float] = {}
     tests = [split.test for split in splits]
     n_test = len(np.unique(np.concatenate(tests)))
@@ -156,8 +160,11 @@ def _by_splits(
         details["mean_of_splits"] = float(scores.mean())
         remarks += notes.on_predictions(method, problem, splits, predicted)
     else:
-        scores = np.array(score_splits(learner, problem, splits, scorer, n_jobs))
-        value = float(scores.mean())
+        scores = _defined(*score_splits(learner, problem, splits, scorer, n_jobs))
+        value = float(np.nanmean(scores))
+        remarks += _warn(notes.on_undefined(scores))
+    assumes = _assumes(method, splits, len(problem), is_accuracy, scores)
+    measured = coverage_of(method, len(splits)) if is_accuracy else {}
     sizes = [(len(split.test), split.n_train) for split in splits]
     mean_test, mean_train = np.mean(sizes, axis=0)
     later = None
@@ -175,11 +182,12 @@ def _by_splits(
         )
     return {
         "value": value,
-        "std": _std(scores, value, n_test, scorer is None),
+        "std": _std(scores, value, n_test, is_accuracy),
         "scores": scores,
         "n_test": n_test,
         "test_share": float(mean_test / mean_train),
-        "assumes": _assumes(method, splits, len(problem), scorer is None),
+        "assumes": assumes,
+        "coverage": {k: c for k, c in measured.items() if k in assumes},
         "details": details,
         "notes": tuple(remarks),
         "nested": later,
@@ -187,7 +195,11 @@ def _by_splits(
 
 
 def _assumes(
-    method: Method, splits: Sequence[Split], n: int, is_accuracy: bool
+    method: Method,
+    splits: Sequence[Split],
+    n: int,
+    is_accuracy: bool,
+    scores: FloatArray,
 ) -> dict[str, str]:
     """Which intervals are valid, and what each takes for granted; the usual first."""
     if isinstance(method, Resubstitution):
@@ -212,8 +224,10 @@ def _assumes(
             and n >= 2 * method.n_folds
         ):
             result["nested"] = ASSUMES["nested"]
-    # Of scores of single cases, or of all subsets, nothing is normal or random.
-    if len(splits) > 1 and min(sizes) > 1 and not isinstance(method, CompleteCV):
+    # Of scores of single cases, or of all subsets, nothing is normal or random; and
+    # scores that are all the same have no spread to build an interval on.
+    is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
+    if is_random and vary(scores[~np.isnan(scores)]):
         result["corrected-t"] = ASSUMES["corrected-t"]
     return result
 
@@ -235,21 +249,21 @@ def _by_bootstrap(
             "use Bootstrap632(plus=False) with this scoring."
         )
     splits, n_redrawn = method.draw(len(problem), root)
-    remarks = _warn(notes.on_splits(method, problem, splits))
+    remarks = _warn(notes.on_splits(method, problem, splits, scorer is None))
     everything = np.arange(len(problem))
     jobs = [*splits, Split(everything, len(problem), everything)]
     tests = [split.test for split in splits]
-    plus = None
     if scorer is None:
         predicted = predict_splits(learner, problem, jobs, n_jobs)
         hits, all_scores = _hits(problem, [*tests, everything], predicted)
     else:
-        all_scores = np.array(score_splits(learner, problem, jobs, scorer, n_jobs))
+        all_scores = _defined(*score_splits(learner, problem, jobs, scorer, n_jobs))
+        remarks += _warn(notes.on_undefined(all_scores[:-1]))
     outside, resubstitution = all_scores[:-1], float(all_scores[-1])
-    weight = OUTSIDE
+    weight, parts = OUTSIDE, None
     details = {
         "resubstitution": resubstitution,
-        "outside": float(outside.mean()),
+        "outside": float(np.nanmean(outside)),
     }
     if scorer is None:
         n = len(problem)
@@ -263,15 +277,17 @@ def _by_bootstrap(
             "weight": parts.weight if method.plus else OUTSIDE,
         }
         if method.plus:
-            plus, weight = parts, parts.weight
+            weight = parts.weight
     scores = terms(outside, resubstitution, weight)
-    value = 1 - plus.error if plus else float(scores.mean())
+    value = float(np.nanmean(scores))
+    if parts is not None and method.plus:
+        value = 1 - parts.error
     remarks += notes.on_bootstrap(
-        method,
-        resubstitution=resubstitution if scorer is None else float("nan"),
-        outside=float(outside.mean()),
+        resubstitution=resubstitution,
+        outside=details["outside"],
         n_redrawn=n_redrawn,
-        plus=plus,
+        plus=parts,
+        is_plus=method.plus,
     )
     return {
         "value": value,
@@ -307,27 +323,6 @@ def _checked(estimator: Any) -> Any:
     return estimator
 
 
-def _scorer(learner: Any, scoring: Any) -> tuple[str, Any]:
-    """Name the score; None stands for accuracy, counted from predictions."""
-    if scoring is None or (isinstance(scoring, str) and scoring == "accuracy"):
-        return "accuracy", None
-    if isinstance(scoring, str):
-        try:
-            return scoring, get_scorer(scoring)
-        except ValueError as error:
-            raise InputError(
-                f"scoring={scoring!r} is no scorer that scikit-learn knows; see "
-                "sklearn.metrics.get_scorer_names()."
-            ) from error
-    if not callable(scoring):
-        raise InputError(
-            f"scoring={scoring!r} must be the name of a scorer, a callable "
-            "scorer(estimator, X, y), or None for accuracy."
-        )
-    name = getattr(scoring, "__name__", None) or " ".join(repr(scoring).split())
-    return str(name), check_scoring(learner, scoring)
-
-
 def _hits(
     problem: Problem, tests: Sequence[IntArray], predicted: Sequence[IntArray]
 ) -> tuple[NDArray[np.bool_], FloatArray]:
@@ -338,10 +333,21 @@ def _hits(
     return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes
 
 
+def _defined(scores: FloatArray, reason: str) -> FloatArray:
+    """Refuse scores that are not defined on any split."""
+    if np.isnan(scores).all():
+        raise InputError(
+            "The score is not defined on any test set: each lacks a class, or there "
+            f"is another reason{f' ({reason})' if reason else ''}. Use larger or "
+            "stratified test sets, or another scoring."
+        )
+    return scores
+
+
 def _std(scores: FloatArray, value: float, n_test: int, is_accuracy: bool) -> float:
     """Spread of the scores; of a single accuracy, what the binomial law says."""
-    if len(scores) > 1:
-        return float(scores.std(ddof=1))
+    if np.count_nonzero(~np.isnan(scores)) > 1:
+        return float(np.nanstd(scores, ddof=1))
     if is_accuracy:
         return math.sqrt(value * (1 - value) / n_test)
     return math.nan

@@ -6,7 +6,7 @@ y[train]).predict(X[test])``; only the time differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -24,16 +24,15 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 from threadpoolctl import ThreadpoolController
 
-from veridical._records import InputError, IntArray
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets import check_table
+from veridical.estimation.scoring import Scorer, score
 from veridical.estimation.shortcuts import find_shortcut, leave_one_out_labels
 from veridical.estimation.splits import Split, class_counts
 from veridical.selection import SELECTORS
 
 #: Rankings kept at a time, in numbers: bounds the memory that ``rank_many`` takes.
 _RANKS_AT_A_TIME = 1 << 24
-
-Scorer = Callable[[Any, Any, Any], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +108,19 @@ def score_splits(
     splits: Sequence[Split],
     scorer: Scorer,
     n_jobs: int | None,
-) -> list[float]:
-    """Score a model fitted on the training rows of every split on its test rows."""
-    return _over_splits(estimator, problem, splits, scorer, n_jobs)
+) -> tuple[FloatArray, str]:
+    """Score a model fitted on the training rows of every split on its test rows.
+
+    Returns
+    -------
+    scores : array of shape (n_splits,)
+        NaN where the score is not defined.
+    reason : str
+        Why it is not, as far as scikit-learn said.
+    """
+    found = _over_splits(estimator, problem, splits, scorer, n_jobs)
+    reasons = [reason for _, reason in found if reason]
+    return np.array([value for value, _ in found]), next(iter(reasons), "")
 
 
 def _over_splits(
@@ -159,7 +168,8 @@ def _work(
             if scorer is None:
                 results.append(problem.encode(model.predict(X)))
             else:
-                results.append(float(scorer(model, X, problem.y[test])))
+                y = problem.y[test]
+                results.append(score(scorer, model, X, y, problem.classes))
     return results
 
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from veridical._records import Estimate, FloatArray, InputError
-from veridical.estimation.fitting import Problem, predict_splits
-from veridical.estimation.methods import CrossValidation
-from veridical.estimation.seeds import root_seed
-from veridical.estimation.splits import Split
+from veridical._records import Estimate, InputError
 
 Bounds = tuple[float, float]
 
-#: Repeats of nested cross-validation behind ``Estimate.interval(kind="nested")``.
-NESTED_REPEATS = 50
+#: Scores closer together than this share of their size are equal but for rounding.
+_SAME = 1e-12
 
 ASSUMES = {
     "holdout": "test cases are independent draws; it is for the accuracy of the "
@@ -79,11 +72,23 @@ def corrected_t(
     Parameters
     ----------
     scores : array
-        One score per split.
+        One score per split, at least two.
     test_share : float
         Cases in a test set over cases in a training set.
     confidence : float, default=0.95
         Nominal coverage.
+
+    Returns
+    -------
+    low, high : float
+        The mean of the scores, and as far to either side. Scores that are bounded do
+        not bound it; ``Estimate.interval`` cuts it to their range.
+
+    Raises
+    ------
+    InputError
+        If the scores do not vary: the interval would have no width, as if the mean
+        were known exactly.
 
     References
     ----------
@@ -91,10 +96,30 @@ def corrected_t(
        Learning 52, 2003.
     """
     scores = np.asarray(scores, dtype=np.float64)
+    if not vary(scores):
+        raise InputError(
+            f"The corrected t interval needs scores that vary, but "
+            f"{say_equal(scores)}; their spread says nothing about the error of their "
+            "mean. For an accuracy use Wilson's interval."
+        )
     error = math.sqrt((1 / len(scores) + test_share) * scores.var(ddof=1))
     quantile = float(stats.t.ppf((1 + _checked(confidence)) / 2, len(scores) - 1))
     mean = float(scores.mean())
     return mean - quantile * error, mean + quantile * error
+
+
+def vary(scores: NDArray[Any]) -> bool:
+    """Whether there are two scores or more, and not all the same but for rounding."""
+    if len(scores) < 2:
+        return False
+    return bool(np.ptp(scores) > _SAME * max(1.0, float(np.abs(scores).max())))
+
+
+def say_equal(scores: NDArray[Any]) -> str:
+    """Say of scores that do not vary what they are."""
+    if len(scores) < 2:
+        return "there are fewer than two of them"
+    return f"all {len(scores)} of them are {float(scores[0]):.4g}"
 
 
 def normal_quantile(confidence: float) -> float:
@@ -108,176 +133,6 @@ def _checked(confidence: Any) -> float:
             f"confidence={confidence!r} must be a share between 0 and 1, 0.95 say."
         )
     return float(confidence)
-
-
-# -- nested cross-validation ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NestedCV:
-    """What nested cross-validation found.
-
-    Parameters
-    ----------
-    value : float
-        Accuracy, corrected for the smaller training sets of cross-validation.
-    standard_error : float
-        Of the cross-validation estimate, never below the naive one nor above √n_folds
-        times it.
-    naive_standard_error : float
-        What it would be if the errors of all cases were independent.
-    n_folds, n_repeats : int
-        How it was done.
-    """
-
-    value: float
-    standard_error: float
-    naive_standard_error: float
-    n_folds: int
-    n_repeats: int
-
-    def interval(self, confidence: float = 0.95) -> Bounds:
-        """Interval for the accuracy, cut to [0, 1]."""
-        reach = normal_quantile(confidence) * self.standard_error
-        return max(0.0, self.value - reach), min(1.0, self.value + reach)
-
-
-def nested_cv(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    n_folds: int = 10,
-    stratified: bool = True,
-    n_repeats: int = 200,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> NestedCV:
-    """Estimate how far cross-validation is off, by cross-validating it.
-
-    Within each fold left out, a smaller cross-validation is run on the other folds and
-    set against the accuracy on the fold itself; the mean square of the difference, less
-    the part that is due to the fold's size, is how far off cross-validation is [1]_.
-    The model without folds i and j serves both i and j, so a repeat costs
-    ``n_folds (n_folds + 1) / 2`` fits, half of what it seems.
-
-    Parameters
-    ----------
-    estimator : classifier
-        What to estimate the accuracy of.
-    X : array-like of shape (n_samples, n_features)
-        The data.
-    y : array-like of shape (n_samples,)
-        Class labels.
-    n_folds : int, default=10
-        Number of folds, at least 3; each must hold 2 cases or more.
-    stratified : bool, default=True
-        Whether folds have the class shares of the data.
-    n_repeats : int, default=200
-        How often, each time with other folds. The variance needs many.
-    random_state : int, numpy generator or None
-        Decides the folds.
-    n_jobs : int, optional
-        Number of processes.
-
-    Returns
-    -------
-    NestedCV
-        With ``interval(confidence)``.
-
-    References
-    ----------
-    .. [1] S. Bates, T. Hastie and R. Tibshirani, "Cross-validation: what does it
-       estimate and how well does it do it?", JASA 119, 2024.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from veridical.estimation import nested_cv
-    >>> found = nested_cv(GaussianNB(), *load_iris(return_X_y=True), n_repeats=20,
-    ...                   random_state=0)
-    >>> 0.9 < found.interval()[0] < found.value < found.interval()[1] <= 1
-    True
-    """
-    problem = Problem.read(X, y)
-    n = len(problem)
-    if n_folds < 3 or n < 2 * n_folds:
-        raise InputError(
-            f"Nested cross-validation with n_folds={n_folds} needs 3 folds or more and "
-            f"2 cases in each, but there are {n} cases; change n_folds."
-        )
-    method = CrossValidation(n_folds, stratified, n_repeats)
-    outer = method.split(problem.y, root_seed(random_state))
-    pairs = list(combinations(range(n_folds), 2))
-    splits: list[Split] = []
-    for r in range(n_repeats):
-        repeat = outer[r * n_folds : (r + 1) * n_folds]
-        folds = [split.test for split in repeat]
-        splits.extend(repeat)
-        splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
-    predicted = predict_splits(estimator, problem, splits, n_jobs)
-    wrong = [
-        (codes != problem.codes[split.test]).astype(np.float64)
-        for codes, split in zip(predicted, splits, strict=True)
-    ]
-    per_repeat = n_folds + len(pairs)
-    repeats = [
-        _one_repeat(wrong[r * per_repeat : (r + 1) * per_repeat], n_folds, pairs)
-        for r in range(n_repeats)
-    ]
-    return _conclude(repeats, n, n_folds, n_repeats)
-
-
-def _one_repeat(
-    wrong: Sequence[FloatArray], n_folds: int, pairs: Sequence[tuple[int, int]]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Squared differences less their own noise, inner errors, outer errors."""
-    outside = list(wrong[:n_folds])
-    inside: list[list[FloatArray]] = [[] for _ in range(n_folds)]
-    for (i, j), errors in zip(pairs, wrong[n_folds:], strict=True):
-        # The model without folds i and j tests fold i for those who left out j.
-        inside[j].append(errors[: len(outside[i])])
-        inside[i].append(errors[len(outside[i]) :])
-    inner = [np.concatenate(parts) for parts in inside]
-    excess = [
-        (within.mean() - fold.mean()) ** 2 - fold.var(ddof=1) / len(fold)
-        for within, fold in zip(inner, outside, strict=True)
-    ]
-    return np.array(excess), np.concatenate(inner), np.concatenate(outside)
-
-
-def _conclude(repeats: Sequence[Any], n: int, n_folds: int, n_repeats: int) -> NestedCV:
-    excess, inner, outer = (
-        np.concatenate([repeat[part] for repeat in repeats]) for part in range(3)
-    )
-    naive = float(inner.std(ddof=1)) / math.sqrt(n)
-    # The scheme sees samples of (K − 1)/K of the size; the error shrinks with it.
-    squared = max(0.0, float(excess.mean()) * (n_folds - 1) / n_folds)
-    error = min(max(math.sqrt(squared), naive), naive * math.sqrt(n_folds))
-    bias = (1 + (n_folds - 2) / n_folds) * float(inner.mean() - outer.mean())
-    value = 1 - (float(inner.mean()) - bias)
-    return NestedCV(value, error, naive, n_folds, n_repeats)
-
-
-class NestedLater:
-    """Nested cross-validation that is run when somebody asks for its interval."""
-
-    def __init__(self, arguments: dict[str, Any]) -> None:
-        self._arguments = arguments
-        self._result: NestedCV | None = None
-
-    @property
-    def ready(self) -> bool:
-        """Whether it has been run."""
-        return self._result is not None
-
-    def result(self) -> NestedCV:
-        """Run it the first time; later calls remember, and the data is let go."""
-        if self._result is None:
-            self._result = nested_cv(**self._arguments, n_repeats=NESTED_REPEATS)
-            self._arguments = {}
-        return self._result
 
 
 # -- the interval of an estimate -----------------------------------------------------
@@ -296,15 +151,54 @@ def interval_of(
         )
     kind = offered[0] if kind is None else kind
     if kind not in offered:
-        raise InputError(
-            f"kind={kind!r} is no interval for {estimate.metric} by "
-            f"{estimate.method}; use {' or '.join(map(repr, offered))}."
-        )
+        raise InputError(_no_such(estimate, kind))
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "nested":
-        return estimate.nested.result().interval(confidence)
-    low, high = corrected_t(estimate.scores, estimate.test_share, confidence)
-    if estimate.metric == "accuracy":
-        low, high = max(0.0, low), min(1.0, high)
+        bounds = estimate.nested.result().interval(confidence)
+        usual = wilson(estimate.value, estimate.n_test, confidence)
+        return no_narrower(bounds, usual[1] - usual[0])
+    bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
+    return _cut(bounds, estimate.score_range)
+
+
+def known_scores(estimate: Estimate) -> NDArray[Any]:
+    """Give the scores of the splits on which the score is defined."""
+    return estimate.scores[~np.isnan(estimate.scores)]
+
+
+def no_narrower(bounds: Bounds, width: float) -> Bounds:
+    """Widen an interval of shares to a width of at most 1, within [0, 1].
+
+    Both ends move by as much, unless one meets its limit.
+    """
+    low, high = _cut(bounds, (0.0, 1.0))
+    lacking = width - (high - low)
+    if lacking <= 0:
+        return low, high
+    low, high = low - lacking / 2, high + lacking / 2
+    if low < 0:
+        return 0.0, width
+    if high > 1:
+        return 1.0 - width, 1.0
     return low, high
+
+
+def _cut(bounds: Bounds, limits: Bounds) -> Bounds:
+    low, high = (min(max(bound, limits[0]), limits[1]) for bound in bounds)
+    return low, high
+
+
+def _no_such(estimate: Estimate, kind: str) -> str:
+    others = " or ".join(map(repr, estimate.assumes))
+    scores = known_scores(estimate)
+    if kind == "corrected-t" and len(scores) > 1 and not vary(scores):
+        return (
+            f"The corrected t interval needs scores that vary, but {say_equal(scores)} "
+            f"({estimate.method}); their spread says nothing about the error of the "
+            f"estimate. Use {others}."
+        )
+    return (
+        f"kind={kind!r} is no interval for {estimate.metric} by {estimate.method}; use "
+        f"{others}."
+    )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from veridical._records import InputError, IntArray
+from veridical.estimation.advice import advise
 from veridical.estimation.seeds import folds_generator
 from veridical.estimation.splits import Split, leave_out
 
@@ -159,7 +160,7 @@ class CrossValidation:
         if self.n_folds > len(y):
             raise InputError(
                 f"{self.n_folds} folds cannot be made of {len(y)} cases; use at most "
-                f"{len(y)}, which is LeaveOut(1)."
+                f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
             )
         rng = folds_generator(random_state)
         codes = pd.factorize(np.asarray(y))[0]
@@ -200,8 +201,8 @@ class LeaveOut:
         n = len(y)
         if self.k >= n:
             raise InputError(
-                f"LeaveOut(k={self.k}) leaves nothing of {n} cases to learn from; use "
-                f"a k below {n}."
+                f"Leaving {self.k} out leaves nothing of {n} cases to learn from; "
+                f"leave out fewer than {n}."
             )
         group = np.arange(n) // self.k
         if self.k > 1:  # single cases need no shuffling
@@ -237,16 +238,20 @@ class CompleteCV:
         n = len(y)
         if self.n_test >= n:
             raise InputError(
-                f"CompleteCV(n_test={self.n_test}) leaves nothing of {n} cases to "
-                f"learn from; use an n_test below {n}."
+                f"Testing on {self.n_test} leaves nothing of {n} cases to learn from; "
+                f"test on fewer than {n}."
             )
         n_splits = math.comb(n, self.n_test)
         if n_splits > self.max_splits:
+            few = min(1000, self.max_splits)
+            cure = advise(
+                f"RandomSubsampling({few}, test_size={self.n_test}), or raise "
+                "max_splits and be patient",
+                f"subsampling{few}",
+            )
             raise InputError(
                 f"There are {n_splits:,} ways to choose {self.n_test} of {n} cases, "
-                f"more than max_splits={self.max_splits:,}; use RandomSubsampling("
-                f"{min(1000, self.max_splits)}, test_size={self.n_test}), or raise "
-                "max_splits and be patient."
+                f"more than the {self.max_splits:,} allowed; use {cure}."
             )
         return [
             Split(np.array(chosen, dtype=np.intp), n)

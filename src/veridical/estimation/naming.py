@@ -69,7 +69,10 @@ def make_method(name: str) -> Method:
     for pattern, make in _PATTERNS:
         match = re.fullmatch(pattern, name.strip().lower())
         if match:
-            return make(match)
+            try:
+                return make(match)
+            except InputError as error:
+                raise InputError(f"Method {name!r} cannot be: {error}") from error
     raise InputError(
         f"There is no method {name!r}; use one of {', '.join(METHODS)}, with a number "
         "for N (cv10, say)."

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import IntArray
+from veridical._records import FloatArray, IntArray
 from veridical.datasets.wording import show
-from veridical.estimation.bootstrap import Bootstrap632, Plus
+from veridical.estimation.advice import advise
+from veridical.estimation.bootstrap import Plus
 from veridical.estimation.fitting import Problem
 from veridical.estimation.methods import (
     CrossValidation,
@@ -22,6 +23,10 @@ from veridical.estimation.methods import (
     Resubstitution,
 )
 from veridical.estimation.splits import Split, class_counts
+
+#: Resubstitution error over outside error, up to which a learner is a memoriser.
+_MEMORISED = 0.1
+_ROUNDING = 1e-12
 
 
 def percent(share: float) -> str:
@@ -33,7 +38,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def on_splits(method: Method, problem: Problem, splits: Sequence[Split]) -> list[str]:
+def on_splits(
+    method: Method, problem: Problem, splits: Sequence[Split], is_accuracy: bool
+) -> list[str]:
     """Look for classes that are too small for the splits."""
     n_classes = len(problem.classes)
     present = class_counts(splits, problem.codes, n_classes) > 0
@@ -44,10 +51,13 @@ def on_splits(method: Method, problem: Problem, splits: Sequence[Split]) -> list
         worst = int(lacking.argmax())
         others = np.count_nonzero(lacking) - 1
         more = f" (and {others} more)" if others else ""
+        so = "its cases count as errors there"
+        if not is_accuracy:
+            so = "it is never predicted there, and has probability 0"
         notes.append(
             f"Class {show(problem.classes[worst])}{more} is missing from the training "
-            f"set of {lacking[worst]} of {len(splits)} splits, so its cases count as "
-            "errors there; use fewer or stratified folds, or merge small classes."
+            f"set of {lacking[worst]} of {len(splits)} splits, so {so}; use fewer or "
+            "stratified folds, or merge small classes."
         )
     if one_class:
         notes.append(
@@ -64,6 +74,18 @@ def on_splits(method: Method, problem: Problem, splits: Sequence[Split]) -> list
                 "it."
             )
     return notes
+
+
+def on_undefined(scores: FloatArray) -> list[str]:
+    """Say on how many splits the score is not defined."""
+    n = int(np.count_nonzero(np.isnan(scores)))
+    if not n:
+        return []
+    return [
+        f"The score is not defined on {n} of {len(scores)} test sets, which lack a "
+        "class that it needs; they are left out of the estimate. Use fewer or "
+        "stratified folds, or merge small classes."
+    ]
 
 
 def on_predictions(
@@ -96,43 +118,62 @@ def _majority(
             return ""
         named.add(int(codes[0]))
     sizes = np.sort(np.bincount(problem.codes))[::-1]
+    ten = f"{advise('CrossValidation(10)', 'cv10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
             "The learner names the most frequent class of its training cases, and "
             "leaving cases of a class out makes another class more frequent. So "
             f"{method.describe()} is wrong about nearly all of them; the learner is "
-            f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use "
-            "CrossValidation(10), which is stratified."
+            f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use {ten}."
         )
     if len(named) > 1:
         return (
             "The learner names the most frequent class of its training cases, and "
             "which that is depends on the split: test sets have fewer cases of the "
             "class that training sets have more of, so the estimate is too low. Use "
-            "CrossValidation(10), which is stratified."
+            f"{ten}."
         )
     name = show(problem.classes[named.pop()])
     return f"Every prediction is {name}, the most frequent class: nothing was learned."
 
 
 def on_bootstrap(
-    method: Bootstrap632,
     *,
     resubstitution: float,
     outside: float,
     n_redrawn: int,
     plus: Plus | None,
+    is_plus: bool,
 ) -> list[str]:
-    """Look for memorisers, and for errors beyond those of guessing."""
+    """Look for memorisers, and for errors beyond those of guessing.
+
+    Parameters
+    ----------
+    resubstitution, outside : float
+        Accuracies on the training cases and outside the samples.
+    n_redrawn : int
+        Samples that held every case.
+    plus : Plus or None
+        The parts of .632+, None for other scores than accuracy.
+    is_plus : bool
+        Whether the estimate is .632+ rather than .632.
+    """
     notes = []
-    if plus is None and resubstitution == 1 and outside < 1:
-        notes.append(
-            "The learner knows its training cases by heart (resubstitution 100 %), so "
-            "36.8 % of the .632 estimate is 1 whatever the data: with two classes at "
-            f"random it would read 68.4 %. Outside its samples it reached "
-            f"{percent(outside)}. Use Bootstrap632(plus=True) or CrossValidation(10)."
+    if plus is not None and not is_plus and memorised(resubstitution, outside):
+        by_heart = "knows its training cases by heart"
+        if resubstitution < 1:
+            by_heart = "nearly knows its training cases by heart"
+        instead = advise(
+            "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "cv10"
         )
-    if plus is not None and plus.capped:
+        notes.append(
+            f"The learner {by_heart} (resubstitution {percent(resubstitution)}), so "
+            "that 36.8 % of the .632 estimate hardly depends on the data: with two "
+            "classes at random a memoriser reads 68.4 %. Outside its samples it "
+            f"reached {percent(outside)}, and .632+ of the same samples is "
+            f"{percent(1 - plus.error)}. Use {instead}."
+        )
+    if plus is not None and is_plus and plus.capped:
         notes.append(
             "Outside its samples the learner does worse than guessing by class shares "
             "would; the error was cut to that of guessing."
@@ -143,3 +184,17 @@ def on_bootstrap(
             "test on; they were drawn anew. So few cases bear no estimate."
         )
     return notes
+
+
+def memorised(resubstitution: float, outside: float) -> bool:
+    """Whether a learner makes few of its errors on the cases it has learned from.
+
+    The rule: it errs on them at most a tenth as often as on other cases, and on those
+    it does err.
+
+    Examples
+    --------
+    >>> memorised(1.0, 0.5), memorised(0.97, 0.7), memorised(0.96, 0.7)
+    (True, True, False)
+    """
+    return outside < 1 and 1 - resubstitution <= _MEMORISED * (1 - outside) + _ROUNDING

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from veridical._records import Estimate, Estimates, InputError
+from veridical._records import Coverage, Estimate, Estimates, InputError
+from veridical.estimation import leading_kind
 from veridical.report import estimates_words as words
 from veridical.report.schema import (
     ESTIMATES_SCHEMA,
     BoundsSummary,
+    CoverageSummary,
     EstimatesSummary,
     EstimateSummary,
 )
@@ -64,12 +66,14 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
 
 
 def _intervals(estimate: Estimate) -> list[BoundsSummary]:
-    """List the valid intervals, but for the nested one unless it has been computed.
+    """List the valid intervals, the one whose measured coverage holds first.
 
-    It takes thousands of fits, and a report computes no result.
+    The nested one is shown only if it has been computed: it takes thousands of fits,
+    and a report computes no result.
     """
+    lead = leading_kind(estimate)
     intervals: list[BoundsSummary] = []
-    for kind, assumption in estimate.assumes.items():
+    for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and not (estimate.nested and estimate.nested.ready):
             continue
         low, high = estimate.interval(CONFIDENCE, kind)
@@ -78,7 +82,18 @@ def _intervals(estimate: Estimate) -> list[BoundsSummary]:
                 "kind": clean(kind),
                 "low": float(low),
                 "high": float(high),
-                "assumes": clean(assumption, 2000),
+                "assumes": clean(estimate.assumes[kind], 2000),
+                "coverage": _coverage(estimate.coverage.get(kind)),
             }
         )
     return intervals
+
+
+def _coverage(measured: Coverage | None) -> CoverageSummary | None:
+    if measured is None:
+        return None
+    return {
+        "low": float(measured.low),
+        "high": float(measured.high),
+        "conditions": clean(measured.conditions, 2000),
+    }

@@ -19,7 +19,8 @@ from markupsafe import Markup
 
 from veridical import __version__
 from veridical._records import InputError
-from veridical.report import draw, numbers
+from veridical.report import audit_draw, draw, numbers
+from veridical.report.estimates_words import covered
 from veridical.report.schema import AnySummary
 
 
@@ -39,6 +40,7 @@ def _templates() -> Environment:
         points_range=numbers.points_range,
         p_value=numbers.p_value,
         count=numbers.count,
+        covered=covered,
         prose=prose,
     )
     return environment
@@ -102,6 +104,8 @@ def _render(frame: str, summary: AnySummary, **more: str) -> str:
 def _pictures(summary: AnySummary) -> dict[str, Any]:
     if summary["kind"] == "comparison":
         return {"bands": draw.bands(summary), "bar": draw.bar}
+    if summary["kind"] == "audit":
+        return {"lanes": audit_draw.lanes(summary)}
     return {"forest": draw.forest(summary)}
 
 

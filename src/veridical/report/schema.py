@@ -12,6 +12,7 @@ from veridical._records import Side, Winner
 
 SCHEMA = "veridical/comparison/1"
 ESTIMATES_SCHEMA = "veridical/estimates/1"
+AUDIT_SCHEMA = "veridical/audit/1"
 
 Method = Literal["in", "out", "truth"]
 
@@ -194,20 +195,35 @@ class Summary(TypedDict):
     words: Words
 
 
+class CoverageSummary(TypedDict):
+    """How often 95 % intervals of a kind covered the truth, as shares, and with what.
+
+    ``low`` and ``high`` are the least and the most over the learners tried.
+    """
+
+    low: float
+    high: float
+    conditions: str
+
+
 class BoundsSummary(TypedDict):
-    """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested"."""
+    """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested".
+
+    ``coverage`` is None where it was not measured.
+    """
 
     kind: str
     low: float
     high: float
     assumes: str
+    coverage: CoverageSummary | None
 
 
 class EstimateSummary(TypedDict):
     """The accuracy by one method.
 
-    ``intervals`` has the usual one first and is empty where none is valid. ``sd`` is
-    that of the splits, not the error of ``value``. ``off`` is ``value`` minus the
+    ``intervals`` has the one to believe first and is empty where none is valid. ``sd``
+    is that of the splits, not the error of ``value``. ``off`` is ``value`` minus the
     truth, where that is known. ``notes`` are the reasons to doubt the estimate.
     """
 
@@ -232,7 +248,7 @@ class NoteSummary(TypedDict):
 class EstimatesWords(TypedDict):
     """The estimates in sentences.
 
-    ``belief`` is "yes" (all intervals lie above chance), "open" (the usual one does
+    ``belief`` is "yes" (all intervals lie above chance), "open" (the first one does
     not), "care" (intervals disagree, there is none, or the estimate is doubtful), "no"
     (tested on the training cases only) or "known" (the truth is). ``intervals`` says
     what each kind of interval assumes, ``notes`` what is doubtful, ``methods`` what the
@@ -262,4 +278,77 @@ class EstimatesSummary(TypedDict):
     words: EstimatesWords
 
 
-AnySummary = Summary | EstimatesSummary
+class LaneSummary(TypedDict):
+    """One protocol of an audit: what it reached, and what it reaches on random labels.
+
+    ``protocol`` is "in" or "out"; ``null`` has one accuracy per random order of the
+    labels and is empty where none was run.
+    """
+
+    protocol: str
+    label: str
+    accuracy: IntervalSummary
+    null: list[float]
+    null_mean: float | None
+    null_low: float | None
+    null_high: float | None
+    p_value: float | None
+
+
+class FindingSummary(TypedDict):
+    """One finding; ``severity`` is "error", "warning" or "note"."""
+
+    code: str
+    title: str
+    severity: str
+    evidence: str
+    cure: str
+    details: dict[str, float]
+
+
+class PreselectionSummary(TypedDict):
+    """Columns that were chosen beforehand, by name, and who may have chosen them."""
+
+    columns: list[str]
+    selector: str
+    given: bool
+    overlap: dict[str, int]
+    p_value: float
+
+
+class AuditWords(TypedDict):
+    """The audit in sentences.
+
+    ``belief`` is "yes" (measured honestly and above chance), "open" (honestly, but not
+    above chance), "care" (there are warnings) or "no" (there are errors).
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    verdict: str
+    methods: list[str]
+
+
+class AuditSummary(TypedDict):
+    """Everything an audit's page shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["audit"]
+    learner: str
+    data: DataInfo
+    alpha: float
+    reported: str
+    lanes: list[LaneSummary]
+    optimism: IntervalSummary | None
+    balanced_accuracy: float
+    stability: IntervalSummary | None
+    n_selected: float | None
+    findings: list[FindingSummary]
+    muted: list[FindingSummary]
+    preselection: PreselectionSummary | None
+    settings: dict[str, str]
+    words: AuditWords
+
+
+AnySummary = Summary | EstimatesSummary | AuditSummary
