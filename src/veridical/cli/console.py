@@ -47,7 +47,7 @@ def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
     console = Console(highlight=False)
     if summary["kind"] == "comparison":
         console.print(_compared(summary))
-        remarks = summary["words"]["artefacts"]
+        remarks = [*summary["words"]["artefacts"], *summary["words"]["sizes"]]
     else:
         console.print(_estimated(summary))
         remarks = [

@@ -87,6 +87,20 @@ def p_value(value: float | None) -> str:
     return f"p = {value:.3f}" if value < 0.0995 else f"p = {value:.2f}"
 
 
+def seconds(value: float | None) -> str:
+    """Write a time in seconds, with two or three figures that mean something.
+
+    Examples
+    --------
+    >>> seconds(0.00123), seconds(0.5), seconds(83.2)
+    ('0.0012', '0.50', '83')
+    """
+    if value is None:
+        return MISSING
+    digits = 0 if value >= 10 else 2 if value >= 0.1 else 4
+    return f"{value:.{digits}f}"
+
+
 def count(number: int, noun: str) -> str:
     """Write a number with its noun.
 

@@ -22,6 +22,7 @@ from veridical._records import InputError
 from veridical.report import draw, numbers
 from veridical.report.estimates_words import covered
 from veridical.report.schema import AnySummary
+from veridical.report.size_words import short as size_short
 
 
 @cache
@@ -40,6 +41,8 @@ def _templates() -> Environment:
         points_range=numbers.points_range,
         p_value=numbers.p_value,
         count=numbers.count,
+        seconds=numbers.seconds,
+        size_short=size_short,
         covered=covered,
         prose=prose,
     )

@@ -34,8 +34,28 @@ class MeanSummary(TypedDict):
     n: int
 
 
+class SizeSummary(TypedDict):
+    """How often a test rejects where there is nothing to find, measured.
+
+    ``design`` says in words what was simulated. Where ``calibrated``, p-value and
+    interval already make up for it.
+    """
+
+    nominal: float
+    rate: float
+    low: float
+    high: float
+    n_simulations: int
+    design: str
+    calibrated: bool
+
+
 class DifferenceSummary(TypedDict):
-    """Selector ``a`` minus selector ``b``, with the test that judged it."""
+    """Selector ``a`` minus selector ``b``, with the test that judged it.
+
+    ``size`` is None where it has not been measured. ``probabilities`` of "a", "rope"
+    (no difference larger than ``rope``) and "b" are those of a Bayesian test.
+    """
 
     winner: Winner
     value: float
@@ -48,6 +68,9 @@ class DifferenceSummary(TypedDict):
     n: int
     alpha: float
     assumptions: str
+    size: SizeSummary | None
+    rope: float | None
+    probabilities: dict[str, float] | None
 
 
 class PairSummary(TypedDict):
@@ -159,7 +182,8 @@ class Words(TypedDict):
     """The summary in sentences.
 
     ``belief`` is "yes", "care", "open", "no" or, on a source, "known".
-    ``artefacts`` has a sentence for each selector whose OUT accuracy is one.
+    ``artefacts`` has a sentence for each selector whose OUT accuracy is one, ``sizes``
+    one for each method's test: how often it errs.
     """
 
     headline: str
@@ -168,6 +192,7 @@ class Words(TypedDict):
     artefacts: list[str]
     protocols: list[str]
     stability: list[str]
+    sizes: list[str]
     truth: list[str]
     recommendation: str
 
@@ -189,6 +214,8 @@ class Summary(TypedDict):
     bias_reference: str
     n_selections: dict[str, int]
     features: list[FeatureSummary]
+    stability: dict[str, dict[Side, IntervalSummary]]
+    seconds: dict[Side, float]
     truth: TruthSummary | None
     settings: dict[str, str]
     words: Words

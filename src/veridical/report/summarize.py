@@ -41,6 +41,7 @@ from veridical.report.schema import (
     Summary,
     TruthSummary,
 )
+from veridical.report.size_words import size_of
 
 METHODS = ("in", "out", "truth")
 LABELS = {"in": "IN", "out": "OUT", "truth": "TRUTH"}
@@ -91,6 +92,11 @@ def _comparison(record: Comparison) -> Summary:
         "bias_reference": "TRUTH" if "truth" in record.accuracy else "IN",
         "n_selections": {m: int(s[0, ..., 0].size) for m, s in record.selected.items()},
         "features": _features(record),
+        "stability": {
+            method: {side: _interval(own[side]) for side in own}
+            for method, own in record.stability.items()
+        },
+        "seconds": {side: float(taken) for side, taken in record.seconds.items()},
         "truth": _truth(record),
         "settings": clean_settings(record.settings),
         "words": words.silence(),
@@ -172,6 +178,11 @@ def _difference(verdict: Verdict | None) -> DifferenceSummary | None:
         "n": int(test.n),
         "alpha": float(test.alpha),
         "assumptions": clean(test.assumptions, 2000),
+        "size": size_of(test),
+        "rope": test.rope,
+        "probabilities": None
+        if test.probabilities is None
+        else {who: float(share) for who, share in test.probabilities.items()},
     }
 
 

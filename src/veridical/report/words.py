@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from veridical._records import SIDES, Side, Winner
+from veridical.report import size_words
 from veridical.report.numbers import (
     count,
     names,
@@ -51,6 +52,7 @@ def silence() -> Words:
         "artefacts": [],
         "protocols": [],
         "stability": [],
+        "sizes": [],
         "truth": [],
         "recommendation": "",
     }
@@ -67,6 +69,11 @@ def of(summary: Summary, recommendation: str) -> Words:
         "artefacts": artefacts,
         "protocols": [EXPLAIN[m["method"]] for m in summary["methods"]],
         "stability": [s for side in SIDES if (s := _stability(summary, side))],
+        "sizes": [
+            size_words.sentence(m["label"], m["difference"])
+            for m in summary["methods"]
+            if m["difference"] is not None and m["unit"] == "fold"
+        ],
         "truth": _truth(summary, summary["truth"]) if summary["truth"] else [],
         "recommendation": recommendation,
     }
@@ -190,6 +197,13 @@ def _headline(summary: Summary) -> tuple[str, str]:
             "takes folds for independent and so claims too much; believe it only if "
             "the corrected test agrees."
         )
+    if size_words.inflated(honest["difference"]):
+        return "care", (
+            f"{better} looks better than {worse} on these data, but by a test that "
+            "claims too much in such a design "
+            f"({size_words.short(honest['difference']['size'])}); believe it only if "
+            "the calibrated test agrees."
+        )
     return "yes", (
         f"{better} is better than {worse} on these data, and you may believe it: "
         f"{points(abs(honest['difference']['value']), signed=False)} more accurate "
@@ -271,9 +285,14 @@ def _evidence(summary: Summary) -> str:
     return (
         f"{text}. Difference {points(gap['value'])} "
         f"({_confidence(summary)} {points_range(gap['low'], gap['high'])}; "
-        f"{p_value(gap['p_value'])}, {gap['test']} test, "
+        f"{p_value(gap['p_value'])}, {gap['test']} test{_size(gap)}, "
         f"n = {count(gap['n'], _test_unit(method, gap))})."
     )
+
+
+def _size(gap: DifferenceSummary) -> str:
+    """Put the measured size beside a p-value."""
+    return "" if gap["size"] is None else f" ({size_words.short(gap['size'])})"
 
 
 def _test_unit(method: MethodSummary, gap: DifferenceSummary) -> str:
@@ -292,10 +311,19 @@ def _stability(summary: Summary, side: Side) -> str:
     times = [f[side].get("in", 0) for f in summary["features"]]
     always = sum(n == total for n in times)
     ever = sum(n > 0 for n in times)
+    steady = summary["stability"].get("in", {}).get(side)
+    measured = ""
+    if steady is not None and steady["low"] is not None and steady["high"] is not None:
+        measured = (
+            f" Stability {steady['value']:.2f} ({_confidence(summary)} "
+            f"{steady['low']:.2f} to {steady['high']:.2f}; 1 is always the same, 0 is "
+            "chance)."
+        )
     return (
         f"{_name(summary, side)} chose {count(ever, 'feature')} at least once and "
         f"{always} of them in all {total} selections inside the folds; a perfectly "
         f"steady selector would choose the same {summary['n_features']} every time."
+        f"{measured}"
     )
 
 
