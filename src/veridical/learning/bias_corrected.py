@@ -6,27 +6,23 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.threads import thread_count
-from veridical.learning.bias_corrected_alpha import Prior, make_grid, normalized
+from veridical.learning.bias_corrected_alpha import Prior, make_grid
+from veridical.learning.bias_corrected_base import Corrected
 from veridical.learning.bias_corrected_columns import check_threshold
 from veridical.learning.bias_corrected_event import TIES
 from veridical.learning.bias_corrected_features import Features, Kept
 from veridical.learning.bias_corrected_patterns import RULES
 from veridical.learning.reading import read_table, read_training
 
-#: Cases drawn from the model to find its own expectation of its errors.
-_N_DRAWN = 4000
 #: Test cases whose likelihoods are held in memory at once.
 _CHUNK = 4096
 
 
-class BiasCorrectedNB(ClassifierMixin, BaseEstimator):
+class BiasCorrectedNB(Corrected):
     """Bayesian naive Bayes, corrected for the bias of feature selection.
 
     The features that correlate most with the class are retained. They look more
@@ -239,70 +235,6 @@ class BiasCorrectedNB(ClassifierMixin, BaseEstimator):
         ]
         return np.concatenate(parts)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Compute probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            One column per class, in the order of ``classes_``.
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class; the first of them where they tie.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per case.
-        """
-        best = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def expected_error_rate(self, X: Any) -> float:
-        """How often the model expects to be wrong about these cases.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``; no labels are needed.
-
-        Returns
-        -------
-        float
-            Mean probability of all classes but the one that is named.
-        """
-        return expected_error(self.predict_log_proba(X))
-
-    @property
-    def expected_error_rate_(self) -> float:
-        """How often the model expects to be wrong about new cases.
-
-        The mean over 4000 cases drawn from the model itself, always the same ones.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_expected"):
-            rng = np.random.default_rng(0)
-            shares = np.exp(self._log_shares)
-            classes = rng.choice(shares.size, _N_DRAWN, p=shares / shares.sum())
-            points = rng.choice(
-                self.alpha_grid_.size, _N_DRAWN, p=self.alpha_posterior_
-            )
-            found = self._mix(self._kept.draw_likelihood(classes, points, rng))
-            self._expected = expected_error(found)
-        return self._expected
-
     # -- learning --------------------------------------------------------------------
 
     def _check_parameters(self) -> Prior:
@@ -328,12 +260,7 @@ class BiasCorrectedNB(ClassifierMixin, BaseEstimator):
     def _select(self, features: Features) -> None:
         """Rank all features and say which are retained."""
         chosen = features.select(self.n_features_to_select, self.threshold)
-        self.scores_, self.order_ = features.scores, chosen.order
-        self.n_features_, self.threshold_ = chosen.n_kept, chosen.threshold
-        p = chosen.order.size
-        self.ranking_ = np.empty(p, dtype=np.intp)
-        self.ranking_[chosen.order] = np.arange(1, p + 1)
-        self.support_ = self.ranking_ <= chosen.n_kept
+        self._retain(features.scores, chosen.order, chosen.n_kept, chosen.threshold)
         self._chosen = chosen
 
     def _integrate(self, features: Features, prior: Prior) -> None:
@@ -351,31 +278,16 @@ class BiasCorrectedNB(ClassifierMixin, BaseEstimator):
             return kept.log_evidence(alphas) + kept.log_adjustment(alphas)
 
         grid = make_grid(self.alpha_grid, prior, likelihood, int(self.n_alphas))
-        evidence, rates = kept.with_rates(grid.alphas)
-        self.alpha_grid_ = grid.alphas
-        self.log_adjustment_ = kept.log_adjustment(grid.alphas)
-        self.alpha_posterior_ = normalized(
-            grid.log_weights + evidence + self.log_adjustment_
+        evidence, self._kept = kept.with_rates(grid.alphas)
+        self._conclude(
+            grid,
+            evidence,
+            kept.log_adjustment(grid.alphas),
+            features.sizes,
+            float(self.class_prior),
         )
-        self.alpha_ = float(np.exp(self.alpha_posterior_ @ np.log(grid.alphas)))
-        with np.errstate(divide="ignore"):
-            self._log_posterior = np.log(self.alpha_posterior_)
-        shares = features.sizes + float(self.class_prior)
-        self._log_shares = np.log(shares / shares.sum())
-        self._kept = rates
-        if hasattr(self, "_expected"):
-            del self._expected
 
-    def _mix(self, log_likelihood: FloatArray) -> FloatArray:
-        """Average over α, and let the classes compete; from (K, B, A) to (B, K)."""
-        joint = logsumexp(log_likelihood + self._log_posterior, axis=2).T
-        joint = joint + self._log_shares
-        return joint - logsumexp(joint, axis=1, keepdims=True)
-
-
-def expected_error(log_probability: FloatArray) -> float:
-    """Mean probability that the most probable class is wrong."""
-    top = log_probability.argmax(axis=1)
-    rest = log_probability.copy()
-    rest[np.arange(len(rest)), top] = -np.inf
-    return float(np.exp(logsumexp(rest, axis=1)).mean())
+    def _draw_likelihood(
+        self, classes: IntArray, points: IntArray, rng: np.random.Generator
+    ) -> FloatArray:
+        return self._kept.draw_likelihood(classes, points, rng)

@@ -64,10 +64,10 @@ class Prior:
         )
         return self.rate / np.maximum(inverse, np.finfo(float).tiny)
 
-    def range(self) -> tuple[float, float]:
-        """Where to look for α: [1, 1e5], or wider where the prior is elsewhere."""
+    def range(self, lowest: float = LOWEST) -> tuple[float, float]:
+        """Where to look for α: [lowest, 1e5], or wider where the prior is elsewhere."""
         low, high = self.quantiles(np.array([0.01, 0.99]))
-        return min(LOWEST, float(low)), max(HIGHEST, float(high))
+        return min(lowest, float(low)), max(HIGHEST, float(high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +92,15 @@ def quantile_grid(prior: Prior, n: int) -> Grid:
     return Grid(alphas, np.full(n, -np.log(n)))
 
 
-def find_grid(prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
+def find_grid(
+    prior: Prior, likelihood: LogLikelihood, n: int, lowest: float = LOWEST
+) -> Grid:
     """Lay a grid over where the posterior is.
 
     A coarse look at the whole range finds the stretch that holds all but a billionth
     of the posterior, and a second one narrows it further.
     """
-    low, high = prior.range()
+    low, high = prior.range(lowest)
     for _ in range(_N_LOOKS):
         alphas = np.geomspace(low, high, _LOOK)
         found = likelihood(alphas) + prior.log_density(alphas)
@@ -108,7 +110,13 @@ def find_grid(prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
     return log_grid(prior, low, high, n)
 
 
-def make_grid(kind: Any, prior: Prior, likelihood: LogLikelihood, n: int) -> Grid:
+def make_grid(
+    kind: Any,
+    prior: Prior,
+    likelihood: LogLikelihood,
+    n: int,
+    lowest: float = LOWEST,
+) -> Grid:
     """Make the grid that an estimator's ``alpha_grid`` asks for.
 
     Parameters
@@ -122,10 +130,12 @@ def make_grid(kind: Any, prior: Prior, likelihood: LogLikelihood, n: int) -> Gri
         Used by ``"log"`` only.
     n : int
         How many points.
+    lowest : float, default=1.0
+        Where ``"log"`` begins to look, unless the prior is lower.
     """
     if isinstance(kind, str):
         if kind == "log":
-            return find_grid(prior, likelihood, n)
+            return find_grid(prior, likelihood, n, lowest)
         if kind == "quantile":
             return quantile_grid(prior, n)
         raise InputError(
