@@ -33,12 +33,15 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from veridical._records import StudyReport
 from veridical.comparison.classifiers import CLASSIFIERS, make_classifier
 from veridical.comparison.rankers import one_line
 from veridical.datasets import SOURCES
 from veridical.datasets.wording import did_you_mean
 from veridical.experiments import Cell, Plan, Recipe, Spec, Store, Unit
 from veridical.experiments.study import Scale, Values
+from veridical.papers.in_vs_out_figures import CONTINUOUS, DISCRETE
+from veridical.papers.in_vs_out_findings import report
 from veridical.papers.in_vs_out_trials import Trial
 from veridical.selection import SELECTORS
 
@@ -143,9 +146,6 @@ PAPER_SELECTORS = (
         parameters={"mdl_cost": "cuts"},
     ),
 )
-CONTINUOUS = ("linear", "nonlinear")
-DISCRETE = ("monks-1", "monks-2", "monks-3")
-
 #: Per scale: N and F of the continuous and of the discrete sources, training sets.
 _SCALES: dict[Scale, tuple[Any, Any, Any, Any, int]] = {
     "smoke": ((125,), (5, 20), (60,), (2, 4), 2),
@@ -249,6 +249,16 @@ class InVsOut:
                 if name not in judged:
                     judged[name] = trial.judge(orders, name, sizes)
                 yield judged[name][cell.coordinates["n_features"]]
+
+    def findings(self, frame: pd.DataFrame) -> StudyReport:
+        """Say what was found, beside what the paper says.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Cells of one specification, from `frame`.
+        """
+        return report(self.name, frame)
 
 
 STUDY = InVsOut()
