@@ -40,6 +40,7 @@ def gains(
     """
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
     counts = sets.counts.astype(np.int32)
+    by_row = np.ascontiguousarray(counts.T)
     totals = sets.class_counts(data.y, data.n_classes).astype(np.int32)
     xlogx = xlogx_table(int(totals.sum(axis=1).max()))
     gain = np.empty((n_features, len(sets)))
@@ -54,6 +55,7 @@ def gains(
             data.y,
             totals,
             counts,
+            by_row,
             xlogx,
             count_cuts,
             g,

@@ -48,7 +48,9 @@ def _groups(
 
     ``pure[g]`` is the class of all cases with the g-th value, or −1 if they differ.
     """
-    cum[0, :] = 0
+    n_classes = cum.shape[1]
+    for k in range(n_classes):
+        cum[0, k] = 0
     g = -1
     last = np.nan
     for t in range(x.size):
@@ -57,7 +59,8 @@ def _groups(
         if x[t] != last:
             g += 1
             last, pure[g] = x[t], y[t]
-            cum[g + 1, :] = cum[g, :]
+            for k in range(n_classes):
+                cum[g + 1, k] = cum[g, k]
         elif pure[g] != y[t]:
             pure[g] = -1
         cum[g + 1, y[t]] += weight[t]
@@ -152,12 +155,15 @@ def _cuts(
         cut, _ = _best_cut(lo, hi, cum, pure, xlogx)
         if cut < 0 or not _accept(lo, cut, hi, cum, xlogx, count_cuts):
             continue
-        ends[n_cuts] = cut
+        at = n_cuts
+        while at > 0 and ends[at - 1] > cut:
+            ends[at] = ends[at - 1]
+            at -= 1
+        ends[at] = cut
         n_cuts += 1
         stack[depth, 0], stack[depth, 1] = lo, cut
         stack[depth + 1, 0], stack[depth + 1, 1] = cut, hi
         depth += 2
-    ends[:n_cuts].sort()
     return n_cuts
 
 
@@ -168,12 +174,15 @@ def block_gains(
     y: IntArray,
     class_totals: NDArray[np.int32],
     counts: NDArray[np.int32],
+    by_row: NDArray[np.int32],
     xlogx: FloatArray,
     count_cuts: bool,
     gain: FloatArray,
     uncertainty: FloatArray,
 ) -> None:
     """Information gain and symmetrical uncertainty of discretised columns.
+
+    `by_row` holds the counts once more, with a row of the data in a row.
 
     A column without an accepted cut has one bin and scores exactly 0.
     """
@@ -183,7 +192,7 @@ def block_gains(
     weight = np.empty(n, dtype=np.int32)
     left, best = np.empty((2, n_classes + 3, n_sets), dtype=np.int32)
     known = np.empty((n_classes, n_sets), dtype=np.int32)
-    by_row = np.ascontiguousarray(counts.T)
+    unknown = np.empty(n_classes)
     worth = np.empty(n_sets, dtype=np.bool_)
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
@@ -194,9 +203,11 @@ def block_gains(
             row = uintp(order[j, t])
             x[t], label[t] = columns[j, row], y[row]
             n_known += x[t] == x[t]
-        known[:] = class_totals.T
-        for t in range(n_known, n):
-            known[label[t]] -= by_row[order[j, t]]
+        for s in range(n_sets):
+            for k in range(n_classes):
+                known[k, s] = class_totals[s, k]
+            for t in range(n_known, n):
+                known[label[t], s] -= counts[s, order[j, t]]
         values = x[:n_known]
         if n_sets == 1:
             for t in range(n):
@@ -226,7 +237,9 @@ def block_gains(
             n_groups = _groups(values, label, weight, cum, pure)
             n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
             table = _table(n_groups, n_cuts, ends, cum)
-            spread_unknown(table, (class_totals[s] - known[:, s]).astype(np.float64))
+            for k in range(n_classes):
+                unknown[k] = class_totals[s, k] - known[k, s]
+            spread_unknown(table, unknown)
             gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)
 
 
@@ -262,14 +275,21 @@ def column_cuts(
     n = 0
     while n < x.size and not np.isnan(x[order[n]]):
         n += 1
-    rows = order[:n]
-    x, weight = x[rows], counts[rows]
+    value, label = np.empty(n), np.empty(n, dtype=np.intp)
+    weight = np.empty(n, dtype=np.int32)
+    for t in range(n):
+        value[t], label[t] = x[order[t]], y[order[t]]
+        weight[t] = counts[order[t]]
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
     stack = np.empty((n + 2, 2), dtype=np.intp)
-    n_groups = _groups(x, y[rows], weight, cum, pure)
+    n_groups = _groups(value, label, weight, cum, pure)
     n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
-    value = np.unique(x[weight > 0])
+    n_values = 0
+    for t in range(n):
+        if weight[t] > 0 and (n_values == 0 or value[t] != value[n_values - 1]):
+            value[n_values] = value[t]
+            n_values += 1
     points = np.empty(n_cuts)
     for c in range(n_cuts):
         low, high = value[ends[c] - 1], value[ends[c]]
@@ -293,7 +313,8 @@ def block_nominal_gains(
     for j in range(columns.shape[0]):
         for s in range(counts.shape[0]):
             table = np.zeros((n_values[j], n_classes))
-            unknown[:] = 0.0
+            for k in range(n_classes):
+                unknown[k] = 0.0
             for i in range(columns.shape[1]):
                 w = counts[s, i]
                 if w == 0:

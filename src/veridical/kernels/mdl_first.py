@@ -71,9 +71,9 @@ def worth_cutting(
     to the left. `x`, `y` and `weight` are sorted by value, missing values cut off.
     """
     n_classes = class_total.size
-    left[:] = 0
     n_left, n = 0, 0
     for k in range(n_classes):
+        left[k] = 0
         n += class_total[k]
     best, n_best, n_values = np.inf, 0, 0
     last, pure = np.nan, -1
@@ -92,7 +92,8 @@ def worth_cutting(
                     entropy -= xlogx[uintp(class_total[c] - left[c])]
                 if entropy < best - TIE:
                     best, n_best = entropy, n_left
-                    best_left[:] = left
+                    for c in range(n_classes):
+                        best_left[c] = left[c]
             last, pure = v, k
         elif pure != k:
             pure = -1
@@ -156,13 +157,16 @@ def all_worth_cutting(
     cannot be better than the boundary points beside it.
     """
     n_classes, n_sets = class_totals.shape
-    left[:] = 0
-    best_left[:] = 0
-    entropy, best = np.empty(n_sets), np.full(n_sets, np.inf)
+    entropy, best = np.empty(n_sets), np.empty(n_sets)
     n_left, n_values, seen = left[n_classes], left[n_classes + 1], left[n_classes + 2]
     total = np.zeros(n_sets, dtype=np.int32)
-    for k in range(n_classes):
-        total += class_totals[k]
+    for s in range(n_sets):
+        best[s] = np.inf
+        for k in range(n_classes + 3):
+            left[k, s] = 0
+            best_left[k, s] = 0
+        for k in range(n_classes):
+            total[s] += class_totals[k, s]
     last, pure, value = np.nan, -1, 0
     for t in range(x.size):
         v, k = x[t], y[t]
@@ -181,7 +185,8 @@ def all_worth_cutting(
                 for s in range(n_sets):
                     if entropy[s] < best[s] - TIE and 0 < n_left[s] < total[s]:
                         best[s] = entropy[s]
-                        best_left[:, s] = left[:, s]
+                        for c in range(n_classes + 1):
+                            best_left[c, s] = left[c, s]
             last, pure = v, k
             value += 1
         elif pure != k:

@@ -9,7 +9,6 @@ agree to rounding are one tied group, and a tied group is ordered by feature ind
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 
@@ -17,23 +16,18 @@ RELATIVE = 1e-12
 ABSOLUTE = 1e-12
 
 
-@njit(cache=True, nogil=True)
 def _sort_tied_groups(
     order: IntArray, scores: FloatArray, rtol: float, atol: float
-) -> None:
-    start = 0
-    for k in range(1, order.size + 1):
-        tied = False
-        if k < order.size:
-            high, low = scores[order[k - 1]], scores[order[k]]
-            if high == low or (np.isnan(high) and np.isnan(low)):
-                tied = True
-            elif np.isfinite(high) and np.isfinite(low):
-                tied = high - low <= atol + rtol * max(abs(high), abs(low))
-        if not tied:
-            if k - start > 1:
-                order[start:k] = np.sort(order[start:k])
-            start = k
+) -> IntArray:
+    high, low = scores[order[:-1]], scores[order[1:]]
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.maximum(np.abs(high), np.abs(low))
+        near = np.isfinite(size) & (high - low <= atol + rtol * size)
+    tied = near | (high == low) | (np.isnan(high) & np.isnan(low))
+    if not tied.any():
+        return order
+    group = np.concatenate([[0], np.cumsum(~tied)])
+    return np.sort(group * order.size + order) % order.size
 
 
 def order_by_score(
@@ -49,9 +43,7 @@ def order_by_score(
         Neighbours within ``atol + rtol * |score|`` of each other are tied. Scores that
         are differences of larger numbers need `atol`.
     """
-    order = np.argsort(-scores)
-    _sort_tied_groups(order, scores, rtol, atol)
-    return order
+    return _sort_tied_groups(np.argsort(-scores), scores, rtol, atol)
 
 
 def first_best(scores: FloatArray, *, atol: float = ABSOLUTE) -> int:

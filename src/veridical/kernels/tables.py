@@ -27,11 +27,18 @@ def spread_unknown(table: FloatArray, unknown: FloatArray) -> None:
     The shares are the marginal ones, not those within a class, as in Weka's
     InfoGainAttributeEval.
     """
-    known = table.sum()
-    if known <= 0 or unknown.sum() <= 0:
+    # Loops instead of sums of arrays, which take numba a second to compile.
+    known, lost = 0.0, 0.0
+    for k in range(table.shape[1]):
+        lost += unknown[k]
+        for v in range(table.shape[0]):
+            known += table[v, k]
+    if known <= 0 or lost <= 0:
         return
     for v in range(table.shape[0]):
-        share = table[v].sum() / known
+        share = 0.0
+        for k in range(table.shape[1]):
+            share += table[v, k] / known
         for k in range(table.shape[1]):
             table[v, k] += share * unknown[k]
 
@@ -44,10 +51,21 @@ def spread_pairs(table: FloatArray) -> FloatArray:
     Cases that lack both values are given to all cells, by the cells' shares.
     """
     n_rows, n_columns = table.shape[0] - 1, table.shape[1] - 1
-    full = table[:n_rows, :n_columns].copy()
-    rows = table[:n_rows].sum(axis=1)
-    columns = table[:, :n_columns].sum(axis=0)
-    in_rows, in_columns, in_both = rows.sum(), columns.sum(), full.sum()
+    full = np.empty((n_rows, n_columns))
+    rows, columns = np.zeros(n_rows), np.zeros(n_columns)
+    in_rows, in_columns, in_both = 0.0, 0.0, 0.0
+    for i in range(n_rows + 1):
+        for j in range(n_columns + 1):
+            weight = table[i, j]
+            if i < n_rows:
+                rows[i] += weight
+                in_rows += weight
+            if j < n_columns:
+                columns[j] += weight
+                in_columns += weight
+            if i < n_rows and j < n_columns:
+                full[i, j] = weight
+                in_both += weight
     if in_rows <= 0 or in_columns <= 0:
         return full
     for i in range(n_rows):
