@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from tests.experiments.synthetic import POISONS, Grid, GridSpec
@@ -23,6 +24,7 @@ from veridical.experiments import (
     run_study,
 )
 from veridical.experiments.outcomes import perform
+from veridical.experiments.starting import CAN_FORK, WORKER, start_copy
 
 SMALL = Limits(seconds=1.0, memory=10**8)
 HERE = ("error", "invalid", "unpicklable")
@@ -194,14 +196,15 @@ def test_no_worker_outlives_its_run(tmp_path):
 def children(parent=None):
     """Process numbers of the workers of a process."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,stat=,args=", "--ppid", str(parent or os.getpid())],
+        ["ps", "-o", "pid=,stat=,comm=,args=", "--ppid", str(parent or os.getpid())],
         capture_output=True,
         text=True,
     ).stdout
     return [
         int(line.split()[0])
         for line in listed.splitlines()
-        if "experiments.worker" in line and not line.split()[1].startswith("Z")
+        if (WORKER in line or "experiments.worker" in line)
+        and not line.split()[1].startswith("Z")
     ]
 
 
@@ -300,3 +303,31 @@ def test_tasks_are_taken_as_hands_become_free(tmp_path):
 
     assert len(taken) < 50
     assert 0 < len(outcomes) <= 5 * len(taken)
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="no forks here")
+def test_a_copy_keeps_none_of_its_parents_files(tmp_path):
+    with open(tmp_path / "kept", "w") as kept, open(tmp_path / "said", "a+b") as said:
+        process = start_copy(said)
+        try:
+            links = Path(f"/proc/{process._pid}/fd")
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline:
+                held = {os.readlink(link) for link in links.iterdir()}
+                if kept.name not in held:
+                    break
+                time.sleep(0.01)
+            assert kept.name not in held
+            process.stdin.close()  # its input ends, so it does
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
+    process.stdout.close()
+
+
+def test_workers_may_be_started_anew(monkeypatch, tmp_path, canonical):
+    monkeypatch.setattr("veridical.experiments.keeper.CAN_FORK", False)
+    spec = GridSpec(n_units=4)
+    run_study(Grid(), spec, tmp_path / "a", executor=Processes(2))
+    run_study(Grid(), spec, tmp_path / "b", executor=Serial())
+    assert canonical(tmp_path / "a") == canonical(tmp_path / "b")

@@ -83,8 +83,10 @@ class Processes:
     ) -> Iterator[Outcome | None]:
         """Do tasks side by side."""
         crew = _Crew(pack(study), tasks, self.limits)
+        keepers = [crew.hire() for _ in range(self.n_jobs)]
         threads = [
-            threading.Thread(target=crew.work, daemon=True) for _ in range(self.n_jobs)
+            threading.Thread(target=crew.work, args=(keeper,), daemon=True)
+            for keeper in keepers
         ]
         for thread in threads:
             thread.start()
@@ -111,9 +113,14 @@ class _Crew:
             _WAITING
         )
 
-    def work(self) -> None:
+    def hire(self) -> Keeper:
+        """Find a keeper and start its process, best before there are any threads."""
+        keeper = Keeper(self._study, self._limits, self.halt, copies=True)
+        keeper.start()
+        return keeper
+
+    def work(self, keeper: Keeper) -> None:
         """Be one of the threads."""
-        keeper = Keeper(self._study, self._limits, self.halt)
         try:
             while (task := self._next()) is not None:
                 for result in keeper.run(task.unit):

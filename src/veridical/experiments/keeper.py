@@ -18,15 +18,16 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
 from veridical._records import InputError
 from veridical.experiments.outcomes import Result, Status
+from veridical.experiments.starting import CAN_FORK, Process, start_anew, start_copy
 from veridical.experiments.study import Study, Unit
-from veridical.experiments.worker import ONE_THREAD, read_frame, write_frame
+from veridical.experiments.worker import read_frame, write_frame
 
 _TICK = 0.2
 _START_LIMIT = 300.0
@@ -93,13 +94,29 @@ class Keeper:
         What the process may use.
     stop : threading.Event
         Once it is set, the process is killed and `run` raises `Stopped`.
+    copies : bool, default=False
+        The process may be a copy of this one, which starts at once.
     """
 
-    def __init__(self, study: bytes, limits: Limits, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        study: bytes,
+        limits: Limits,
+        stop: threading.Event,
+        *,
+        copies: bool = False,
+    ) -> None:
         self._study = study
         self._limits = limits
         self._stop = stop
+        self._launch = start_copy if copies and CAN_FORK else start_anew
         self._child: _Child | None = None
+        self._ready = False
+
+    def start(self) -> None:
+        """Start a process without waiting for it; `run` does so if nobody did."""
+        self._child = _Child(self._launch, self._study, self._limits)
+        self._ready = False
 
     def run(self, unit: Unit) -> Iterator[Result]:
         """Do a unit; every cell gets a result, in an order that may differ."""
@@ -150,12 +167,15 @@ class Keeper:
             yield Result(*json.loads(frame))
 
     def _ready_child(self) -> _Child:
-        if self._child is not None:
-            return self._child
         for _ in range(_STARTS):
-            self._child = child = _Child(self._study, self._limits)
+            if self._child is None:
+                self.start()
+            child: Any = self._child
+            if self._ready:
+                return child
             answer = child.receive(_START_LIMIT, self._stop)
             if answer == b"ready":
+                self._ready = True
                 return child
             death = self._autopsy(child)
             self.close()
@@ -186,16 +206,14 @@ class Keeper:
 class _Child:
     """A worker process and the thread that listens to it."""
 
-    def __init__(self, study: bytes, limits: Limits) -> None:
-        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
+    def __init__(
+        self,
+        start: Callable[[IO[bytes]], Process],
+        study: bytes,
+        limits: Limits,
+    ) -> None:
         self._complaints: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "veridical.experiments.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-        )
+        self._process = start(self._complaints)
         self._frames: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()

@@ -14,11 +14,13 @@ import os
 import pickle
 import signal
 import struct
-import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from numba import config
 from threadpoolctl import threadpool_limits
 
 from veridical.experiments.outcomes import perform
@@ -60,12 +62,13 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return content if len(content) == length else None
 
 
-def main() -> None:
-    """Work until there is nothing to read."""
+def serve() -> None:
+    """Work until there is nothing to read: units from descriptor 0, results to 1."""
     # A Ctrl-C in the terminal reaches the whole group; it is for our parent to act.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    faulthandler.enable(all_threads=False)
-    tasks = sys.stdin.buffer
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    faulthandler.enable(file=2, all_threads=False)
+    tasks = os.fdopen(0, "rb", closefd=False)
     # What a study prints goes to stderr: standard output carries the results.
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -78,13 +81,22 @@ def main() -> None:
     if settings["memory"] is not None:
         _limit_memory(settings["memory"])
     write_frame(results, b"ready")
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), _one_kernel_thread():
         while (task := read_frame(tasks)) is not None:
             _do(study, Unit.from_json(task), settings["limit"], results)
             write_frame(results, b"done")
     # Nothing a study left behind, such as a thread, may keep us here.
     results.close()
     os._exit(0)
+
+
+@contextmanager
+def _one_kernel_thread() -> Iterator[None]:
+    """Tell kernels what the environment tells them in a process started anew."""
+    before = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    config.NUMBA_NUM_THREADS = 1  # type: ignore[attr-defined]
+    yield
+    config.NUMBA_NUM_THREADS = before  # type: ignore[attr-defined]
 
 
 def _do(study: Any, unit: Unit, limit: float | None, results: BinaryIO) -> None:
@@ -120,4 +132,4 @@ def _limit_memory(more: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve()
