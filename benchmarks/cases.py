@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import elimination, engine, ours, praznik, problems, theirs, weka
+from benchmarks import (
+    comparison,
+    elimination,
+    engine,
+    ours,
+    praznik,
+    problems,
+    theirs,
+    weka,
+)
 from benchmarks.agreement import (
     all_of,
     close_scores,
@@ -340,6 +349,32 @@ MEMORY = Case(
     notes="Ratios of time are to the first row and compare different methods.",
 )
 
+COMPARE = Case(
+    name="compare",
+    title="ReliefF against FCBF by ten folds, inside and outside, linear SVM",
+    make=partial(problems.normal, n_folds=10),
+    size={"n": 200, "p": 10000},
+    small={"n": 60, "p": 60},
+    contenders=(
+        Contender(VERIDICAL, comparison.compare_selectors),
+        Contender(
+            "Pipelines of veridical's selectors",
+            comparison.pipelines_of_ours,
+            check=comparison.same_accuracy(0.01),
+        ),
+        Contender(
+            "Pipeline with skrebate",
+            comparison.skrebate_inside,
+            check=comparison.same_accuracy(0.05),
+            differs="does a quarter of the work: ReliefF alone, inside the folds",
+            own_processes=True,
+        ),
+    ),
+    aims=(Faster(VERIDICAL, "Pipeline with skrebate", 20),),
+    notes="`compare`, against `cross_val_score` of a Pipeline of selector, "
+    "`MinMaxScaler` and `SVC(kernel='linear')` on the same folds.",
+)
+
 ENGINE = Case(
     name="engine",
     title="A study through the experiment engine",
@@ -372,6 +407,7 @@ CASES: dict[str, Case] = {
         ANOVA,
         *(_rank_many(name, parameters) for name, parameters in EVERY.items()),
         MEMORY,
+        COMPARE,
         ENGINE,
     )
 }

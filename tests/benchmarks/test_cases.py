@@ -3,6 +3,14 @@
 import numpy as np
 import pytest
 from benchmarks.cases import CASES, EVERY, MANY_AIMS, find
+from benchmarks.comparison import (
+    compare_selectors,
+    pipelines_of_ours,
+    same_accuracy,
+    skrebate_inside,
+    splits,
+)
+from benchmarks.declare import Result
 from benchmarks.elimination import ROUNDS, Path, sample_widths, sklearn_rfe
 from benchmarks.theirs import products, standardized
 
@@ -109,3 +117,31 @@ def test_elimination_drops_what_scikit_learn_drops(limit):
         assert known.sum() == ROUNDS * len(sample_widths(10, 70))
         assert np.mean(result.order[known] == order[known]) > 0.9
         assert result.note.startswith("extrapolated")
+
+
+def test_comparing_agrees_with_scikit_learns_pieces_fold_by_fold():
+    problem = problems.normal(80, 30, n_folds=5)
+    ours, theirs = compare_selectors(problem), pipelines_of_ours(problem)
+    assert ours.scores == pytest.approx(theirs.scores, abs=1e-12)
+    for train, test in splits(problem):
+        assert np.array_equal(np.sort(np.r_[train, test]), np.arange(80))
+
+
+@pytest.mark.parametrize(("limit", "n_known"), [(100.0, 3), (0.0, 1)])
+def test_folds_that_were_not_timed_are_estimated_and_said_so(limit, n_known):
+    pytest.importorskip("skrebate")
+    made = problems.normal(40, 12, n_folds=3)
+    problem = problems.Problem(made.X, made.y, 4, made.folds, limit)
+    result = skrebate_inside(problem)
+    assert np.isfinite(result.scores).sum() == n_known
+    assert result.note == ("" if limit else "extrapolated: 1 of 3 folds timed")
+    assert result.seconds > 0
+    check = same_accuracy(0.2)(compare_selectors(problem), result)
+    assert check.holds
+
+
+def test_accuracies_are_compared_on_the_folds_that_both_have():
+    ours = Result(scores=np.array([0.8, 0.2]))
+    check = same_accuracy(0.05)
+    assert check(ours, Result(scores=np.array([0.82, np.nan]))).holds
+    assert check(ours, Result(scores=np.array([0.82, 0.9]))).holds is False
