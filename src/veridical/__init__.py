@@ -19,7 +19,9 @@ _ROOMS = (
     "report",
 )
 _NAMES = {
+    "audit": "comparison",
     "compare": "comparison",
+    "compare_many": "comparison",
     "truth": "comparison",
     "estimate": "estimation",
 }

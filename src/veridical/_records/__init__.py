@@ -28,6 +28,7 @@ from veridical._records.comparison import (
     Winner,
 )
 from veridical._records.estimates import Coverage, Estimate, Estimates
+from veridical._records.many import ManyComparison, PairVerdict
 from veridical._records.studies import (
     Check,
     Curve,
@@ -56,9 +57,11 @@ __all__ = [
     "IntArray",
     "Interval",
     "Labelled",
+    "ManyComparison",
     "MeasuredSize",
     "Null",
     "Outcome",
+    "PairVerdict",
     "Picture",
     "Preselection",
     "Ranking",

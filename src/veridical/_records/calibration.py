@@ -92,6 +92,8 @@ class Friedman:
         Number of splits or data sets.
     alpha : float
         Significance level.
+    groups : tuple of tuple of int
+        Runs of selectors, in order of mean rank, that are not told apart.
     size : MeasuredSize or None
         How often the test rejects in a design like this one where all are equal.
     """
@@ -105,4 +107,5 @@ class Friedman:
     critical_difference: float
     n: int
     alpha: float
+    groups: tuple[tuple[int, ...], ...] = ()
     size: MeasuredSize | None = None

@@ -6,6 +6,7 @@ from veridical.comparison.calibration import calibrate
 from veridical.comparison.cells import cell_bias, count_cells
 from veridical.comparison.classifiers import CLASSIFIERS, LEARNERS, make_classifier
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
+from veridical.comparison.many import compare_many
 from veridical.comparison.protocol import compare
 from veridical.comparison.rankers import make_selector
 from veridical.comparison.ranks import friedman
@@ -29,6 +30,7 @@ __all__ = [
     "calibrate",
     "cell_bias",
     "compare",
+    "compare_many",
     "corrected_resampled_t",
     "count_cells",
     "five_by_two_f",

@@ -163,6 +163,54 @@ def make_rankers(
     return rankers[0], rankers[1]
 
 
+def make_many_rankers(
+    selectors: Sequence[Any] | Mapping[str, Any], seed: int
+) -> tuple[Ranker, ...]:
+    """Turn three selectors or more into rankers with different names.
+
+    Parameters
+    ----------
+    selectors : sequence, or mapping of display name to selector
+        Selectors, or their names in ``veridical.selection.SELECTORS``.
+    seed : int
+        For selectors that use chance and have no seed of their own.
+    """
+    if isinstance(selectors, str) or not isinstance(selectors, (Sequence, Mapping)):
+        raise InputError(
+            f"selectors must be a list of selectors or a mapping of names to them, got "
+            f"{selectors!r}."
+        )
+    if len(selectors) < 3:
+        raise InputError(
+            f"There are {len(selectors)} selector(s), but compare_many takes three or "
+            "more; compare() takes two."
+        )
+    if isinstance(selectors, Mapping):
+        shown = [str(name) for name in selectors]
+        given = [_selector(one, repr(name)) for name, one in selectors.items()]
+    else:
+        given = [_selector(one, str(i + 1)) for i, one in enumerate(selectors)]
+        shown = _many_names(given)
+    twice = [name for name in shown if shown.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"Two selectors are called {twice[0]!r}; give them different names."
+        )
+    return tuple(
+        Ranker(seeded(selector, seed), name)
+        for selector, name in zip(given, shown, strict=True)
+    )
+
+
+def _many_names(selectors: list[Any]) -> list[str]:
+    """Call selectors by their class, with numbers where a class comes twice."""
+    kinds = [type(selector).__name__ for selector in selectors]
+    return [
+        f"{kind} ({kinds[: i + 1].count(kind)})" if kinds.count(kind) > 1 else kind
+        for i, kind in enumerate(kinds)
+    ]
+
+
 def seeded(estimator: Any, seed: int) -> Any:
     """Copy an estimator and fill every ``random_state`` that is None."""
     copied = clone(estimator, safe=False)
@@ -203,7 +251,7 @@ def make_selector(name: str, **parameters: Any) -> Any:
     return SELECTORS[name](**parameters)
 
 
-def _selector(given: Any, side: Side) -> Any:
+def _selector(given: Any, side: str) -> Any:
     if isinstance(given, str):
         return make_selector(given)
     if isinstance(given, type):

@@ -95,7 +95,26 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
         critical_difference=_quantile(n_selectors, alpha) * rank_error(n_selectors, n),
         n=n,
         alpha=float(alpha),
+        groups=group(means, _quantile(n_selectors, alpha) * rank_error(n_selectors, n)),
     )
+
+
+def group(mean_ranks: FloatArray, critical: float) -> tuple[tuple[int, ...], ...]:
+    """Which selectors are not told apart: the largest runs within the distance.
+
+    Examples
+    --------
+    >>> group(np.array([1.2, 3.0, 1.5, 2.4]), 1.0)
+    ((0, 2), (2, 3), (3, 1))
+    """
+    order = np.argsort(mean_ranks, kind="stable")
+    ranks = mean_ranks[order]
+    runs: list[tuple[int, int]] = []
+    for start in range(ranks.size):
+        end = int(np.searchsorted(ranks, ranks[start] + critical, side="right"))
+        if end - start > 1 and (not runs or end > runs[-1][1]):
+            runs.append((start, end))
+    return tuple(tuple(int(i) for i in order[a:b]) for a, b in runs)
 
 
 @cache
