@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import compare, estimate, study
+from veridical.cli import audit, compare, estimate, study
 from veridical.cli.failures import Verbs
 from veridical.cli.options import TakesLists
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("estimate", cls=TakesLists)(estimate.estimate)
 app.command("compare")(compare.compare)
+app.command("audit", cls=TakesLists)(audit.audit)
 app.add_typer(study.app, name="study")
 
 

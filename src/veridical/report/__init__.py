@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from veridical.report import render
+from veridical.report.audit import of as summarize_audit
 from veridical.report.estimates import of as summarize_estimates
 from veridical.report.render import check_writable
 from veridical.report.schema import AnySummary
 from veridical.report.summarize import summarize
 
+summarize.register(summarize_audit)
 summarize.register(summarize_estimates)
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]
@@ -28,9 +30,9 @@ def save(record: Any, path: str | Path) -> Path:
 
     Parameters
     ----------
-    record : Comparison or Estimates
-        What `veridical.comparison.compare` or `truth` returned, or several estimates
-        of one learner.
+    record : Comparison, Estimates or Audit
+        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        estimates of one learner.
     path : str or Path
         Where to write it.
 
@@ -52,9 +54,9 @@ def fragment(record: Any) -> str:
 
     Parameters
     ----------
-    record : Comparison or Estimates
-        What `veridical.comparison.compare` or `truth` returned, or several estimates
-        of one learner.
+    record : Comparison, Estimates or Audit
+        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        estimates of one learner.
     """
     return render.fragment(summarize(record))
 
@@ -64,13 +66,14 @@ def to_json(record: Any) -> AnySummary:
 
     Parameters
     ----------
-    record : Comparison or Estimates
-        What `veridical.comparison.compare` or `truth` returned, or several estimates
-        of one learner.
+    record : Comparison, Estimates or Audit
+        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        estimates of one learner.
 
     Returns
     -------
     dict
-        ``veridical.report.schema`` lists its keys: Summary, EstimatesSummary.
+        ``veridical.report.schema`` lists its keys: Summary, EstimatesSummary,
+        AuditSummary.
     """
     return summarize(record)

@@ -12,6 +12,7 @@ from veridical._records import Side, Winner
 
 SCHEMA = "veridical/comparison/1"
 ESTIMATES_SCHEMA = "veridical/estimates/1"
+AUDIT_SCHEMA = "veridical/audit/1"
 
 Method = Literal["in", "out", "truth"]
 
@@ -304,4 +305,77 @@ class EstimatesSummary(TypedDict):
     words: EstimatesWords
 
 
-AnySummary = Summary | EstimatesSummary
+class LaneSummary(TypedDict):
+    """One protocol of an audit: what it reached, and what it reaches on random labels.
+
+    ``protocol`` is "in" or "out"; ``null`` has one accuracy per random order of the
+    labels and is empty where none was run.
+    """
+
+    protocol: str
+    label: str
+    accuracy: IntervalSummary
+    null: list[float]
+    null_mean: float | None
+    null_low: float | None
+    null_high: float | None
+    p_value: float | None
+
+
+class FindingSummary(TypedDict):
+    """One finding; ``severity`` is "error", "warning" or "note"."""
+
+    code: str
+    title: str
+    severity: str
+    evidence: str
+    cure: str
+    details: dict[str, float]
+
+
+class PreselectionSummary(TypedDict):
+    """Columns that were chosen beforehand, by name, and who may have chosen them."""
+
+    columns: list[str]
+    selector: str
+    given: bool
+    overlap: dict[str, int]
+    p_value: float
+
+
+class AuditWords(TypedDict):
+    """The audit in sentences.
+
+    ``belief`` is "yes" (measured honestly and above chance), "open" (honestly, but not
+    above chance), "care" (there are warnings) or "no" (there are errors).
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    verdict: str
+    methods: list[str]
+
+
+class AuditSummary(TypedDict):
+    """Everything an audit's page shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["audit"]
+    learner: str
+    data: DataInfo
+    alpha: float
+    reported: str
+    lanes: list[LaneSummary]
+    optimism: IntervalSummary | None
+    balanced_accuracy: float
+    stability: IntervalSummary | None
+    n_selected: float | None
+    findings: list[FindingSummary]
+    muted: list[FindingSummary]
+    preselection: PreselectionSummary | None
+    settings: dict[str, str]
+    words: AuditWords
+
+
+AnySummary = Summary | EstimatesSummary | AuditSummary

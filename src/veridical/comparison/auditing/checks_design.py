@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, stats
 
 from veridical._records import Finding, IntArray, Severity
 from veridical.comparison.auditing.codes import finding
@@ -115,7 +115,9 @@ def imbalance(e: Evidence) -> Finding | None:
         return None
     worst = min(e.recalls, key=lambda k: e.recalls[k])
     accuracy = e.accuracy["in"]
-    beaten = accuracy.low > e.majority
+    hits = round(accuracy.value * e.n_cases)
+    by_luck = float(stats.binom.sf(hits - 1, e.n_cases, e.majority))
+    beaten = e.above_chance and by_luck <= e.alpha
     said = (
         f"Naming the largest class every time is right about {percent(e.majority)} of "
         f"the cases; the accuracy is {percent(accuracy.value)} ({span(accuracy)}), "

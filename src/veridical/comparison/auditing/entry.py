@@ -181,7 +181,7 @@ def audit(
     )
     return Audit(
         data=data.summary(data_name or "data"),
-        learner=one_line(estimator),
+        learner=estimator if isinstance(estimator, str) else one_line(estimator),
         accuracy=evidence.accuracy,
         reported="out" if procedure.columns is not None else "in",
         optimism=evidence.optimism,

@@ -1,0 +1,321 @@
+"""``veridical audit``: is the accuracy that I am about to publish an artefact?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veridical.cli import console, options
+
+if TYPE_CHECKING:
+    from veridical._records import Audit
+
+LEARNER = "svm"
+FOLDS = 10
+# Where no data are given: labels that have nothing to do with the columns.
+SOURCE, N_CASES, N_COLUMNS, SELECTOR = "random-labels", 50, 5000, "anova"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, apart from where the answer goes and how many work on it."""
+
+    data: Path | None
+    target: str | None
+    learner: str
+    selected: Path | None
+    selector: str | None
+    features: int | None
+    first: bool
+    folds: int
+    permutations: int | None
+    ignore: tuple[str, ...]
+    seed: int
+
+    def command(self) -> str:
+        """Write the command that asks it again, with nothing left to defaults."""
+        more: list[object] = ["--learner", self.learner]
+        if self.selected is not None:
+            more += ["--selected", self.selected]
+        if self.selector is not None:
+            more += ["--selector", self.selector]
+        if self.features is not None:
+            more += ["--features", self.features]
+        more += ["--first"] * self.first
+        more += ["--folds", self.folds]
+        if self.permutations is not None:
+            more += ["--permutations", self.permutations]
+        if self.ignore:
+            more += ["--ignore", *self.ignore]
+        return options.command(
+            "audit", self.data, self.target, *more, "--seed", self.seed
+        )
+
+
+def audit(
+    data: Annotated[
+        Path | None,
+        options.data_argument("random labels, with columns selected first"),
+    ] = None,
+    target: options.Target = None,
+    learner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="What learns: svm, nb, 1nn, tree, c45 or logistic."
+        ),
+    ] = LEARNER,
+    selected: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with the columns that were selected beforehand, on all cases: "
+            "a name, or a number counted from 0, per line.",
+            show_default=False,
+        ),
+    ] = None,
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Select features, anew on every training set: anova or relieff, say. "
+            "With --selected: what selected those columns.",
+            show_default=False,
+        ),
+    ] = None,
+    features: Annotated[
+        int | None, options.features_option("the selector keeps")
+    ] = None,
+    first: Annotated[
+        bool,
+        typer.Option(
+            "--first",
+            help="Select once, on all cases, before cross-validation: the mistake that "
+            "this audit is for.",
+        ),
+    ] = False,
+    folds: Annotated[int, typer.Option(help="Number of stratified folds.")] = FOLDS,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            help=r"Random orders of the labels. \[default: 100]", show_default=False
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE...",
+            help="Findings that you know of, VD008 say.",
+            show_default=False,
+        ),
+    ] = None,
+    out: options.Out = None,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    as_json: Annotated[bool, options.json_option("AuditSummary")] = False,
+) -> None:
+    """Audit an accuracy: may it be believed, or is it an artefact of selection?
+
+    Everything that looks at labels is repeated inside each training fold, and
+    the whole procedure is run on labels in random order, which shows what it
+    reports where there is nothing to find. Coded findings say what is wrong.
+
+    The exit status is 1 where a finding is an error or a warning.
+    """
+    from veridical import report
+
+    options.check_target("audit", data, target)
+    question = Question(
+        data=data,
+        target=target,
+        learner=learner,
+        selected=selected,
+        selector=selector,
+        features=features,
+        first=first,
+        folds=folds,
+        permutations=permutations,
+        ignore=tuple(ignore or ()),
+        seed=seed,
+    )
+    if data is None:
+        question = _demonstration(question)
+    _check_words(question, jobs)
+    if out is not None:
+        report.check_writable(out)
+    if not as_json and data is None:
+        typer.echo(
+            f"No data given, so these are {N_CASES} cases with labels at random and "
+            f"{N_COLUMNS} columns of noise.\nThe best {question.features} by "
+            f"{question.selector} were selected first, on all cases."
+        )
+    record = _audit(question, jobs)
+    page = None if out is None else report.save(record, out)
+    console.show(report.to_json(record), page, as_json=as_json)
+    if not record.clean:
+        raise typer.Exit(1)
+
+
+def _demonstration(question: Question) -> Question:
+    """Fill in what shows the mistake, unless something else is asked for."""
+    from veridical._records import InputError
+
+    if question.selected is not None:
+        raise InputError(
+            f"--selected {question.selected} names columns, but there is no file; give "
+            "it first: veridical audit DATA --target COLUMN --selected FILE"
+        )
+    if question.selector is not None:
+        return question
+    features = question.features or options.DEFAULT_FEATURES
+    return replace(question, selector=SELECTOR, features=features, first=True)
+
+
+def _check_words(question: Question, jobs: int) -> None:
+    """Refuse what makes no sense, before anything is read."""
+    from veridical._records import InputError
+    from veridical.comparison import make_classifier, make_selector
+    from veridical.comparison.auditing.codes import check_codes
+
+    make_classifier(question.learner)
+    if question.selector is not None:
+        make_selector(question.selector)
+    check_codes(question.ignore)
+    if question.seed < 0:
+        raise InputError(f"--seed {question.seed} is below 0; give 0 or more.")
+    if jobs == 0:
+        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
+    if question.selected is not None:
+        for option, given in (
+            ("--features", question.features is not None),
+            ("--first", question.first),
+        ):
+            if given:
+                raise InputError(
+                    f"{option} and --selected do not go together: the file says which "
+                    "columns were selected. Leave one of them out."
+                )
+    elif question.selector is None:
+        for option, given in (
+            (f"--features {question.features}", question.features is not None),
+            ("--first", question.first),
+        ):
+            if given:
+                raise InputError(
+                    f"{option} is for a selector, but there is none; add --selector "
+                    "anova, say."
+                )
+
+
+def _audit(question: Question, jobs: int) -> Audit:
+    from veridical.comparison import audit as run
+    from veridical.comparison import make_classifier
+
+    X, y, name = _data(question)
+    estimator, chosen, question = _estimator(question, X, y)
+    with console.progress_bar("Auditing") as progress:
+        record = run(
+            estimator,
+            X,
+            y,
+            **chosen,
+            cv=question.folds,
+            n_permutations=question.permutations,
+            ignore=question.ignore,
+            random_state=question.seed,
+            n_jobs=jobs,
+            data_name=name,
+            progress=progress,
+        )
+    learner = question.learner
+    if question.selector is not None and "selected" not in chosen:
+        learner = f"{learner} on the best {question.features} by {question.selector}"
+    made = " ".join(repr(make_classifier(question.learner)).split())
+    settings = {
+        **record.settings,
+        "estimator": f"{learner}: {made}",
+        **options.origin(question.data, question.command()),
+    }
+    return replace(record, learner=learner, settings=settings)
+
+
+def _data(question: Question) -> tuple[Any, Any, str]:
+    from veridical.datasets import make_random_labels, read
+
+    if question.data is None:
+        X, y = make_random_labels(N_CASES, N_COLUMNS, random_state=question.seed)
+        return X, y, f"{SOURCE} source"
+    X, y = read(question.data, question.target)
+    return X, y, question.data.name
+
+
+def _estimator(
+    question: Question, X: Any, y: Any
+) -> tuple[Any, dict[str, Any], Question]:
+    """Make what is audited; the question comes back with nothing left open."""
+    from sklearn.pipeline import make_pipeline
+
+    from veridical.comparison import make_selector
+    from veridical.comparison.protocol import check_n_features
+
+    if question.selected is not None:
+        chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}
+        if question.selector is not None:
+            chosen["selector"] = question.selector
+        return question.learner, chosen, question
+    learner = _learner(question.learner, X)
+    if question.selector is None:
+        return learner, {}, question
+    wanted = options.how_many(question.features, X.shape[1])
+    wanted = check_n_features(wanted, X.shape[1])
+    selector = make_selector(question.selector, n_features_to_select=wanted)
+    question = replace(question, features=wanted)
+    if question.first:
+        best = selector.fit(X, y).get_support(indices=True)
+        chosen = {"selected": best, "selector": question.selector}
+        return question.learner, chosen, question
+    if hasattr(X, "columns"):  # names and nominal columns reach the learner
+        selector.set_output(transform="pandas")
+    return make_pipeline(selector, *_steps(learner)), {}, question
+
+
+def _learner(name: str, X: Any) -> Any:
+    """Make a learner; sparse data are unpacked before it, since it wants tables."""
+    from scipy.sparse import issparse
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    from veridical.comparison import make_classifier
+
+    learner = make_classifier(name)
+    if not issparse(X):
+        return learner
+    unpack = FunctionTransformer(methodcaller("toarray"), accept_sparse=True)
+    return make_pipeline(unpack, learner)
+
+
+def _steps(learner: Any) -> list[Any]:
+    return [step for _, step in getattr(learner, "steps", [("", learner)])]
+
+
+def _read_columns(path: Path, X: Any) -> list[str | int]:
+    """Read names or numbers of columns, one per line."""
+    from veridical._records import InputError
+
+    try:
+        text = path.expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise InputError(
+            f"cannot read the columns in {path}: {reason}; give a text file with the "
+            "name of a column per line."
+        ) from error
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{path} names no column; give one per line.")
+    names = {str(name) for name in getattr(X, "columns", ())}
+    return [
+        line if line in names or not line.isdecimal() else int(line) for line in lines
+    ]
