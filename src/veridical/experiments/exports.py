@@ -81,9 +81,12 @@ def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
     rows: Iterable[Row] = store.rows(by_key=True)
     if only is not None:
         rows = (row for row in rows if only.contain([row.key])[0])
+    rows = list(rows)
     records = [_record(row, canonical=True) for row in rows]
     columns = list(_columns(records))
-    return pd.DataFrame.from_records(records, columns=columns or ["status"])
+    frame = pd.DataFrame.from_records(records, columns=columns or ["status"])
+    frame.attrs["seconds"] = [row.seconds for row in rows]
+    return frame
 
 
 # -- from rows to records ------------------------------------------------------------

@@ -185,7 +185,8 @@ class Store:
         DataFrame
             The coordinates, ``status``, and the values; a list becomes columns
             ``name_0``, ``name_1`` and so on. ``recipe`` tells apart cells with the
-            same coordinates that depend on something else.
+            same coordinates that depend on something else. How long each cell took
+            is no result; it is kept aside, in ``attrs["seconds"]``.
         """
         from veridical.experiments.exports import to_frame
 

@@ -22,6 +22,11 @@ _STUDIES = {
         "folds, or the bootstrap? (Kohavi 1995)",
         "accuracy_estimation",
     ),
+    "bias-corrected-bayes": (
+        "Do probabilities become honest when a model is told what selection "
+        "discarded? (Li, Zhang & Neal 2008)",
+        "bias_corrected_bayes",
+    ),
 }
 
 
