@@ -13,10 +13,12 @@ from veridical.learning.bias_corrected_normal import (
     prob_low_correlation_mixture,
 )
 from veridical.learning.c45 import C45
+from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.naive_bayes import NaiveBayes
 
 __all__ = [
     "C45",
+    "DAGSVM",
     "BiasCorrectedGaussianNB",
     "BiasCorrectedNB",
     "MedianBinarizer",
