@@ -115,8 +115,10 @@ def _best_test(
     rows: Int32Array,
     ordered: Int32Array,
     w: FloatArray,
+    is_unit: bool,
     total: float,
     counts: FloatArray,
+    tally: IntArray,
     bag: FloatArray,
     seen: IntArray,
 ) -> tuple[int, float]:
@@ -132,7 +134,7 @@ def _best_test(
             )
         else:
             gain[j], ratio[j] = nominal_split(
-                problem, j, rows, w, total, counts, bag, seen
+                problem, j, rows, w, is_unit, total, counts, tally, bag, seen
             )
     feature = choose(problem, gain, ratio)
     if feature < 0 or problem.n_values[feature] > 0:
@@ -217,6 +219,7 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     spare_rows, spare_part = np.empty(n, dtype=np.int32), np.empty(n)
     w, branch = np.empty(n), np.empty(n, dtype=np.int32)
     counts, bag = np.zeros((widest, problem.n_classes)), np.zeros(widest)
+    tally = np.zeros((2, widest, problem.n_classes), dtype=np.intp)
     seen, size = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
     begin = np.empty(widest, dtype=np.intp)
     nodes = empty_nodes(64, problem.n_classes)
@@ -229,12 +232,14 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     while len(waiting) > 0:
         node, lo, m = waiting.pop()
         here, weights = rows[lo : lo + m], part[lo : lo + m]
+        is_unit = True
         for t in range(m):
             w[here[t]] = weights[t]
+            is_unit &= weights[t] == 1.0
         total = nodes.value[node].sum()
         in_order = ordered[:, lo : lo + m]
         feature, threshold = _best_test(
-            problem, here, in_order, w, total, counts, bag, seen
+            problem, here, in_order, w, is_unit, total, counts, tally, bag, seen
         )
         if feature < 0:
             continue

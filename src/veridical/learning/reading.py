@@ -56,7 +56,8 @@ def read_training(
             f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
             "drop or label the rows without a class."
         )
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuUS":  # such are classes; others have to be looked at
+        check_classification_targets(y)
     weights = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
