@@ -48,6 +48,11 @@ def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
     if summary["kind"] == "comparison":
         console.print(_compared(summary))
         remarks = [*summary["words"]["artefacts"], *summary["words"]["sizes"]]
+    elif summary["kind"] == "audit":
+        from veridical.cli.audited import figures, remarks_on
+
+        console.print(figures(summary, _new_table))
+        remarks = remarks_on(summary)
     else:
         console.print(_estimated(summary))
         remarks = [
