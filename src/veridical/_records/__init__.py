@@ -29,6 +29,7 @@ from veridical._records.comparison import (
 )
 from veridical._records.estimates import Coverage, Estimate, Estimates
 from veridical._records.many import ManyComparison, PairVerdict
+from veridical._records.probabilities import Bin, CalibrationTable, Correction
 from veridical._records.studies import (
     Check,
     Curve,
@@ -42,9 +43,12 @@ __all__ = [
     "SEVERITIES",
     "SIDES",
     "Audit",
+    "Bin",
     "Calibration",
+    "CalibrationTable",
     "Check",
     "Comparison",
+    "Correction",
     "Coverage",
     "Curve",
     "DataSummary",

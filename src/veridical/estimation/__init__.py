@@ -16,6 +16,7 @@ from veridical.estimation.methods import (
 )
 from veridical.estimation.naming import METHODS, make_method
 from veridical.estimation.nested import NestedCV, nested_cv
+from veridical.estimation.probabilities import calibration_table
 from veridical.estimation.shortcuts import LeavesOneOut, register_shortcut
 from veridical.estimation.trust import leading_kind
 
@@ -32,6 +33,7 @@ __all__ = [
     "NestedCV",
     "RandomSubsampling",
     "Resubstitution",
+    "calibration_table",
     "corrected_t",
     "estimate",
     "for_the_command_line",
