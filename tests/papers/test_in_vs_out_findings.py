@@ -7,8 +7,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from veridical.comparison.data import Data
+from veridical.comparison.nested import nested_accuracies
 from veridical.papers.in_vs_out import STUDY
-from veridical.papers.in_vs_out_figures import CONTINUOUS, DISCRETE
+from veridical.papers.in_vs_out_figures import (
+    CONTINUOUS,
+    DISCRETE,
+    Figures,
+    give_verdicts,
+)
 from veridical.papers.in_vs_out_findings import BINOMIAL
 from veridical.papers.in_vs_out_words import together
 from veridical.report.studies import page, to_json
@@ -173,8 +180,6 @@ def test_the_slope_is_that_of_a_regression_with_a_level_per_source():
     frame.loc[late, folds] += (
         0.02 * (frame["source"] == "linear")[late].to_numpy()[:, None]
     )
-    from veridical.papers.in_vs_out_figures import Figures
-
     drawn = Figures.of(frame).cells.query("true == 0")
     (found,) = [c for c in STUDY.findings(frame).checks if c.statement[:3] == "A9."]
 
@@ -276,3 +281,42 @@ def test_nothing_at_all():
 def test_sources_have_names_of_the_study():
     spec = STUDY.plan("paper", 0)
     assert [grid.source for grid in spec.sources] == [*CONTINUOUS, *DISCRETE]
+
+
+@pytest.mark.slow
+def test_truths_test_has_its_size_for_equivalent_copies_of_features():
+    """A12: two selectors that see equivalent copies of every feature are equal.
+
+    Each feature comes in two copies with noise of their own. One selector ranks the
+    first copies, the other the second: nothing tells them apart but chance, so TRUTH's
+    test, over 100 data sets, may reject in 5 % of the experiments.
+    """
+    rng = np.random.default_rng(12)
+    n, p, n_sets, n_repeats = 40, 8, 100, 300
+    rejected = 0
+    for _ in range(n_repeats):
+        accuracy = np.empty((2, n_sets))
+        for number in range(n_sets):
+            X = rng.random((2 * n, p))
+            y = (X[:, :4].sum(axis=1) > 2).astype(np.intp)
+            copies = X + rng.normal(0, 0.2, (2, 2 * n, p))
+            for side in range(2):
+                accuracy[side, number] = best_of(copies[side], y, n)
+        rejected += int(give_verdicts(accuracy[0] - accuracy[1]) != 0)
+    assert 0.02 <= rejected / n_repeats <= 0.08
+
+
+def best_of(X, y, n):
+    """Accuracy of naive Bayes with the three columns that correlate most with y."""
+    data = Data(
+        X,
+        np.zeros(X.shape[1], dtype=bool),
+        (None,) * X.shape[1],
+        tuple(f"x{j}" for j in range(X.shape[1])),
+        y,
+        y,
+    )
+    centred = X[:n] - X[:n].mean(axis=0)
+    merit = np.abs((y[:n] - y[:n].mean()) @ centred) / np.linalg.norm(centred, axis=0)
+    order, rows = np.argsort(-merit), np.arange(2 * n)
+    return nested_accuracies(("nb",), data, rows[:n], rows[n:], order, [3])[0, 0]
