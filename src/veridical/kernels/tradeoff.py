@@ -20,8 +20,6 @@ is that of looking at all.
 |            | their correlation times that column's length              |          |
 | values     | the columns end to end; with `rows` and `start` as in CSC | (p·n,)   |
 | inverse    | 1 / length of each centred column in the set, 0 if const. | (p,)     |
-| slots      | row of `shared` that holds a chosen feature's ``|R|``, −1 | (m,)     |
-| shared     | ``|R|`` of features with all others; NaN: not known yet   | (·, p)   |
 """
 
 from __future__ import annotations
@@ -66,25 +64,25 @@ class Chosen(NamedTuple):
 
     order: IntArray
     force: FloatArray
-    slots: IntArray
     mean_relevance: FloatArray
     antiredundancy: FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _product(
-    values: Any, rows: Any, start: IntArray, i: int, centre: float, force: FloatArray
-) -> float:
-    """Multiply column i with a force; what a sparse column leaves out adds nothing."""
+def _product(column: Any, centre: float, force: FloatArray) -> float:
+    """Multiply a dense column with a force."""
     total = 0.0
-    if start.size == 0:
-        n = force.size
-        column = values[i * n : (i + 1) * n]
-        for r in range(n):
-            total += (np.float64(column[r]) - centre) * force[r]
-    else:
-        for k in range(start[i], start[i + 1]):
-            total += np.float64(values[k]) * force[rows[k]]
+    for r in range(force.size):
+        total += (np.float64(column[r]) - centre) * force[r]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _sparse_product(values: Any, rows: Any, force: FloatArray) -> float:
+    """The same; what a sparse column leaves out adds nothing, nor does its centre."""
+    total = 0.0
+    for k in range(values.size):
+        total += np.float64(values[k]) * force[rows[k]]
     return total
 
 
@@ -119,21 +117,19 @@ def _look(
     inverse: float,
     floor: float,
     force: FloatArray,
-    slots: IntArray,
-    shared: FloatArray,
     seen: int,
+    total: float,
 ) -> float:
-    """Similarity of feature i with the chosen features from number `seen` on."""
-    total = 0.0
+    """Add to `total` the similarity with the chosen features from number `seen` on."""
+    n = force.shape[1]
+    lo, hi = (i * n, (i + 1) * n) if start.size == 0 else (start[i], start[i + 1])
+    column = values[lo:hi]
     for k in range(seen, size):
-        slot = slots[k]
-        r = shared[slot, i] if slot >= 0 else np.nan
-        if np.isnan(r):
-            r = abs(_product(values, rows, start, i, centre, force[k])) * inverse
-            r = 1.0 if r > SAME else max(r, floor)
-            if slot >= 0:
-                shared[slot, i] = r
-        total += r
+        if start.size == 0:
+            r = abs(_product(column, centre, force[k])) * inverse
+        else:
+            r = abs(_sparse_product(column, rows[lo:hi], force[k])) * inverse
+        total += 1.0 if r > SAME else max(r, floor)
     return total
 
 
@@ -227,16 +223,13 @@ def _choose(
     columns: Columns,
     state: State,
     chosen: Chosen,
-    shared: FloatArray,
 ) -> tuple[int, int]:
     """The feature of most merit, the lowest index among equals; and the next best."""
     # Taken out of their records here: that is not free inside a loop.
     values, rows, start, floor = (
         columns.values, columns.rows, columns.start, columns.floor
     )  # fmt: skip
-    centre, inverse, force, slots = (
-        columns.centre, columns.inverse, chosen.force, chosen.slots
-    )  # fmt: skip
+    centre, inverse, force = columns.centre, columns.inverse, chosen.force
     relevance, similarity, known = state.relevance, state.similarity, state.known
     p = relevance.size
     share = 1.0 if size == 0 else alpha
@@ -259,9 +252,9 @@ def _choose(
             if best >= 0 and not _is_reached(form, F, least, bar):
                 continue
             if not skip and known[i] < size:
-                so_far += _look(
+                so_far = _look(
                     i, size, values, rows, start, centre[i], inverse[i], floor, force,
-                    slots, shared, known[i],
+                    known[i], so_far,
                 )  # fmt: skip
                 similarity[i], known[i] = so_far, size
                 if best >= 0 and not _is_reached(form, F, so_far, bar):
@@ -295,18 +288,17 @@ def advance(
     columns: Columns,
     state: State,
     chosen: Chosen,
-    shared: FloatArray,
 ) -> int:
     """Choose `n_steps` more features after the first `size`; return the next hint.
 
     `done` holds `gathered` and `apart`, and is updated like `state` and `chosen`.
     """
     for _ in range(n_steps):
-        j, hint = _choose(kind, size, alpha, done, hint, columns, state, chosen, shared)
-        similarity = state.similarity[j] + _look(
+        j, hint = _choose(kind, size, alpha, done, hint, columns, state, chosen)
+        similarity = _look(
             j, size, columns.values, columns.rows, columns.start, columns.centre[j],
-            columns.inverse[j], columns.floor, chosen.force, chosen.slots, shared,
-            state.known[j],
+            columns.inverse[j], columns.floor, chosen.force, state.known[j],
+            state.similarity[j],
         )  # fmt: skip
         done[0] += state.relevance[j]
         done[1] += size - similarity
@@ -317,6 +309,37 @@ def advance(
         _write_force(columns, j, chosen.force[size])
         size += 1
     return hint
+
+
+@njit(cache=True, nogil=True)
+def correlate(
+    columns: Columns, force: FloatArray, lo: int, hi: int, out: FloatArray
+) -> None:
+    """Write ``|R|`` of the features ``lo:hi`` with some chosen ones to `out`.
+
+    The same numbers, to the last bit, that `advance` finds one by one.
+    """
+    values, rows, start = columns.values, columns.rows, columns.start
+    centre, inverse, floor = columns.centre, columns.inverse, columns.floor
+    n, dense = force.shape[1], start.size == 0
+    for k in range(force.shape[0]):
+        one, target = force[k], out[k]
+        for i in range(lo, hi):
+            if dense:
+                r = _product(values[i * n : (i + 1) * n], centre[i], one)
+            else:
+                here = slice(start[i], start[i + 1])
+                r = _sparse_product(values[here], rows[here], one)
+            r = abs(r) * inverse[i]
+            target[i] = 1.0 if r > SAME else max(r, floor)
+
+
+@njit(cache=True, nogil=True)
+def absorb(similarity: FloatArray, known: Any, correlations: FloatArray) -> None:
+    """Count in the correlations of all features with the last one chosen."""
+    for i in range(similarity.size):
+        similarity[i] += correlations[i]
+        known[i] += 1
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

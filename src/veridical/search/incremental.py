@@ -17,7 +17,7 @@ import numpy as np
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.ordering import order_by_score
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run, spans
 from veridical.kernels.tradeoff import (
     DIFFERENCE,
     PRIORITIZED,
@@ -26,10 +26,10 @@ from veridical.kernels.tradeoff import (
     Chosen,
     Columns,
     State,
+    absorb,
     advance,
+    correlate,
 )
-
-_NOTHING_SHARED = np.empty((0, 0))
 
 
 class Redundancy(Protocol):
@@ -111,19 +111,22 @@ class Climb:
         if self.size:
             for old, new in zip(self._chosen, grown, strict=True):
                 new[: self.size] = old[: self.size]
-        grown.slots[:] = -1  # what was shared is gone
         self._chosen = grown
 
-    def step(
-        self,
-        redundancy: Redundancy,
-        columns: Columns,
-        n_steps: int,
-        shared: Shared | None = None,
-    ) -> None:
+    @property
+    def last(self) -> int:
+        """The feature chosen last."""
+        return int(self._chosen.order[self.size - 1])
+
+    @property
+    def force(self) -> FloatArray:
+        """The feature chosen last, ready to be correlated with others."""
+        return self._chosen.force[self.size - 1]
+
+    def step(self, redundancy: Redundancy, columns: Columns, n_steps: int) -> None:
         """Choose the next features."""
         fragile = redundancy.fragile(self.train_set)
-        at_once = n_steps if shared is None and not fragile.size else 1
+        at_once = 1 if fragile.size else n_steps
         for _ in range(0, n_steps, at_once):
             self._hint = advance(
                 at_once,
@@ -135,16 +138,17 @@ class Climb:
                 columns,
                 self._state,
                 self._chosen,
-                _NOTHING_SHARED if shared is None else shared.correlations,
             )
             self.size += at_once
             if fragile.size:
                 self._tend(redundancy, fragile, columns.floor)
 
-    def remember(self, shared: Shared) -> None:
-        """Note where the last feature's correlations are shared."""
-        last = self.size - 1
-        self._chosen.slots[last] = shared.slot(int(self._chosen.order[last]))
+    def absorb(self, correlations: FloatArray, fragile: IntArray) -> None:
+        """Be told how much every feature repeats the last one chosen."""
+        similarity, known = self._state.similarity, self._state.known
+        tended = similarity[fragile]
+        absorb(similarity, known, correlations)
+        similarity[fragile], known[fragile] = tended, self.size
 
     def _tend(self, redundancy: Redundancy, fragile: IntArray, floor: float) -> None:
         """Take the correlations of fragile columns with the last choice, one by one."""
@@ -164,7 +168,6 @@ def _room_for(n_chosen: int, n_rows: int) -> Chosen:
     return Chosen(
         np.zeros(n_chosen, dtype=np.intp),
         np.empty((n_chosen, n_rows)),
-        np.full(n_chosen, -1, dtype=np.intp),
         np.zeros(n_chosen),
         np.zeros(n_chosen),
     )
@@ -175,27 +178,35 @@ class Shared:
 
     Parameters
     ----------
-    n_features : int
-        Number of columns.
-    most : int
-        For how many features to keep them; those that come later are not shared.
+    columns : Columns
+        The training set.
+    n_threads : int
+        Threads to take correlations with.
     """
 
-    def __init__(self, n_features: int, most: int) -> None:
-        self.correlations = np.full((min(16, most), n_features), np.nan)
-        self._most, self._slots = most, dict[int, int]()
+    def __init__(self, columns: Columns, n_threads: int) -> None:
+        self._columns, self._n_threads = columns, n_threads
+        self._known: dict[int, FloatArray] = {}
+        self._most = max(16, columns.weight.size)  # as much as X
 
-    def slot(self, j: int) -> int:
-        """The row of feature `j`; −1 if there is no more room."""
-        if j not in self._slots:
-            if len(self._slots) == self._most:
-                return -1
-            self._slots[j] = len(self._slots)
-            if len(self._slots) > len(self.correlations):
-                more = min(len(self.correlations), self._most - len(self.correlations))
-                fresh = np.full((more, self.correlations.shape[1]), np.nan)
-                self.correlations = np.concatenate([self.correlations, fresh])
-        return self._slots[j]
+    def find(self, climbs: Sequence[Climb]) -> dict[int, FloatArray]:
+        """Correlations of every feature with those that the climbs chose last."""
+        new = {climb.last: climb.force for climb in climbs}
+        found = {j: self._known[j] for j in new if j in self._known}
+        missing = [j for j in new if j not in found]
+        if missing:
+            n_features = self._columns.inverse.size
+            force = np.stack([new[j] for j in missing])
+            out = np.empty((len(missing), n_features))
+            jobs = [
+                (self._columns, force, lo, hi, out)
+                for lo, hi in spans(n_features, self._n_threads, minimum=1000)
+            ]
+            run(correlate, jobs, self._n_threads)
+            found |= dict(zip(missing, out, strict=True))
+            if len(self._known) < self._most:
+                self._known |= found
+        return found
 
 
 def climb_together(
@@ -242,20 +253,24 @@ def _side_by_side(
     n_threads: int,
 ) -> None:
     """Step through one training set together, sharing correlations."""
-    shared = Shared(climbs[0].relevance.size, max(16, columns.weight.size))
-    n_threads = min(n_threads, len(climbs))
-    groups = [climbs[k::n_threads] for k in range(n_threads)]
+    shared = Shared(columns, n_threads)
+    fragile = redundancy.fragile(climbs[0].train_set)
+    parts = [climbs[k::n_threads] for k in range(min(n_threads, len(climbs)))]
+    found: dict[int, FloatArray] = {}
 
-    def step(group: Sequence[Climb]) -> None:
-        for climb in group:
-            climb.step(redundancy, columns, 1, shared)
+    def step(part: Sequence[Climb]) -> None:
+        for climb in part:
+            if found:
+                climb.absorb(found[climb.last], fragile)
+            climb.step(redundancy, columns, 1)
 
     for _ in range(n_steps):
-        run(step, [(group,) for group in groups], n_threads)
-        for climb in climbs:
-            climb.remember(shared)
+        run(step, [(part,) for part in parts], n_threads)
+        found = shared.find(climbs)
         if tick is not None:
             tick()
+    for climb in climbs:
+        climb.absorb(found[climb.last], fragile)
 
 
 def complete(order: Sequence[int], relevance: FloatArray) -> IntArray:

@@ -3,8 +3,16 @@
 from veridical.selection._base import Selector
 from veridical.selection._fcbf import FCBF
 from veridical.selection._hsic import HSIC
-from veridical.selection._incremental import MRMR, DifferentialPrioritization
+from veridical.selection._incremental import MRMR
 from veridical.selection._mdl import MDLDiscretizer
+from veridical.selection._predictor_sets import (
+    best_alpha,
+    class_accuracy,
+    class_relevance,
+    count_class_features,
+    size_averaged_accuracy,
+)
+from veridical.selection._prioritization import DifferentialPrioritization
 from veridical.selection._relieff import ReliefF
 from veridical.selection._svmrfe import SVMRFE
 from veridical.selection._univariate import AnovaF, Correlation, InformationGain
@@ -34,4 +42,9 @@ __all__ = [
     "InformationGain",
     "MDLDiscretizer",
     "ReliefF",
+    "best_alpha",
+    "class_accuracy",
+    "class_relevance",
+    "count_class_features",
+    "size_averaged_accuracy",
 ]

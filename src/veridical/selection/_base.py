@@ -139,6 +139,10 @@ class Selector(SelectorMixin, BaseEstimator):
         # Said before a long ranking, not after it.
         _count(self.n_features_to_select, n_features, n_features, warn=False)
         (ranking,) = self._rankings(data, sets)
+        return self._store_ranking(ranking)
+
+    def _store_ranking(self, ranking: Ranking) -> Self:
+        n_features = ranking.order.size
         n_selected = _count(self.n_features_to_select, n_features, ranking.n_kept)
         self.order_ = ranking.order
         self.ranking_ = np.empty(n_features, dtype=np.intp)
@@ -331,7 +335,7 @@ def _count(
                 f"n_features_to_select={wanted} is more than the {n_features} features "
                 "of X; all of them are selected.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return min(int(wanted), n_features)
     if not 0 < wanted <= 1:

@@ -1,0 +1,124 @@
+"""The exponent of differential prioritization, chosen on splits of the training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._records import FloatArray, InputError, IntArray, Labelled
+from veridical.kernels.dagsvm import walk_nested
+from veridical.kernels.draws import stratified_split
+from veridical.kernels.threads import run
+
+#: What is tried unless the user says otherwise.
+ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
+#: Largest predictor set that is tried, unless more features are to be selected.
+LARGEST = 100
+TEST_SHARE = 1 / 3
+
+Split = tuple[IntArray, IntArray]
+
+
+def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
+    """Draw stratified splits, two thirds for training.
+
+    Raises
+    ------
+    InputError
+        If the classes are too small for that.
+    """
+    rng = np.random.default_rng(seed)
+    splits = [stratified_split(codes, TEST_SHARE, rng) for _ in range(n_splits)]
+    if not splits[0][1].size:
+        raise InputError(
+            "alpha='auto' splits the training data, but every class has a single "
+            "case; give a number for alpha."
+        )
+    return splits
+
+
+def score_alphas(
+    data: Labelled,
+    splits: Sequence[Split],
+    orders: Sequence[Sequence[IntArray]],
+    sizes: IntArray,
+    classifier: Any,
+    n_threads: int,
+) -> FloatArray:
+    """Accuracy of every alpha at every size, averaged over the splits.
+
+    Parameters
+    ----------
+    data : Labelled
+        The training data.
+    splits : sequence of (train, test)
+        Rows of it.
+    orders : sequence of n_splits sequences of n_alphas int arrays
+        Features selected on the training rows of each split, best first.
+    sizes : int array
+        Sizes of predictor sets, growing.
+    classifier : classifier or None
+        Fitted at every size; one that has ``predict_nested`` is asked for all sizes at
+        once. None is the linear DAGSVM with C = 1 on standardized features.
+    n_threads : int
+        Threads for None.
+
+    Returns
+    -------
+    array of shape (n_alphas, n_sizes)
+        Shares of test cases named rightly.
+    """
+    predict = _nested if classifier is None else _with(classifier)
+    n_alphas = len(orders[0])
+    found = np.empty((len(splits), n_alphas, sizes.size))
+
+    def one(f: int, a: int) -> None:
+        train, test = splits[f]
+        order = orders[f][a][: sizes[-1]]
+        X = np.asarray(data.values[:, order], dtype=np.float64)
+        predicted = predict(X[train], data.y[train], X[test], sizes)
+        found[f, a] = (predicted == data.y[test]).mean(axis=1)
+
+    jobs = [(f, a) for f in range(len(splits)) for a in range(n_alphas)]
+    run(one, jobs, n_threads if classifier is None else 1)
+    return found.mean(axis=0)
+
+
+def _nested(X: FloatArray, y: IntArray, cases: FloatArray, sizes: IntArray) -> IntArray:
+    """Predict by a linear DAGSVM on standardized features; see `kernels.dagsvm`."""
+    _, codes = np.unique(y, return_inverse=True)
+    present = np.unique(y)
+    order = np.argsort(codes, kind="stable")
+    deviation = X.std(axis=0)
+    centre, scale = X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+    start = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.intp)
+    found = np.empty((sizes.size, len(cases)), dtype=np.intp)
+    walk_nested(
+        np.ascontiguousarray(((X - centre) / scale)[order].T),
+        np.ascontiguousarray(((cases - centre) / scale).T),
+        start,
+        1.0,
+        sizes,
+        found,
+    )
+    return present[found]
+
+
+def _with(classifier: Any) -> Callable[..., Any]:
+    if hasattr(classifier, "predict_nested"):
+        return lambda X, y, cases, sizes: classifier.predict_nested(
+            X, y, cases, sizes.tolist()
+        )
+    if not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
+        raise InputError(
+            f"classifier={classifier!r} is no classifier; it needs fit and predict."
+        )
+    return lambda X, y, cases, sizes: np.array(
+        [
+            clone(classifier).fit(X[:, :size], y).predict(cases[:, :size])
+            for size in sizes
+        ]
+    )

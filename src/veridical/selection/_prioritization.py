@@ -1,0 +1,392 @@
+"""Differential prioritization: relevance against antiredundancy, with an exponent."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
+from veridical.criteria.anova import cap_infinite
+from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.kernels.ordering import order_by_score
+from veridical.kernels.trainsets import TrainSets
+from veridical.search.incremental import (
+    Climb,
+    climb_together,
+    complete,
+    prioritized,
+    take_turns,
+)
+from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
+from veridical.selection._base import Abilities, _count
+from veridical.selection._incremental import IncrementalSelector
+from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A ranking, and V and U of its beginnings where one search made it."""
+
+    ranking: Ranking
+    path: tuple[FloatArray, FloatArray] | None
+
+
+class DifferentialPrioritization(IncrementalSelector):
+    """Trade relevance against antiredundancy with an exponent.
+
+    Starts with the most relevant feature and adds the one that makes
+    ``V^alpha U^(1 - alpha)`` of the chosen set largest [1]_: V is the mean relevance
+    (ratio of the sums of squares between and within classes), U the mean of
+    ``1 - |correlation|`` over all pairs. ``alpha=1`` ranks by relevance alone; a small
+    alpha wants features that differ from each other, which pays with many classes.
+    Cost: at most one pass over X for each feature searched, mostly much less.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number, a share of all, or None for all.
+    alpha : float in (0, 1] or "auto", default=0.5
+        Weight of relevance. "auto" tries `alphas` on random splits of the training
+        data and takes the one whose predictor sets of 2, 3, … features are the most
+        accurate on average; the mean of those that tie.
+    relevance : {"all-classes", "one-vs-all"}, default="all-classes"
+        One relevance for all classes at once, or one search for each class against the
+        rest; then the classes take turns in giving their best feature not yet taken.
+    n_searched : int or None, default=100
+        How many features the search orders (at least `n_features_to_select`); the
+        others follow by relevance. None searches all.
+    alphas : sequence of float or None, default=None
+        What "auto" tries; None is 0.1, 0.2, …, 1.
+    n_splits : int, default=10
+        How many splits "auto" makes: stratified, two thirds for training.
+    classifier : classifier or None, default=None
+        What "auto" judges predictor sets by. None is a linear DAGSVM with C = 1 on
+        standardized features, which is quick at all sizes; any other is fitted at
+        every size, unless it has ``predict_nested`` (see
+        :class:`veridical.learning.DAGSVM`).
+    random_state : int, RandomState or None, default=None
+        Decides the splits of "auto".
+    n_jobs : int or None, default=None
+        Number of threads; None uses all that numba has.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The exponent that was used.
+    scores_ : ndarray of shape (n_features,)
+        Relevance of each feature by itself, all classes at once.
+    relevance_path_, antiredundancy_path_ : ndarray of shape (n_searched,)
+        V and U of the first 1, 2, 3, … features; not with ``relevance="one-vs-all"``.
+    alpha_accuracy_ : ndarray of shape (n_alphas,)
+        Size-averaged accuracy of each of the `alphas`; only with ``alpha="auto"``.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    See Also
+    --------
+    MRMR : Relevance divided by redundancy.
+
+    Notes
+    -----
+    A feature that is constant within every class has infinite relevance; it is set to
+    a thousand times the largest finite one, with a warning. A constant feature is
+    uncorrelated with all others, so that a small alpha may choose it: drop constants
+    beforehand (:class:`ExpressionFilter` does). With ``relevance="one-vs-all"`` the
+    class whose first feature is the most relevant begins, so that the names of the
+    classes do not matter.
+
+    The accuracy in `alpha_accuracy_` belongs to the choice of alpha: it is not an
+    estimate of how good the selected features are. For that, put the selector into a
+    pipeline and give it to :func:`veridical.estimation.estimate`.
+
+    References
+    ----------
+    .. [1] C. H. Ooi, M. Chetty & S. W. Teng, "Differential prioritization between
+       relevance and redundancy in correlation-based feature selection techniques for
+       multiclass gene expression data", BMC Bioinformatics 7:320 (2006).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from veridical.selection import DifferentialPrioritization
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> list(DifferentialPrioritization(3, alpha=0.5).fit(X, y).get_feature_names_out())
+    ['flavanoids', 'color_intensity', 'proline']
+    """
+
+    _abilities: ClassVar = Abilities()
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        alpha: float | Literal["auto"] = 0.5,
+        relevance: Literal["all-classes", "one-vs-all"] = "all-classes",
+        n_searched: int | None = 100,
+        alphas: Sequence[float] | None = None,
+        n_splits: int = 10,
+        classifier: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.relevance = relevance
+        self.n_searched = n_searched
+        self.alphas = alphas
+        self.n_splits = n_splits
+        self.classifier = classifier
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def path(self, X: Any, y: Any, alphas: Any = None) -> list[Self]:
+        """Fit for many alphas at once.
+
+        The searches share relevance and correlations: ten alphas cost a small multiple
+        of one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The training data.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        alphas : sequence of float, optional
+            Exponents; 0.1, 0.2, …, 1 by default.
+
+        Returns
+        -------
+        list of DifferentialPrioritization
+            A fitted selector for each alpha, with ``order_``, ``relevance_path_`` and
+            ``antiredundancy_path_`` as a fit of its own would give.
+        """
+        wanted = _check_alphas(ALPHAS if alphas is None else alphas, "alphas")
+        reader = clone(self)
+        data = reader._read(X, y)
+        sets = TrainSets.all_rows(len(data.y))
+        by_alpha = reader._search(data, sets, wanted)
+        fitted = []
+        for alpha, (found,) in zip(wanted, by_alpha, strict=True):
+            one = clone(self).set_params(alpha=alpha)
+            for name in ("n_features_in_", "feature_names_in_", "classes_"):
+                if hasattr(reader, name):
+                    setattr(one, name, getattr(reader, name))
+            fitted.append(one._store(found, alpha))
+        return fitted
+
+    # -- what selectors share --------------------------------------------------------
+
+    def _n_steps(self, data: Labelled) -> int | None:
+        known = self.relevance == "all-classes" and not self._is_auto
+        return super()._n_steps(data) if known else None
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.alpha, str) and self.alpha == "auto"
+
+    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+        self._check_relevance()
+        if not self._is_auto:
+            (alpha,) = _check_alphas([self.alpha], "alpha")
+            (found,) = self._search(data, sets, [alpha])
+            self._last: tuple[_Found, float, FloatArray | None] = found[0], alpha, None
+            return [one.ranking for one in found]
+        rankings = []
+        for s, rows in enumerate(self._rows_of(sets)):
+            alpha, accuracy = self._choose_alpha(_take(data, rows))
+            one = TrainSets.from_indices([rows], len(data.y))
+            ((found_one,),) = self._search(data, one, [alpha])
+            rankings.append(found_one.ranking)
+            if s == 0:
+                self._last = found_one, alpha, accuracy
+        return rankings
+
+    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+        super()._keep(data, sets)
+        found, alpha, accuracy = self.__dict__.pop("_last")
+        self._store_path(found, alpha)
+        if accuracy is not None:
+            self.alpha_accuracy_ = accuracy
+        return self
+
+    def _store(self, found: _Found, alpha: float) -> Self:
+        """Take a search for a fit."""
+        self._store_ranking(found.ranking)
+        self._store_path(found, alpha)
+        return self
+
+    def _store_path(self, found: _Found, alpha: float) -> None:
+        self.alpha_ = alpha
+        if found.path is not None:
+            self.relevance_path_, self.antiredundancy_path_ = found.path
+
+    def _check_relevance(self) -> None:
+        if self.relevance not in ("all-classes", "one-vs-all"):
+            raise InputError(
+                f"relevance={self.relevance!r} is not known; use 'all-classes' or "
+                "'one-vs-all'."
+            )
+
+    # -- choosing alpha --------------------------------------------------------------
+
+    @staticmethod
+    def _rows_of(sets: TrainSets) -> Sequence[IntArray]:
+        if not sets.indices:
+            raise InputError(
+                "alpha='auto' splits the training data, which sample_weight does not "
+                "allow; give a number for alpha, or no weights."
+            )
+        return sets.indices
+
+    def _choose_alpha(self, data: Labelled) -> tuple[float, FloatArray]:
+        """Try all alphas on splits of the data; return the best, and how all did."""
+        wanted = _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
+        whole = isinstance(self.n_splits, Integral)
+        if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
+            raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        splits = draw_splits(data.y, int(self.n_splits), seed)
+        sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
+        n_features = data.values.shape[1]
+        largest = max(
+            LARGEST, _count(self.n_features_to_select, n_features, 0, warn=False)
+        )
+        largest = min(largest, self._depth(n_features))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of parts, not of the data
+            by_alpha = self._search(data, sets, wanted, depth=largest)
+        orders = [
+            [of_set[f].ranking.order for of_set in by_alpha] for f in range(len(splits))
+        ]
+        sizes = np.arange(min(2, largest), largest + 1, dtype=np.intp)
+        found = score_alphas(
+            data, splits, orders, sizes, self.classifier, self._n_threads
+        )
+        accuracy = np.asarray(size_averaged_accuracy(found))
+        return best_alpha(wanted, accuracy), accuracy
+
+    # -- searching -------------------------------------------------------------------
+
+    def _search(
+        self,
+        data: Labelled,
+        sets: TrainSets,
+        alphas: Sequence[float],
+        depth: int | None = None,
+    ) -> list[list[_Found]]:
+        """Search with every alpha in every training set."""
+        self._check_relevance()
+        each = self.relevance == "one-vs-all"
+        redundancy = CorrelationRedundancy(data, sets, self._n_threads, against=each)
+        if depth is None:
+            depth = self._depth(data.values.shape[1])
+        if each:
+            return self._one_vs_all(redundancy, alphas, depth)
+        scores = redundancy.variances.ratio()
+        if np.isinf(scores).any():
+            _warn_infinite()
+        relevance = [cap_infinite(row) for row in scores]
+        climbs = [
+            [Climb(row, prioritized(alpha), s) for s, row in enumerate(relevance)]
+            for alpha in alphas
+        ]
+        everyone = [climb for of_alpha in climbs for climb in of_alpha]
+        climb_together(everyone, redundancy, depth, self._ticker, self._n_threads)
+        return [
+            [
+                _Found(
+                    Ranking(complete(climb.order, climb.relevance), row, row.size),
+                    (climb.relevance_path, climb.antiredundancy_path),
+                )
+                for climb, row in zip(of_alpha, scores, strict=True)
+            ]
+            for of_alpha in climbs
+        ]
+
+    def _one_vs_all(
+        self, redundancy: CorrelationRedundancy, alphas: Sequence[float], depth: int
+    ) -> list[list[_Found]]:
+        parts = redundancy.variances
+        against, scores = parts.ratio_against(), parts.ratio()
+        if np.isinf(against).any():
+            _warn_infinite()
+        relevance = [
+            [cap_infinite(row) for k, row in enumerate(rows) if parts.weight[s, k] > 0]
+            for s, rows in enumerate(against)
+        ]
+        places = [(a, s) for a in range(len(alphas)) for s in range(len(relevance))]
+        climbs = {
+            (a, s): [Climb(row, prioritized(alphas[a]), s) for row in relevance[s]]
+            for a, s in places
+        }
+        everyone = [climb for group in climbs.values() for climb in group]
+        merged: dict[tuple[int, int], list[int]] = {place: [] for place in places}
+        while min(map(len, merged.values())) < depth:
+            # Classes that share features need more than their share of steps.
+            short = depth - min(map(len, merged.values()))
+            n_steps = -(-short // parts.weight.shape[1])
+            climb_together(everyone, redundancy, n_steps, self._ticker, self._n_threads)
+            merged = {
+                place: take_turns([c.order for c in _strongest_first(group)], depth)
+                for place, group in climbs.items()
+            }
+        return [
+            [
+                _Found(
+                    Ranking(complete(merged[a, s], cap_infinite(row)), row, row.size),
+                    None,
+                )
+                for s, row in enumerate(scores)
+            ]
+            for a in range(len(alphas))
+        ]
+
+
+def _take(data: Labelled, rows: IntArray) -> Labelled:
+    """Some rows as a problem of their own."""
+    y = data.y[rows]
+    present, codes = np.unique(y, return_inverse=True)
+    values = np.asarray(data.values[rows])
+    return Labelled(values, data.nominal, codes.astype(np.intp), present.size)
+
+
+def _check_alphas(given: Any, name: str) -> list[float]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        given = [given]
+    given = list(given)
+    if not given:
+        raise InputError(f"{name} is empty; give one exponent or more.")
+    for alpha in given:
+        number = isinstance(alpha, Real) and not isinstance(alpha, bool)
+        if not number or not 0 < float(alpha) <= 1:
+            auto = ", and 'auto' chooses" if name == "alpha" else ""
+            raise InputError(
+                f"{name}={alpha!r} lies outside (0, 1]; 1 is relevance alone{auto}."
+            )
+    return [float(alpha) for alpha in given]
+
+
+def _strongest_first(climbs: list[Climb]) -> list[Climb]:
+    """Order classes by the relevance of their first feature, ties by what they chose.
+
+    Not by their names or numbers: classes that tie and chose alike are alike.
+    """
+    climbs = sorted(climbs, key=lambda climb: climb.order)
+    strength = np.array([climb.relevance[climb.order[0]] for climb in climbs])
+    return [climbs[k] for k in order_by_score(strength, rtol=1e-10)]
+
+
+def _warn_infinite() -> None:
+    warnings.warn(
+        "Some features are constant within every class, so their relevance is "
+        "infinite; it was set to a thousand times the largest finite one.",
+        UserWarning,
+        stacklevel=6,
+    )
