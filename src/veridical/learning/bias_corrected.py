@@ -12,11 +12,11 @@ from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.threads import thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold
+from veridical.learning.bias_corrected_columns import check_threshold, read_labels
 from veridical.learning.bias_corrected_event import TIES
 from veridical.learning.bias_corrected_features import Features, Kept
 from veridical.learning.bias_corrected_patterns import RULES
-from veridical.learning.reading import read_table, read_training
+from veridical.learning.reading import read_table
 
 #: Test cases whose likelihoods are held in memory at once.
 _CHUNK = 4096
@@ -194,7 +194,9 @@ class BiasCorrectedNB(Corrected):
             The fitted classifier itself.
         """
         prior = self._check_parameters()
-        X, y, _ = read_training(self, X, y, None, self.categorical_features)
+        by_dtype = isinstance(self.categorical_features, str | None)
+        X = read_table(self, X, reset=True, nominal=not by_dtype)
+        y = read_labels(self, X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         sizes = np.bincount(codes).astype(np.intp)
         if sizes.size < 2:
@@ -226,7 +228,7 @@ class BiasCorrectedNB(Corrected):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        by_dtype = isinstance(self.categorical_features, str)
+        by_dtype = isinstance(self.categorical_features, str | None)
         X = read_table(self, X, reset=False, nominal=not by_dtype)
         values = self._features.values_of(X, np.flatnonzero(self.support_))
         parts = [

@@ -6,12 +6,35 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
 
 from veridical._records import FloatArray, InputError
 
 #: The cut of a column that holds zeros and ones already.
 PLAIN_CUT = 0.5
+
+
+def read_labels(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
+    """Check the class labels of the cases of a table."""
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None; pass the class labels."
+        )
+    labels = column_or_1d(y, warn=True)
+    check_consistent_length(X, labels)
+    missing = np.asarray(pd.isna(labels))
+    if missing.any():
+        raise InputError(
+            f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
+            "drop or label the rows without a class."
+        )
+    check_classification_targets(labels)
+    return labels
 
 
 def median_cuts(values: NDArray[Any]) -> FloatArray:
