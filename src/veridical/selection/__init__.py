@@ -1,6 +1,7 @@
 """Feature selectors with scikit-learn's manners: a criterion and a search each."""
 
 from veridical.selection._base import Selector
+from veridical.selection._expression import ExpressionFilter
 from veridical.selection._fcbf import FCBF
 from veridical.selection._hsic import HSIC
 from veridical.selection._incremental import MRMR
@@ -39,6 +40,7 @@ __all__ = [
     "AnovaF",
     "Correlation",
     "DifferentialPrioritization",
+    "ExpressionFilter",
     "InformationGain",
     "MDLDiscretizer",
     "ReliefF",
