@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._records import InputError
 from veridical.datasets import load, make_monks
-from veridical.learning import NaiveBayes
+from veridical.learning import C45, NaiveBayes
 
 
 def expected_failures(estimator):
@@ -463,3 +463,17 @@ def test_accuracies_of_the_accuracy_paper(
         model = NaiveBayes().fit(X.iloc[train], y[train])
         scores.append(model.score(X.iloc[test], y[test]))
     assert 100 * np.mean(scores) == pytest.approx(published, abs=tolerance)
+
+
+@pytest.mark.parametrize("learner", [NaiveBayes, C45])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", None, "b"], "no label in row 1"),
+        ([0.0, 1.0, np.nan], "no label in row 2"),
+        (None, "target y is None"),
+    ],
+)
+def test_missing_labels_are_refused_alike(learner, y, message):
+    with pytest.raises(InputError, match=message):
+        learner().fit([[1.0], [2.0], [3.0]], y)

@@ -358,7 +358,8 @@ def _codes_of(
         return _codes(_object_if_text(series.to_numpy()), known, label)
     if isinstance(series.dtype, pd.CategoricalDtype):
         # It holds codes already; only its few categories need to be looked up.
-        codes = series.array.codes
+        kept: Any = series.array
+        codes = kept.codes
         declared = _object_if_text(series.dtype.categories.to_numpy())
         if known is None:
             if codes.min(initial=0) >= 0:

@@ -1,22 +1,17 @@
-"""Naive Bayes on many training sets: sums over rows, taken once and corrected.
+"""Naive Bayes on many training sets at once, from sums over their rows.
 
-The sums of a training set are those of all rows, less the rows it lacks (or of its own
-rows, if those are fewer). Each column is measured from its class mean, so that little
-is lost in the subtraction; what is lost is bounded, and a split in which the two best
-classes come closer than the bound is left to a plain fit.
+The sums are corrected, not taken anew, so they may be off by rounding. By how much is
+known, and a split in which the two best classes come closer than that is left to a
+plain fit.
 
-=======  ==========================================================  ===============
-symbol   meaning                                                     shape
-=======  ==========================================================  ===============
-S, K     number of training sets, of classes
-change   what to add to the multiplicities of the rows               (S, n) sparse
-whole    whether a set starts from all rows or from none             (S,)
-size     cases of each class in each set                             (S, K)
-weight   those whose value is known                                  (S, K, p)
-mean     their mean                                                  (S, K, p)
-var      variance that the learner would use                         (S, K, p)
-loose    relative error that var, and mean over √var, may have       (S, K)
-=======  ==========================================================  ===============
+======  ===========================================================  ===============
+symbol  meaning                                                      shape
+======  ===========================================================  ===============
+S, K    number of training sets, of classes
+mean    mean that the learner would use                              (S, K, p)
+var     variance that it would use                                   (S, K, p)
+loose   relative error that var, and mean over √var, may have        (S, K)
+======  ===========================================================  ===============
 """
 
 from __future__ import annotations
@@ -27,110 +22,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from veridical._records import FloatArray, IntArray
 from veridical.datasets import Encoded, encode
+from veridical.estimation.naive_sums import EPS, Moments, RowSums, moments_of
 from veridical.estimation.splits import Split, flatten
 
 BoolArray = NDArray[np.bool_]
 
-_EPS = np.finfo(np.float64).eps
 _BLOCK = 1 << 23  # numbers kept of the training sets at a time
 _CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
 
 #: A relative error beyond this is past what a first-order bound can speak about.
 _LOOSEST = 1e-2
-
-
-# -- sums over training sets ---------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RowSums:
-    """Sums over the rows of many training sets."""
-
-    change: Any
-    whole: FloatArray
-
-    @classmethod
-    def over(cls, splits: Sequence[Split], n_rows: int) -> RowSums:
-        """Find how each training set differs from all rows, or from none."""
-        whole = np.zeros(len(splits))
-        rows, changes, starts = [], [], [0]
-        for s, split in enumerate(splits):
-            if split.leaves_out and 2 * len(split.test) < n_rows:
-                whole[s], differs = 1.0, split.test
-                changes.append(np.full(len(differs), -1.0))
-            else:
-                counts = np.bincount(split.train, minlength=n_rows)
-                differs = np.flatnonzero(counts)
-                changes.append(counts[differs].astype(np.float64))
-            rows.append(differs)
-            starts.append(starts[-1] + differs.size)
-        change = sparse.csr_array(
-            (np.concatenate(changes), np.concatenate(rows), np.array(starts)),
-            shape=(len(splits), n_rows),
-        )
-        return cls(change, whole)
-
-    def of(self, values: FloatArray) -> FloatArray:
-        """Sum the rows of a matrix over every training set."""
-        return np.outer(self.whole, values.sum(axis=0)) + self.change @ values
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Class sizes, means and raw variances of numeric columns in every training set."""
-
-    size: FloatArray
-    weight: FloatArray
-    mean: FloatArray
-    var: FloatArray
-    overall_mean: FloatArray
-    overall_var: FloatArray
-    mean_error: FloatArray
-    var_error: FloatArray
-
-
-def _moments(
-    values: FloatArray, codes: IntArray, n_classes: int, sums: RowSums
-) -> Moments:
-    n, p = values.shape
-    n_sets = len(sums.whole)
-    known = ~np.isnan(values)
-    size = sums.of((codes[:, None] == np.arange(n_classes)).astype(float))
-    weight, mean, var, mean_error, var_error = (
-        np.zeros((n_sets, n_classes, p)) for _ in range(5)
-    )
-    rounding = 4 * n * _EPS
-    largest = np.where(known, np.abs(values), 0.0).max(axis=0, initial=0.0)
-    for k in range(n_classes):
-        mine = known & (codes == k)[:, None]
-        n_known = mine.sum(axis=0)
-        centre = np.where(mine, values, 0.0).sum(axis=0) / np.maximum(n_known, 1)
-        shifted = np.where(mine, values - centre, 0.0)
-        weight[:, k] = sums.of(mine.astype(float))
-        first, second = sums.of(shifted), sums.of(shifted**2)
-        w = np.maximum(weight[:, k], 1.0)
-        offset = first / w
-        mean[:, k] = centre + offset
-        var[:, k] = np.maximum(second / w - offset**2, 0.0)
-        # How much the sums, and a plain fit's own, may be off by rounding.
-        scale = (shifted**2).sum(axis=0) + np.abs(second)
-        ratio = np.sqrt(np.maximum(n_known / w, 1.0))
-        mean_error[:, k] = rounding * (ratio * np.sqrt(scale / w) + largest)
-        var_error[:, k] = rounding * scale / w * (1 + 2 * ratio)
-    total = np.maximum(weight.sum(axis=1), 1.0)
-    # Taken from one of the class means, so that a large common part does no harm.
-    origin = mean[:, :1]
-    overall = origin[:, 0] + (weight * (mean - origin)).sum(axis=1) / total
-    spread = weight * (var + (mean - overall[:, None]) ** 2)
-    return Moments(
-        size, weight, mean, var, overall, spread.sum(axis=1) / total, mean_error,
-        var_error,
-    )  # fmt: skip
 
 
 # -- the numeric part of a fitted model ----------------------------------------------
@@ -227,7 +132,7 @@ class Judgement:
                     self.joint[part, k] -= 0.5 * (distance + volume)
                 loose = model.loose[s, k]
                 size = distance + largest[s, k]
-                bound = (distance + p) * loose + 4 * (p + 4) * _EPS * size
+                bound = (distance + p) * loose + 4 * (p + 4) * EPS * size
                 self.slack[part, k] += np.where(loose > _LOOSEST, np.inf, bound)
 
     def add_names(self, logs: FloatArray, places: IntArray, sets: IntArray) -> None:
@@ -240,7 +145,7 @@ class Judgement:
                 line = logs[sets[part, None], k, places[part]]
                 total = line.sum(axis=1)
                 self.joint[part, k] += total
-                self.slack[part, k] += 4 * (q + 4) * _EPS * np.abs(line).sum(axis=1)
+                self.slack[part, k] += 4 * (q + 4) * EPS * np.abs(line).sum(axis=1)
 
     def decide(self, tests: Sequence[IntArray], unfit: Any) -> Any:
         """Name the most probable class; doubt a split where rounding could decide."""
@@ -293,7 +198,7 @@ def gaussian_nb(
     parts = []
     for some in _in_blocks(splits, 6 * n_classes * values.shape[1]):
         sums = RowSums.over(some, len(values))
-        moments = _moments(values, codes, n_classes, sums)
+        moments = moments_of(values, codes, n_classes, sums)
         model = _as_gaussian_nb(moments, smoothing)
         tests = [split.test for split in some]
         sets, rows = flatten(tests)
@@ -395,7 +300,7 @@ def mixed_nb(
     parts = []
     for some in _in_blocks(splits, n_classes * width):
         sums = RowSums.over(some, len(codes))
-        moments = _moments(values, codes, n_classes, sums)
+        moments = moments_of(values, codes, n_classes, sums)
         model = _as_naive_bayes(moments, estimator.min_std, constant, spread)
         tests = [split.test for split in some]
         sets, rows = flatten(tests)

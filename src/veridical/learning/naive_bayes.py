@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import _safe_indexing, column_or_1d
-from sklearn.utils.multiclass import (
-    _check_partial_fit_first_call,
-    check_classification_targets,
-)
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets import encode
 from veridical.datasets.wording import listed, show
+from veridical.learning.reading import read_table, read_training
 from veridical.learning.sufficient import (
     ZERO_COUNTS,
     Sums,
@@ -190,7 +181,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False, nominal=any(self._nominal))
+        X = read_table(self, X, reset=False, nominal=any(self._nominal))
         table = encode(X, categories=self.categories_)
         with np.errstate(divide="ignore"):  # a class that never came has no chance
             result = np.log(self.class_count_ / self.class_count_.sum())
@@ -253,15 +244,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     ) -> Self:
         self._check_parameters()
         chosen = self.categorical_features if first else self._nominal
-        X = self._validate(X, reset=first, nominal=not _is_from_dtype(chosen))
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        check_consistent_length(X, y)
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weights.all():  # a case without weight is as good as absent
-            X, y, weights = _without_weightless(X, y, weights)
+        X, y, weights = read_training(self, X, y, sample_weight, chosen, reset=first)
         table = encode(X, chosen)
         if classes is None:
             classes = np.unique(y)
@@ -282,14 +265,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 f"min_std={self.min_std!r} must be positive and at most 1: it is a "
                 "share of a column's standard deviation."
             )
-
-    def _validate(self, X: Any, *, reset: bool, nominal: bool) -> Any:
-        """Check names and shape; leave columns of a frame and nominal ones as are."""
-        if nw.dependencies.is_into_dataframe(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        dtype = None if nominal else [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=False)
 
     def _derive(self) -> None:
         """Compute from the sums what prediction needs."""
@@ -332,15 +307,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
 
 # -- small things --------------------------------------------------------------------
-
-
-def _is_from_dtype(chosen: Any) -> bool:
-    return chosen is None or (isinstance(chosen, str) and chosen == "from_dtype")
-
-
-def _without_weightless(X: Any, y: Any, weights: FloatArray) -> tuple[Any, Any, Any]:
-    kept = np.flatnonzero(weights)
-    return _safe_indexing(X, kept), y[kept], weights[kept]
 
 
 def _class_codes(y: NDArray[Any], classes: NDArray[Any]) -> IntArray:

@@ -35,14 +35,43 @@ def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
 
 
 def read_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, chosen: Any
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    chosen: Any,
+    *,
+    reset: bool = True,
 ) -> tuple[Any, NDArray[Any], FloatArray]:
-    """Check table, labels and weights; cases without weight are left out.
+    """Check what is to be learned from; cases without weight are left out.
 
-    `chosen` is the estimator's ``categorical_features``.
+    Parameters
+    ----------
+    estimator : classifier
+        Who learns; it is told the number and the names of the columns.
+    X, y, sample_weight : array-like
+        What was given to ``fit``.
+    chosen : "from_dtype", None, bool mask, integer indices or names
+        Which columns are nominal.
+    reset : bool, default=True
+        Whether this is the first batch, rather than one that must fit the first.
+
+    Returns
+    -------
+    X : array or data frame
+        The features, ready for `veridical.datasets.encode`.
+    y : array of shape (n_samples,)
+        The labels.
+    weights : array of shape (n_samples,)
+        All positive.
+
+    Raises
+    ------
+    InputError
+        If there are no labels, or one is missing.
     """
     by_dtype = chosen is None or (isinstance(chosen, str) and chosen == "from_dtype")
-    X = read_table(estimator, X, reset=True, nominal=not by_dtype)
+    X = read_table(estimator, X, reset=reset, nominal=not by_dtype)
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
