@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("estimate", cls=TakesLists)(estimate.estimate)
-app.command("compare")(compare.compare)
+app.command("compare", cls=TakesLists)(compare.compare)
 app.command("audit", cls=TakesLists)(audit.audit)
 app.add_typer(study.app, name="study")
 

@@ -1,4 +1,4 @@
-"""``veridical compare``: which of two selectors is better, and may I believe it?"""
+"""``veridical compare``: which selector is better, and may I believe it?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import typer
 from veridical.cli import console, options
 
 if TYPE_CHECKING:
-    from veridical._records import Comparison
+    from veridical._records import Comparison, ManyComparison
 
+SELECTORS = ("relieff", "fcbf")
 DEFAULT_TEST = "corrected-t"
 # The paper's own example, run where no data are given.
 SOURCE, N_TRAIN, N_SETS, PAPERS_TEST = "linear", 125, 100, "paired-t"
@@ -24,21 +25,31 @@ class Question:
 
     data: Path | None
     target: str | None
-    selectors: tuple[str, str]
+    selectors: tuple[str, ...]
     classifiers: list[str]
     features: int | None
     folds: int
+    repeats: int
     test: str
+    calibrated: bool
     seed: int
 
-    def settings(self) -> dict[str, Any]:
+    @property
+    def many(self) -> bool:
+        """Whether more than two selectors are compared."""
+        return len(self.selectors) > 2
+
+    def pair(self) -> dict[str, Any]:
         """Arguments that `compare` and `truth` share, the number of features aside."""
         a, b = self.selectors
+        return {"a": a, "b": b, **self.settings()}
+
+    def settings(self) -> dict[str, Any]:
+        """Arguments for any number of selectors."""
+        repeated = self.repeats > 1
         return {
-            "a": a,
-            "b": b,
             "classifier": self.classifiers,
-            "cv": self.folds,
+            "cv": f"{self.repeats}x{self.folds}" if repeated else self.folds,
             "test": self.test,
             "random_state": self.seed,
         }
@@ -53,7 +64,9 @@ class Question:
             *self.selectors,
             *(word for name in self.classifiers for word in ("--classifier", name)),
             *("--features", n_features, "--folds", self.folds),
+            *(("--repeats", self.repeats) if self.repeats > 1 else ()),
             *("--test", self.test, "--seed", self.seed),
+            *(("--calibrated",) if self.calibrated else ()),
         )
 
 
@@ -63,12 +76,14 @@ def compare(
     ] = None,
     target: options.Target = None,
     selectors: Annotated[
-        tuple[str, str],
+        list[str] | None,
         typer.Option(
-            metavar="A B",
-            help="Two selectors, such as relieff, fcbf or information-gain.",
+            metavar="A B...",
+            help="Two selectors or more, such as relieff, fcbf or information-gain; "
+            rf"with spaces or commas between them. \[default: {' '.join(SELECTORS)}]",
+            show_default=False,
         ),
-    ] = ("relieff", "fcbf"),
+    ] = None,
     classifier: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,21 +95,33 @@ def compare(
     ] = None,
     features: Annotated[int | None, options.features_option("each selects")] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(help="How often the cross-validation is repeated.", min=1)
+    ] = 1,
     test: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=rf"How folds are tested: {DEFAULT_TEST} or {PAPERS_TEST}. "
+            help="How folds are tested: corrected-t, paired-t, five-by-two-t, "
+            "five-by-two-f, repeated-cv-t, sorted-runs-t or bayesian-correlated-t. "
             rf"\[default: {DEFAULT_TEST}, but {PAPERS_TEST} in the paper's example]",
             show_default=False,
         ),
     ] = None,
+    calibrated: Annotated[
+        bool,
+        typer.Option(
+            "--calibrated",
+            help="Take p-values from a null measured on data like these; costs as much "
+            "as 200 comparisons.",
+        ),
+    ] = False,
     out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: Annotated[bool, options.json_option("Summary")] = False,
+    as_json: Annotated[bool, options.json_option("Summary or ManySummary")] = False,
 ) -> None:
-    """Compare two feature selectors: which is better, and may I believe it?
+    """Compare feature selectors: which is better, and may I believe it?
 
     A classifier is cross-validated on what each selector chooses: with the
     selection repeated inside every fold (IN), and with it made once, on all
@@ -102,7 +129,8 @@ def compare(
 
     Without DATA this runs the example of Refaeilzadeh, Tang and Liu (2007)
     on a source that can be sampled for ever, and so shows the TRUTH beside
-    IN and OUT.
+    IN and OUT. Three selectors or more are compared pair by pair, with
+    p-values that allow for the number of pairs, and by their mean ranks.
     """
     from veridical import report
 
@@ -110,24 +138,77 @@ def compare(
     question = Question(
         data=data,
         target=target,
-        selectors=selectors,
+        selectors=_names(selectors),
         classifiers=classifier or ["svm"],
         features=features,
         folds=folds,
-        test=test or (PAPERS_TEST if data is None else DEFAULT_TEST),
+        repeats=repeats,
+        test=test or DEFAULT_TEST,
+        calibrated=calibrated,
         seed=seed,
     )
+    if test is None and data is None and not question.many:
+        question = replace(question, test=PAPERS_TEST)
     if out is not None:
         report.check_writable(out)
-    if not as_json and data is None:
+    if not as_json and data is None and question.many:
+        typer.echo(f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.")
+    elif not as_json and data is None:
         typer.echo(
             f"No data given, so this is the paper's own example: the {SOURCE} source, "
             f"{N_TRAIN} cases.\nIts truth is known, from {N_SETS} data sets with "
             "independent test sets."
         )
-    record = _on_source(question, jobs) if data is None else _on_file(question, jobs)
+    record: Comparison | ManyComparison
+    if question.many:
+        record = _many(question, jobs)
+    else:
+        record = (_on_source if data is None else _on_file)(question, jobs)
     page = None if out is None else report.save(record, out)
     console.show(report.to_json(record), page, as_json=as_json)
+
+
+def _names(selectors: list[str] | None) -> tuple[str, ...]:
+    """Take names with spaces or commas between them; at least two, all different."""
+    from veridical._records import InputError
+
+    words = [word for given in selectors or SELECTORS for word in given.split(",")]
+    names = tuple(word.strip() for word in words if word.strip())
+    if len(names) < 2:
+        raise InputError(
+            f"--selectors names {len(names)} selector(s); a comparison takes two or "
+            "more: --selectors relieff fcbf"
+        )
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice and len(names) > 2:
+        raise InputError(f"--selectors names {twice[0]} twice; name each once.")
+    return names
+
+
+def _many(question: Question, jobs: int) -> ManyComparison:
+    from veridical.comparison import compare_many
+    from veridical.datasets import SOURCES, read
+
+    if question.data is None:
+        X, y = SOURCES[SOURCE](N_TRAIN, random_state=question.seed)
+        name = f"{SOURCE} source"
+    else:
+        X, y = read(question.data, question.target)
+        name = question.data.name
+    with console.progress_bar("IN and OUT") as progress:
+        record = compare_many(
+            question.selectors,
+            X,
+            y,
+            n_features=options.how_many(question.features, X.shape[1]),
+            n_jobs=jobs,
+            data_name=name,
+            calibrated=question.calibrated,
+            progress=progress,
+            **question.settings(),
+        )
+    origin = options.origin(question.data, question.command(record.n_features))
+    return replace(record, settings={**record.settings, **origin})
 
 
 def _on_file(question: Question, jobs: int) -> Comparison:
@@ -143,8 +224,9 @@ def _on_file(question: Question, jobs: int) -> Comparison:
             n_features=options.how_many(question.features, X.shape[1]),
             n_jobs=jobs,
             data_name=question.data.name,
+            calibrated=question.calibrated,
             progress=progress,
-            **question.settings(),
+            **question.pair(),
         )
     return _with_origin(record, question)
 
@@ -156,13 +238,18 @@ def _on_source(question: Question, jobs: int) -> Comparison:
 
     X, y = SOURCES[SOURCE](N_TRAIN, random_state=question.seed)
     common = {
-        **question.settings(),
+        **question.pair(),
         "n_jobs": jobs,
         "n_features": options.how_many(question.features, X.shape[1]),
     }
     with console.progress_bar("IN and OUT") as progress:
         record = run(
-            X=X, y=y, data_name=f"{SOURCE} source", progress=progress, **common
+            X=X,
+            y=y,
+            data_name=f"{SOURCE} source",
+            calibrated=question.calibrated,
+            progress=progress,
+            **common,
         )
     with console.progress_bar(f"TRUTH, {N_SETS} data sets") as progress:
         known = truth(

@@ -48,6 +48,13 @@ def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
     if summary["kind"] == "comparison":
         console.print(_compared(summary))
         remarks = [*summary["words"]["artefacts"], *summary["words"]["sizes"]]
+    elif summary["kind"] == "many":
+        from veridical.cli.compared import pairs, ranked
+
+        console.print(ranked(summary, _new_table))
+        console.print()
+        console.print(pairs(summary, _new_table))
+        remarks = [summary["words"]["recommendation"], *summary["words"]["sizes"]]
     elif summary["kind"] == "audit":
         from veridical.cli.audited import figures, remarks_on
 

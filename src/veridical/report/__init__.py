@@ -13,12 +13,14 @@ from typing import Any
 from veridical.report import render
 from veridical.report.audit import of as summarize_audit
 from veridical.report.estimates import of as summarize_estimates
+from veridical.report.many import of as summarize_many
 from veridical.report.render import check_writable
 from veridical.report.schema import AnySummary
 from veridical.report.summarize import summarize
 
 summarize.register(summarize_audit)
 summarize.register(summarize_estimates)
+summarize.register(summarize_many)
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from veridical._records import Side, Winner
+from veridical.report.many_schema import ManySummary
 
 SCHEMA = "veridical/comparison/1"
 ESTIMATES_SCHEMA = "veridical/estimates/1"
@@ -378,4 +379,4 @@ class AuditSummary(TypedDict):
     words: AuditWords
 
 
-AnySummary = Summary | EstimatesSummary | AuditSummary
+AnySummary = Summary | EstimatesSummary | AuditSummary | ManySummary

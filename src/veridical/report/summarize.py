@@ -85,15 +85,13 @@ def _comparison(record: Comparison) -> Summary:
         "data": data_info(record.data),
         "methods": [_method(record, m) for m in METHODS if m in record.accuracy],
         "by_classifier": _by_classifier(record),
-        "optimism": {
-            side: _interval(record.optimism[side]) for side in record.optimism
-        },
+        "optimism": {side: interval(record.optimism[side]) for side in record.optimism},
         "bias_imbalance": {m: float(v) for m, v in record.bias_imbalance.items()},
         "bias_reference": "TRUTH" if "truth" in record.accuracy else "IN",
         "n_selections": {m: int(s[0, ..., 0].size) for m, s in record.selected.items()},
         "features": _features(record),
         "stability": {
-            method: {side: _interval(own[side]) for side in own}
+            method: {side: interval(own[side]) for side in own}
             for method, own in record.stability.items()
         },
         "seconds": {side: float(taken) for side, taken in record.seconds.items()},
@@ -142,8 +140,9 @@ def _alpha(record: Comparison) -> float:
     return next((float(v.test.alpha) for v in record.verdicts.values()), stored)
 
 
-def _interval(interval: tuple[float, float, float]) -> IntervalSummary:
-    value, low, high = interval
+def interval(bounds: tuple[float, float, float]) -> IntervalSummary:
+    """Turn a value with its interval into plain numbers."""
+    value, low, high = bounds
     return {"value": float(value), "low": finite(low), "high": finite(high)}
 
 
@@ -163,8 +162,11 @@ def data_info(data: DataSummary) -> DataInfo:
 
 
 def _difference(verdict: Verdict | None) -> DifferenceSummary | None:
-    if verdict is None:
-        return None
+    return None if verdict is None else difference(verdict)
+
+
+def difference(verdict: Verdict) -> DifferenceSummary:
+    """Turn a verdict into plain numbers and strings."""
     test = verdict.test
     return {
         "winner": verdict.winner,

@@ -1,0 +1,143 @@
+"""Several selectors: the same numbers as pair by pair, corrected, ranked, worded."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from veridical._records import InputError
+from veridical.comparison import compare, compare_many, friedman
+from veridical.comparison.many import adjust
+from veridical.comparison.ranks import group
+
+COMMON = {"n_features": 5, "classifier": "nb", "cv": 5, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def record(anova, worst, first, problem):
+    selectors = {"best": anova, "worst": worst, "first": first}
+    return compare_many(selectors, *problem, **COMMON)
+
+
+def test_pairs_are_those_of_compare(record, anova, worst, first, problem):
+    given = (anova, worst, first)
+    for pair, (i, j) in zip(record.pairs["in"], combinations(range(3), 2), strict=True):
+        alone = compare(given[i], given[j], *problem, **COMMON)
+        assert (pair.first, pair.second) == (i, j)
+        assert pair.verdict == alone.verdicts["in"]
+        for method in ("in", "out"):
+            assert np.array_equal(
+                record.accuracy[method][[i, j]], alone.accuracy[method]
+            )
+            assert np.array_equal(
+                record.selected[method][[i, j]], alone.selected[method]
+            )
+        assert record.optimism[i] == alone.optimism["a"]
+        assert record.stability["in"][j] == alone.stability["in"]["b"]
+
+
+def test_order_of_the_selectors_is_nothing(record, anova, worst, first, problem):
+    turned = compare_many(
+        {"first": first, "worst": worst, "best": anova}, *problem, **COMMON, n_jobs=2
+    )
+    assert np.array_equal(turned.accuracy["in"], record.accuracy["in"][::-1])
+    assert turned.friedman["in"].mean_ranks == record.friedman["in"].mean_ranks[::-1]
+
+
+def test_ranks_are_those_of_the_folds(record):
+    found = record.friedman["in"]
+    alone = friedman(record.scores["in"])
+    assert found.mean_ranks == alone.mean_ranks
+    assert found.p_value == alone.p_value
+    assert found.n == 5
+    assert found.size.design.startswith("3 selectors, 5 folds of 100 cases")
+    ranks = stats.rankdata(-record.scores["in"], axis=0).mean(axis=1)
+    assert found.mean_ranks == pytest.approx(ranks)
+
+
+def test_corrections():
+    p = np.array([0.01, 0.04, 0.03, 0.005, 0.9])
+    # By hand: 0.005·5, 0.01·4, 0.03·3, then 0.04·2 must not fall below 0.09.
+    assert adjust(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.9])
+    assert adjust(p, "bonferroni") == pytest.approx([0.05, 0.2, 0.15, 0.025, 1.0])
+    assert np.array_equal(adjust(p, "none"), p)
+    assert (adjust(p, "holm") <= adjust(p, "bonferroni")).all()
+
+
+def test_a_correction_can_only_take_verdicts_away(anova, worst, first, problem):
+    selectors = {"best": anova, "worst": worst, "first": first}
+    loose = compare_many(selectors, *problem, **COMMON, correction="none")
+    strict = compare_many(selectors, *problem, **COMMON, correction="bonferroni")
+    for one, other in zip(loose.pairs["in"], strict.pairs["in"], strict=True):
+        assert other.adjusted == pytest.approx(min(1, 3 * one.adjusted))
+        assert other.better in (one.better, None)
+        winner = {"a": one.first, "b": one.second, "draw": None}
+        assert one.better == winner[one.verdict.winner]
+    assert any(pair.better is not None for pair in loose.pairs["in"])
+
+
+def test_what_may_be_claimed(record):
+    text = record.recommendation
+    assert text.startswith("You may claim, under IN (3 pairs, Holm's correction): ")
+    assert "best selects better than" in text
+    assert "The accuracies to report are IN's:" in text
+
+
+def test_equal_selectors_are_not_told_apart(anova, problem):
+    record = compare_many(
+        {"one": anova, "two": anova, "three": anova}, *problem, **COMMON
+    )
+    assert all(pair.better is None for pair in record.pairs["in"])
+    assert record.friedman["in"].p_value == 1
+    assert record.friedman["in"].groups == ((0, 1, 2),)
+    assert "Do not claim that any" in record.recommendation
+    assert "neither IN nor OUT sees a difference" in record.recommendation
+
+
+def test_out_alone_supports_no_claim(anova, worst, first, problem):
+    record = compare_many([anova, worst, first], *problem, **COMMON, methods=("out",))
+    assert record.recommendation.startswith("Do not claim that any is better: OUT")
+    assert record.optimism == ()
+    assert record.stability == {}
+    assert record.names == ("AnovaRanker (1)", "AnovaRanker (2)", "FirstColumns")
+
+
+def test_calibrated(anova, worst, first, problem):
+    record = compare_many(
+        [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=20
+    )
+    for pair in record.pairs["in"]:
+        assert pair.verdict.test.name.endswith(", calibrated")
+        assert pair.verdict.test.size.n_simulations == 40
+
+
+def test_to_frame(record):
+    frame = record.to_frame()
+    assert len(frame) == 2 * 3 * 5
+    assert set(frame["selector"]) == {"best", "worst", "first"}
+    means = frame[frame["method"] == "in"].groupby("selector")["accuracy"].mean()
+    assert means["best"] == pytest.approx(record.scores["in"][0].mean())
+
+
+def test_groups_are_maximal():
+    assert group(np.array([1.0, 2.0, 3.0]), 0.5) == ()
+    assert group(np.array([3.0, 1.0, 2.0]), 5) == ((1, 2, 0),)
+    assert group(np.array([1.0, 1.4, 2.0, 2.3]), 1.0) == ((0, 1, 2), (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("selectors", "options", "message"),
+    [
+        (["anova", "fcbf"], {}, "takes three or more"),
+        ("anova", {}, "must be a list of selectors"),
+        (["anova", "fcbf", "nothing"], {}, "no selector 'nothing'"),
+        (["anova", "fcbf", 3], {}, "Selector 3 is 3"),
+        (["anova"] * 3, {"test": "bayesian-correlated-t"}, "has no p-value"),
+        (["anova"] * 3, {"correction": "holmes"}, "did you mean 'holm'"),
+        (["anova"] * 3, {"test": "five-by-two-f"}, "use cv='5x2'"),
+    ],
+)
+def test_refusals(problem, selectors, options, message):
+    with pytest.raises(InputError, match=message):
+        compare_many(selectors, *problem, **{**COMMON, **options})

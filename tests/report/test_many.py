@@ -1,0 +1,133 @@
+"""The page of several selectors: numbers, sentences, critical differences."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from tests.report import hostile
+from tests.report.markup import Page
+
+from veridical import report
+from veridical._records import DataSummary
+from veridical.comparison import compare_many
+from veridical.report import many_draw, render
+from veridical.report.many_schema import ManySummary
+
+
+class Fixed:
+    """Ranks the columns in an order of its own."""
+
+    def __init__(self, first):
+        self.first = first
+
+    def rank_many(self, X, y, train_sets):
+        merit = X[0] if self.first else -X[0]
+        return [np.argsort(merit) for _ in train_sets]
+
+
+def made(gap=0.0, methods=("in", "out"), names=("Alpha", "Beta", "Gamma"), **options):
+    rng = np.random.default_rng(0)
+    y = np.resize(["no", "yes"], 100)
+    X = rng.normal(size=(100, 9))
+    X[:, :3] += gap * (y == "yes")[:, None]
+    X[0] = np.arange(9)  # the first row tells a selector which columns are good
+    selectors = dict(zip(names, (Fixed(True), Fixed(False), Fixed(False)), strict=True))
+    return compare_many(
+        selectors,
+        X,
+        y,
+        n_features=3,
+        classifier="nb",
+        methods=methods,
+        random_state=0,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def decided():
+    return made(2.0)
+
+
+def test_summary_survives_json(decided):
+    summary = report.to_json(decided)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert set(summary) == set(ManySummary.__annotations__)
+
+
+def test_the_first_sentence_answers(decided):
+    words = report.to_json(decided)["words"]
+    assert words["belief"] == "yes"
+    assert words["headline"].startswith("Alpha is better than Beta and Gamma")
+    assert "mean rank 1.00" in words["evidence"]
+    assert (
+        "Friedman's test in Iman and Davenport's form, nominal 5 %"
+        in (words["evidence"])
+    )
+    undecided = report.to_json(made())["words"]
+    assert undecided["belief"] == "open"
+    assert "do not tell which of 3 selectors is better" in undecided["headline"]
+    leaky = report.to_json(made(2.0, methods=("out",)))["words"]
+    assert leaky["belief"] == "no"
+
+
+def test_a_test_that_claims_too_much_is_believed_with_care():
+    record = made(1.0, test="paired-t", cv="10x10")
+    words = report.to_json(record)["words"]
+    assert words["belief"] == "care"
+    assert (
+        "claims too much in such a design (nominal 5 %, measured" in (words["headline"])
+    )
+
+
+def test_sizes_stand_beside_p_values(decided):
+    sizes = report.to_json(decided)["words"]["sizes"]
+    assert sizes[0].startswith("IN, pairs (corrected resampled t test): nominal 5 %")
+    assert "n = 2000 data sets on which neither is better" in sizes[0]
+    assert sizes[1].startswith("IN, Friedman's test takes folds for independent: nom")
+    page = render.page(report.to_json(decided))
+    assert "nominal\N{NO-BREAK SPACE}5" not in page
+    assert "measured" in page
+
+
+def test_the_picture_shows_ranks_and_groups(decided):
+    summary = report.to_json(decided)
+    picture = ET.fromstring(many_draw.critical_differences(summary)["in"])
+    dots = [e for e in picture.iter() if e.tag.endswith("circle")]
+    assert len(dots) == 3
+    (clique,) = (e for e in picture.iter() if e.get("class") == "vd-clique")
+    line = clique[0]
+    place = [float(line.get(end).rstrip("%")) for end in ("x1", "x2")]
+    # Beta and Gamma share their rank, 2.5 of 3: three quarters of the way.
+    at = many_draw.LEFT + 0.75 * (many_draw.RIGHT - many_draw.LEFT)
+    assert place == pytest.approx([at - 0.5, at + 0.5], abs=0.1)
+    words = picture.get("aria-label")
+    assert "mean ranks over 10 folds, 1 is best: Alpha 1.00, Beta 2.50" in words
+    assert "Not told apart: Beta and Gamma." in words
+
+
+def test_the_page_is_whole_and_closed(decided, tmp_path):
+    text = decided.save(tmp_path / "many.html").read_text()
+    page = Page(text)
+    assert [level for level, _ in page.headings][:2] == [1, 2]
+    for name in decided.names:
+        assert text.count(name) > 3
+    assert "http" not in text.split("</head>")[1].replace("http-equiv", "")
+    assert "Holm" in text
+    assert "<script" not in text
+    assert decided._repr_html_().startswith("<style>")
+
+
+def test_hostile_names_stay_names(decided):
+    tame = Page(render.page(report.to_json(decided)))
+    for bad in hostile.PAYLOADS[::6]:
+        record = replace(decided, names=(bad, "Beta", "Gamma"), recommendation=bad)
+        wild = Page(render.page(report.to_json(record)))
+        assert wild.elements == tame.elements
+
+
+def test_data_is_described(decided):
+    assert isinstance(decided.data, DataSummary)
+    assert report.to_json(decided)["data"]["n_samples"] == 100
