@@ -70,6 +70,13 @@ def test_figures_are_those_of_the_record():
             "Report 85.0 % (95 % interval 67.0 to 100.0 %), not 94.0 %",
         ),
         (records.leaky(honest=0.7, p_value=0.01), "no", "Report 70.0 %"),
+        (
+            records.leaky(
+                records.finding(severity="warning"), honest=0.94, p_value=0.01
+            ),
+            "care",
+            "it made no difference here: selected inside each training fold",
+        ),
         (records.leaky(NOTE), "open", "do not look selected by these labels, but"),
         (
             records.leaky(NOTE, honest=0.9, p_value=0.01),

@@ -44,6 +44,12 @@ def lane(summary: AuditSummary, protocol: str) -> LaneSummary | None:
     return next((x for x in summary["lanes"] if x["protocol"] == protocol), None)
 
 
+def lane_value(summary: AuditSummary, protocol: str) -> float | None:
+    """Find the accuracy under a protocol."""
+    found = lane(summary, protocol)
+    return None if found is None else found["accuracy"]["value"]
+
+
 def above_chance(summary: AuditSummary) -> bool:
     """Whether the honest accuracy beats labels in random order."""
     inside = lane(summary, "in")
@@ -74,6 +80,12 @@ def _headline(summary: AuditSummary) -> tuple[str, str]:
             return "no", (
                 f"Do not believe the {reported}: with the columns selected inside each "
                 f"training fold it is {honest}, no better than on random labels."
+            )
+        if leaks and percent(lane_value(summary, "in")) == reported:
+            return "care", (
+                "The columns were selected with the test cases in view, but it made no "
+                "difference here: selected inside each training fold they give "
+                f"{honest}."
             )
         if leaks:
             return "no" if "error" in severities else "care", (

@@ -129,20 +129,30 @@ def _f_ratios(values: FloatArray, members: list[FloatArray]) -> FloatArray:
 
 def _cells(values: FloatArray, nominal: Any) -> tuple[FloatArray, IntArray]:
     """Cut columns in thirds, or take their categories; whose each cell is."""
-    parts, owner = [], []
-    for j, is_nominal in enumerate(nominal):
-        column = values[:, j]
-        known = ~np.isnan(column)
-        if not is_nominal and known.any():
-            cuts = np.quantile(column[known], (1 / 3, 2 / 3))
-            place = np.searchsorted(cuts, column, side="left").astype(np.float64)
-        else:
-            place = column
-        place = np.where(known, place, -1.0)
-        _, codes = np.unique(place, return_inverse=True)
+    simple = ~nominal & ~np.isnan(values).any(axis=0)
+    numbers = values[:, simple]
+    cuts = np.quantile(numbers, (1 / 3, 2 / 3), axis=0)
+    place = (numbers > cuts[0]).astype(np.intp) + (numbers > cuts[1])
+    parts = [place == third for third in range(3)]
+    owner = [np.flatnonzero(simple)] * 3
+    for j in np.flatnonzero(~simple):
+        codes = _places(values[:, j], bool(nominal[j]))
         parts.append(codes[:, None] == np.arange(codes.max() + 1))
         owner.append(np.full(codes.max() + 1, j))
-    return np.hstack(parts).astype(np.float64), np.concatenate(owner)
+    cells, owners = np.hstack(parts), np.concatenate(owner)
+    held = cells.any(axis=0)  # ties may leave a third empty
+    return cells[:, held].astype(np.float64), owners[held]
+
+
+def _places(column: FloatArray, is_nominal: bool) -> IntArray:
+    """Number the thirds or categories of one column; missing is one of its own."""
+    known = ~np.isnan(column)
+    place = column
+    if not is_nominal and known.any():
+        cuts = np.quantile(column[known], (1 / 3, 2 / 3))
+        place = np.searchsorted(cuts, column, side="left").astype(np.float64)
+    _, codes = np.unique(np.where(known, place, -1.0), return_inverse=True)
+    return codes.astype(np.intp)
 
 
 def _chi_squares(

@@ -108,10 +108,12 @@ def percent(share: float) -> str:
 def points(difference: float) -> str:
     """Write a difference of shares.
 
-    >>> points(0.246), points(-0.01)
-    ('+24.6 points', '−1.0 points')
+    >>> points(0.246), points(-0.01), points(0.0)
+    ('+24.6 points', '−1.0 points', '0.0 points')
     """
-    return f"{100 * difference:+.1f} points".replace("-", "\N{MINUS SIGN}")
+    size = round(100 * difference, 1)
+    text = f"{size:+.1f}" if size else "0.0"
+    return f"{text} points".replace("-", "\N{MINUS SIGN}")
 
 
 def span(interval: Any) -> str:

@@ -114,7 +114,8 @@ def _principal(values: FloatArray) -> Mark | None:
 def _imputed(values: FloatArray) -> Mark | None:
     """A value that occurs again and again and is the mean of all others."""
     count = 0
-    for column in values.T:
+    repeats = (np.diff(np.sort(values, axis=0), axis=0) == 0).any(axis=0)
+    for column in values[:, repeats].T:
         distinct, counts = np.unique(column, return_counts=True)
         most = counts.argmax()
         repeated, times = distinct[most], counts[most]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from veridical._records import IntArray, Interval, Preselection
 from veridical.comparison.auditing import nulls
@@ -35,7 +34,7 @@ def gather(
 ) -> Evidence:
     """Measure everything once."""
     codes, data = procedure.codes(), procedure.data
-    with threadpool_limits(limits=1):
+    with nulls.one_thread():
         inside = procedure.inside(codes, splits)
         outside = None
         if procedure.columns is not None:

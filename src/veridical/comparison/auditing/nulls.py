@@ -20,12 +20,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import stdtrit
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from veridical._records import FloatArray, IntArray, Interval, Null
 from veridical.comparison.auditing.procedures import Procedure
@@ -112,13 +113,24 @@ def _work(
     codes = procedure.codes()
     values = np.empty((len(protocols), len(part)))
     # BLAS sums in another order on another number of threads; one is always the same.
-    with threadpool_limits(limits=1):
+    with one_thread():
         for i, b in enumerate(part):
             mixed, splits = orders.draw(int(b), codes, procedure.classes)
             for p, protocol in enumerate(protocols):
                 run = procedure.inside if protocol == "in" else procedure.outside
                 values[p, i] = run(mixed, splits).accuracy
     return values
+
+
+def one_thread() -> Any:
+    """Hold BLAS to one thread; more are no gain on small tables."""
+    return _threads().limit(limits=1)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Look for the libraries that use threads; once, since looking takes a while."""
+    return ThreadpoolController()
 
 
 def summarise(accuracies: FloatArray, observed: float) -> Null:
