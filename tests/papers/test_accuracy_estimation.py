@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -335,12 +336,47 @@ def test_the_command_line_tells_and_writes(nothing_there, tmp_path, monkeypatch)
     assert shown["ok"] == shown["planned"]
 
 
+def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
+    """Run with two data sets there, look with one of them gone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("veridical.cli.study._executor", lambda *_: Serial())
+    monkeypatch.setattr("veridical.papers.accuracy_data.load", small_vehicle)
+    spec = tmp_path / "spec.toml"
+    text = "folds = [2]\nbootstraps = [1]\nn_runs = 1\nn_holdouts = 1\n"
+    spec.write_text(f'data = ["rand", "vehicle"]\n{text}')
+    call = ["study", "run", "accuracy-estimation", "--spec", str(spec)]
+    get_table.cache_clear()
+
+    with monkeypatch.context() as there:
+        there.setattr("veridical.papers.accuracy_data.available", lambda: ["vehicle"])
+        assert CliRunner().invoke(app, call).exit_code == 0
+        call[1] = "show"
+        assert "Stored but not shown" not in CliRunner().invoke(app, call).stdout
+    monkeypatch.setattr("veridical.papers.accuracy_data.available", list)
+    spec.write_text(f'data = ["rand"]\n{text}')
+    get_table.cache_clear()
+
+    # counts of the data, 2 learners x 1 holdout, 2 learners x (2 kinds of folds + 1)
+    sentence = "because their files are not here: Vehicle (9 cells)."
+    assert sentence in CliRunner().invoke(app, call).stdout
+    shown = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
+    assert sentence in shown["absent"][0]
+    assert STUDY.absences({"rand": 3, "grid": 2}) == ()
+
+
+def small_vehicle(name):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(130, 3)), rng.integers(2, size=130)
+
+
 def test_a_study_without_findings_has_no_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["study", "show", "in-vs-out", "--out", "p.html"])
+    plain = SimpleNamespace(name="plain")
+    monkeypatch.setattr("veridical.cli.study._find", lambda name: plain)
+    result = CliRunner().invoke(app, ["study", "show", "plain", "--out", "p.html"])
 
     assert result.exit_code == 2
-    assert "in-vs-out has no page of its own yet" in result.stderr
+    assert "plain has no page of its own yet" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -182,6 +182,7 @@ def show(
     path = store or Path(f"{name}.sqlite")
     chosen: Any = _spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
+    absent = study_report.absences(study, path)
     conditions = parse_where(where or [])
     failures: list[dict[str, Any]] = []
     if store is not None or path.exists():
@@ -202,6 +203,7 @@ def show(
             "spec": chosen.model_dump(mode="json"),
             **_numbers(counts),
             "failures": failures,
+            "absent": absent,
             **study_report.as_json(found, out),
         }
         typer.echo(json.dumps(content, indent=2))
@@ -210,6 +212,8 @@ def show(
     for key, value in chosen.model_dump(mode="json").items():
         typer.echo(f"  {key}: {in_one_line(json.dumps(value))}")
     typer.echo(str(counts))
+    for sentence in absent:
+        typer.echo(in_one_line(sentence))
     for failure in failures:
         cell = ", ".join(f"{key} {value}" for key, value in failure["cell"].items())
         words = f"  {failure['status']}: {cell}: {failure['detail'] or ''}"

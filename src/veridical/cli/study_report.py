@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,24 @@ def tell_notices(study: Any, spec: Any) -> None:
     if hasattr(study, "notices"):
         for sentence in study.notices(spec):
             typer.echo(in_one_line(sentence), err=True)
+
+
+def absences(study: Any, path: Path) -> list[str]:
+    """Say which cells of a store are not shown because their data cannot be read here.
+
+    What a cell depends on includes the data themselves, so without them it cannot be
+    told from a cell of another file.
+    """
+    if not hasattr(study, "absences") or not path.exists():
+        return []
+    from veridical.experiments import Store
+
+    stored: Counter[str] = Counter()
+    with Store(path) as opened:
+        for row in opened.rows():
+            if json.loads(row.recipe).get("study") == study.name:
+                stored[json.loads(row.cell).get("data")] += 1
+    return list(study.absences(stored))
 
 
 def check_page(study: Any, out: Path | None) -> None:

@@ -29,7 +29,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, product
 from typing import Annotated, Any
@@ -154,6 +154,24 @@ class AccuracyEstimation:
         here = present()
         missing = tuple(name for name in TABLE_1 if name not in here)
         return (say_missing(missing),) if missing else ()
+
+    def absences(self, stored: Mapping[str, int]) -> tuple[str, ...]:
+        """Say in words which stored data sets cannot be shown without their files.
+
+        Parameters
+        ----------
+        stored : mapping of str to int
+            Number of cells in the store by data set.
+        """
+        here = present()
+        hidden = [name for name in TABLE_1 if stored.get(name) and name not in here]
+        if not hidden:
+            return ()
+        said = ", ".join(f"{TABLE_1[n].title} ({stored[n]} cells)" for n in hidden)
+        return (
+            f"Stored but not shown, because their files are not here: {said}. Name the "
+            "folder of the files in VERIDICAL_DATA to see them.",
+        )
 
     def units(self, spec: AccuracySpec) -> Iterator[Unit]:
         """The holdouts of all data sets, then one run of each, then the second.
