@@ -391,7 +391,7 @@ def test_npz_that_lies_about_its_size(tmp_path):
 
 
 def test_npz_larger_than_memory(save, monkeypatch):
-    monkeypatch.setattr("veridical.datasets.npz._memory", lambda: 2**10)
+    monkeypatch.setattr("veridical.datasets.npz.memory", lambda: 2**10)
     path = save(X=np.zeros((3, 10_000)), y=LABELS)
     with pytest.raises(InputError, match="more than this machine's memory"):
         read(path)

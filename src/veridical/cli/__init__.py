@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import audit, compare, estimate, study
+from veridical.cli import audit, compare, data, estimate, study
 from veridical.cli.failures import Verbs
 from veridical.cli.options import TakesLists
 
@@ -26,6 +26,7 @@ app.command("estimate", cls=TakesLists)(estimate.estimate)
 app.command("compare", cls=TakesLists)(compare.compare)
 app.command("audit", cls=TakesLists)(audit.audit)
 app.add_typer(study.app, name="study")
+app.add_typer(data.app, name="data")
 
 
 def _show_version(asked: bool) -> None:

@@ -1,6 +1,7 @@
 """Sources with known truth, and readers for data that people have."""
 
 from veridical.datasets.encoding import Encoded, encode
+from veridical.datasets.fetching import fetch
 from veridical.datasets.loading import available, load
 from veridical.datasets.monks import make_monks
 from veridical.datasets.reading import read
@@ -20,6 +21,7 @@ __all__ = [
     "available",
     "check_table",
     "encode",
+    "fetch",
     "load",
     "make_beta_bernoulli",
     "make_linear",

@@ -22,6 +22,9 @@ _MARKERS = [
     left + m + right for m in _MISSING for left in ("", " ") for right in ("", " ")
 ]
 
+#: A field that is longer begins with a quotation mark that is never closed.
+_LONGEST = 131_072
+
 #: Before pandas 3.1 its default parser could miss the nearest double by one bit.
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
@@ -83,6 +86,9 @@ def _records(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(text, delimiter=separator)
     line = 1
     for record in reader:
+        # The module's own limit is the same, unless some other library has raised it.
+        if len(max(record, key=len, default="")) > _LONGEST:
+            raise csv.Error(f"a field is longer than {_LONGEST} characters")
         if record and not (len(record) == 1 and record[0].isspace()):
             yield line, record
         line = reader.line_num + 1

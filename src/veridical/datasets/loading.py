@@ -11,13 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._records import InputError
+from veridical.datasets.fetching import (
+    PREFIX,
+    TARGET,
+    cache_folder,
+    check_sum,
+    fetch,
+)
 from veridical.datasets.npz import read_npz
-from veridical.datasets.reading import SUFFIXES, read
+from veridical.datasets.reading import SUFFIXES, names_its_class, read
 from veridical.datasets.sources import SOURCES
 from veridical.datasets.wording import did_you_mean
 
-#: What the class column of a file in the data folders is called.
-_TARGET = "class"
 _SEED = 0
 
 
@@ -27,14 +32,16 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     The name is looked for among the sources that come with veridical (a sample of
     customary size, always the same), then among the files of the folder that the
     environment variable ``VERIDICAL_DATA`` names, then in ``veridical`` in the user's
-    cache folder (``XDG_CACHE_HOME``, or ``~/.cache``). Nothing is downloaded.
+    cache folder (``XDG_CACHE_HOME``, or ``~/.cache``). Only a name that begins with
+    ``openml:`` is downloaded, once, and kept there with a checksum.
 
     Parameters
     ----------
     name : str
         A source (``"linear"``), or a file without its suffix (``"vehicle"``,
-        ``"techtc/ng20_00"``). In a CSV or parquet file the class is the column
-        ``class``, in an npz file the array ``y``.
+        ``"techtc/ng20_00"``), or a data set of OpenML by name or number
+        (``"openml:credit-g"``, ``"openml:31"``). The class is the column ``class``, in
+        an npz file the array ``y``.
 
     Returns
     -------
@@ -65,10 +72,11 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
         source = SOURCES[name]
         X, y = source(source.n_samples, random_state=_SEED)
         return X, y
-    path = _find(name)
+    path = fetch(name) if name.startswith(PREFIX) else _find(name)
+    check_sum(path)
     if path.suffix == ".npz":
         return read_npz(path, None, str(path), with_names=False)
-    X, y = read(path, _TARGET)
+    X, y = read(path, TARGET if names_its_class(path) else None)
     if isinstance(X, pd.DataFrame) and not (X.dtypes == "category").any():
         X = X.to_numpy()
     return X, y
@@ -118,8 +126,7 @@ def _folders() -> Iterator[Path]:
     chosen = os.environ.get("VERIDICAL_DATA")
     if chosen:
         yield Path(chosen).expanduser()
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    yield Path(cache).expanduser() / "veridical"
+    yield cache_folder()
 
 
 def _stems(folder: Path) -> Iterator[str]:

@@ -7,7 +7,6 @@ it says of its sizes is checked before memory is taken for it.
 
 from __future__ import annotations
 
-import os
 import warnings
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from veridical._records import InputError
+from veridical.datasets.limits import memory, too_much
 from veridical.datasets.tables import check_table
 from veridical.datasets.wording import did_you_mean, listed, plural
 
@@ -79,7 +79,7 @@ class _Arrays:
             for member in archive.infolist()
             if member.filename.endswith(".npy")
         }
-        self.room = _memory()
+        self.room = memory()
 
     def __contains__(self, key: str) -> bool:
         return key in self.members
@@ -106,6 +106,12 @@ class _Arrays:
                     f"{what} would take {declared / 2**30:.1f} GiB, more than this "
                     "machine's memory; use a smaller file or a larger machine."
                 )
+            if too_much(declared, member.compress_size):
+                raise InputError(
+                    f"{what} expands to {declared / 2**20:.0f} MiB from "
+                    f"{member.compress_size / 2**20:.1f}; it may be a trap. If you "
+                    "trust it, save it with numpy.savez, which does not compress."
+                )
             self.room -= declared
             with self.archive.open(member) as stream:
                 return npy.read_array(stream, allow_pickle=False)
@@ -131,14 +137,6 @@ def _declared_bytes(stream: Any, what: str) -> int:
             "run code; save numbers or text of fixed width."
         )
     return prod(shape) * dtype.itemsize
-
-
-def _memory() -> int:
-    """Bytes of memory this machine has; a modest guess where it does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 8 * 2**30
 
 
 def _dense(arrays: _Arrays, with_names: bool) -> Any:

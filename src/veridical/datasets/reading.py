@@ -6,10 +6,6 @@ module of its own and one line in ``_BINARY`` or ``_TEXT``.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +14,10 @@ from typing import Any, BinaryIO
 from numpy.typing import NDArray
 
 from veridical._records import InputError
+from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.delimited import read_delimited
+from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
+from veridical.datasets.limits import unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
 from veridical.datasets.wording import did_you_mean
@@ -38,25 +37,24 @@ class _Binary:
 
 @dataclass(frozen=True)
 class _Text:
-    """A format known by its suffix; its reader gets the text, in UTF-8."""
+    """A format known by its look or its suffix; its reader gets the text, in UTF-8."""
 
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[bytes, str | None, str], Table]
+    looks: Callable[[bytes], bool] | None = None
 
 
 _BINARY = (
     _Binary("npz", (".npz",), b"PK\x03\x04", read_npz),
     _Binary("parquet", (".parquet", ".pq"), b"PAR1", read_parquet),
 )
-#: The first one also reads text under any other suffix.
-_TEXT = (_Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),)
-
-_COMPRESSED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
-    b"\x1f\x8b": (".gz", gzip.decompress),
-    b"BZh": (".bz2", bz2.decompress),
-    b"\xfd7zXZ\x00": (".xz", lzma.decompress),
-}
+#: The first one also reads text that looks like no other.
+_TEXT = (
+    _Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
+    _Text("ARFF", (".arff",), read_arff, looks_like_arff),
+    _Text("libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm),
+)
 
 #: Every ending that a data file may have, as ``load`` looks for them.
 SUFFIXES: tuple[str, ...] = tuple(
@@ -74,11 +72,12 @@ def read(path: str | Path, target: str | None = None) -> Table:
     ----------
     path : str or Path
         CSV or TSV (columns parted by comma, semicolon or tab, names in the first row,
-        UTF-8), plain or packed with gzip, bzip2 or xz; npz with arrays ``X`` and
-        ``y``; or parquet, where pyarrow is installed. The content decides, and the
-        suffix where the content leaves it open.
+        UTF-8), ARFF or libsvm, plain or packed with gzip, bzip2 or xz; npz with arrays
+        ``X`` and ``y``; or parquet, where pyarrow is installed. The content decides,
+        and the suffix where the content leaves it open.
     target : str
-        The column with the class; in an npz file the array, by default ``y``.
+        The column with the class; in an npz file the array, by default ``y``. In
+        libsvm's format the class has no name: leave it out.
 
     Returns
     -------
@@ -128,7 +127,7 @@ def read(path: str | Path, target: str | None = None) -> Table:
         for binary in _BINARY:
             if head.startswith(binary.magic):
                 return binary.read(path, target, name)
-        content, packed = _unpack(head + file.read(), name)
+        content, packed = unpack(head + file.read(), name)
     expected = _by_suffix(path)
     if isinstance(expected, _Binary):
         raise InputError(
@@ -141,8 +140,21 @@ def read(path: str | Path, target: str | None = None) -> Table:
             f"{name} is empty{' when unpacked' if packed else ''}; it must have a "
             "header and rows."
         )
-    reader = expected if isinstance(expected, _Text) else _TEXT[0]
-    return reader.read(content, target, name)
+    return _reader(content, expected).read(content, target, name)
+
+
+def _reader(content: bytes, expected: _Text | None) -> _Text:
+    """Go by the look; where that says nothing, by the suffix."""
+    for text in _TEXT:
+        if text.looks is not None and text.looks(content):
+            return text
+    return expected or _TEXT[0]
+
+
+def names_its_class(path: Path) -> bool:
+    """Tell by the suffix whether the class of a file goes by a name."""
+    kind = _by_suffix(path)
+    return kind is None or kind.read is not read_libsvm
 
 
 def _open(path: Path, name: str) -> BinaryIO:
@@ -167,19 +179,6 @@ def _by_suffix(path: Path) -> _Binary | _Text | None:
         if suffixes and suffixes[-1] in kind.suffixes:
             return kind
     return None
-
-
-def _unpack(content: bytes, name: str) -> tuple[bytes, bool]:
-    for magic, (_, decompress) in _COMPRESSED.items():
-        if content.startswith(magic):
-            try:
-                return decompress(content), True
-            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise InputError(
-                    f"{name} is cut short or damaged and cannot be unpacked ({error}); "
-                    "copy or download it again."
-                ) from error
-    return content, False
 
 
 def _as_utf8(content: bytes, name: str) -> bytes:

@@ -1,0 +1,111 @@
+"""Tables as libsvm and svmlight write them: a label, then ``index:value`` pairs."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from veridical._records import InputError
+from veridical.datasets.limits import memory
+from veridical.datasets.tables import check_table
+from veridical.datasets.wording import show
+
+_NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_LINE = re.compile(
+    rb"\s*" + _NUMBER + rb"(?:\s+(?:qid:\d+|\d+:" + _NUMBER + rb"))*\s*(?:#.*)?"
+)
+
+
+def looks_like_libsvm(content: bytes) -> bool:
+    """Tell whether the first lines are labels with ``index:value`` pairs."""
+    lines = [line for line in content[:65536].splitlines()[:10] if line.strip()]
+    lines = [line for line in lines if not line.lstrip().startswith(b"#")]
+    return any(b":" in line for line in lines) and all(
+        _LINE.fullmatch(line) for line in lines
+    )
+
+
+def read_libsvm(
+    content: bytes, target: str | None, name: str
+) -> tuple[Any, NDArray[Any]]:
+    """Read a sparse table from libsvm's format.
+
+    Indices may count from 0 or from 1; where the smallest is not 0, from 1.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file.
+    target : str or None
+        Must be None: the class stands first in each line and has no name.
+    name : str
+        What messages call the file.
+
+    Returns
+    -------
+    X : csr_array
+        The features.
+    y : array
+        The labels, integers where all of them are.
+    """
+    if target is not None:
+        raise InputError(
+            f"{name} is in libsvm's format, where the class stands first in each line "
+            f"and columns have no names; leave the target {target!r} out."
+        )
+    _check_lines(content, name)
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(io.BytesIO(content), zero_based="auto")
+    except (ValueError, OverflowError) as error:
+        raise InputError(
+            f"{name} cannot be read ({error}); in each line indices must rise."
+        ) from error
+    if not X.nnz:
+        raise InputError(f"{name} holds no index:value pair; nothing can be learned.")
+    labels = y.astype(np.int64) if np.all(y == np.round(y)) else y
+    table = csr_array(X)
+    check_table(table, labels, name)
+    return table, labels
+
+
+def _check_lines(content: bytes, name: str) -> None:
+    """Name the line that is no label with pairs, and indices nobody can hold."""
+    room = memory() // 8
+    for number, line in enumerate(content.splitlines(), 1):
+        line = line.partition(b"#")[0].strip()
+        if not line:
+            continue
+        if not _LINE.fullmatch(line):
+            raise InputError(
+                f"Line {number} of {name} is {show(line[:40].decode(errors='replace'))}"
+                ", not a numeric label followed by index:value pairs; mend the line."
+            )
+        last = -1
+        for pair in line.split()[1:]:
+            index, _, value = pair.partition(b":")
+            if index == b"qid":
+                continue
+            if int(index) <= last:
+                raise InputError(
+                    f"Line {number} of {name} has index {int(index)} after {last}; "
+                    "indices must rise within a line."
+                )
+            last = int(index)
+            if not math.isfinite(float(value)):
+                raise InputError(
+                    f"Line {number} of {name} holds a number too large to be one "
+                    f"({pair.decode()}); replace it."
+                )
+        if last > room:
+            raise InputError(
+                f"Line {number} of {name} has the index {last}, more columns than this "
+                "machine can hold one number each of; the file may be damaged."
+            )

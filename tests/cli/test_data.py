@@ -1,0 +1,77 @@
+"""``veridical data``: list, show, fetch."""
+
+import json
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    monkeypatch.delenv("VERIDICAL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_list(run, monkeypatch, table):
+    result = run("data", "list")
+    assert result.exit_code == 0
+    assert "Made here: linear, " in result.stdout
+    assert "Set VERIDICAL_DATA to a folder" in result.stdout
+    monkeypatch.setenv("VERIDICAL_DATA", str(table.parent))
+    found = json.loads(run("data", "list", "--json").stdout)
+    assert found["table"] == "file"
+    assert found["linear"] == "source"
+
+
+def test_show_a_file(run, tmp_path):
+    path = tmp_path / "fruit.csv"
+    path.write_text("mass,[bold]colour,kind\n7,red,cherry\n150,,apple\n9,red,cherry\n")
+    shown = run("data", "show", path, "--target", "kind")
+    assert shown.exit_code == 0
+    assert "3 cases, 2 features (1 of them nominal), 1 values missing." in shown.stdout
+    assert "Classes: apple 1 (33 %), cherry 2 (67 %)." in shown.stdout
+    assert "[bold]colour" in shown.stdout
+    summary = json.loads(run("data", "show", path, "--target", "kind", "--json").stdout)
+    assert summary["classes"] == {"apple": 1, "cherry": 2}
+    assert summary["columns"][0] == {
+        "name": "mass",
+        "kind": "numeric",
+        "missing": 0,
+        "least": 7.0,
+        "most": 150.0,
+    }
+    assert summary["columns"][1]["values"] == ["red"]
+
+
+def test_show_by_name(run):
+    result = run("data", "show", "linear")
+    assert result.exit_code == 0
+    assert "125 cases, 60 features (0 of them nominal)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["linaer"], "There is no file linaer"),
+        (["linear", "--target", "y"], "knows its class"),
+        (["openml:"], "names no data set"),
+    ],
+)
+def test_show_says_what_is_wrong(run, words, message):
+    result = run("data", "show", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_fetch(run, monkeypatch):
+    bunch = SimpleNamespace(
+        data=pd.DataFrame({"a": [1.0, 2.0]}), target=pd.Series(["u", "v"])
+    )
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **which: bunch)
+    fetched = json.loads(run("data", "fetch", "openml:two", "--json").stdout)
+    assert fetched["path"].endswith("two.arff.gz")
+    again = run("data", "fetch", "two", "--again")
+    assert "--target class" in again.stdout
+    shown = run("data", "show", fetched["path"], "--target", "class")
+    assert "2 cases, 1 features" in shown.stdout
