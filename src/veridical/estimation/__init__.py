@@ -3,6 +3,7 @@
 from veridical._records import Estimate
 from veridical.estimation.advice import for_the_command_line
 from veridical.estimation.bootstrap import Bootstrap632
+from veridical.estimation.correction import correction
 from veridical.estimation.estimating import estimate
 from veridical.estimation.intervals import corrected_t, interval_of, wilson
 from veridical.estimation.methods import (
@@ -35,6 +36,7 @@ __all__ = [
     "Resubstitution",
     "calibration_table",
     "corrected_t",
+    "correction",
     "estimate",
     "for_the_command_line",
     "interval_of",

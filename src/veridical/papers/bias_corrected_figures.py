@@ -57,7 +57,8 @@ class Figures:
 
     def get(self, k: int, correct: bool, what: str) -> FloatArray:
         """One number of every data set."""
-        return self.cells(k, correct)[what].to_numpy(dtype=np.float64)
+        cells = self.cells(k, correct)
+        return cells[what].to_numpy(dtype=np.float64) if len(cells) else np.empty(0)
 
     def features(self) -> list[int]:
         """List the numbers of features that were retained."""

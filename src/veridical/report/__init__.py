@@ -12,6 +12,7 @@ from typing import Any
 
 from veridical.report import render
 from veridical.report.audit import of as summarize_audit
+from veridical.report.correction import of as summarize_correction
 from veridical.report.estimates import of as summarize_estimates
 from veridical.report.many import of as summarize_many
 from veridical.report.render import check_writable
@@ -19,6 +20,7 @@ from veridical.report.schema import AnySummary
 from veridical.report.summarize import summarize
 
 summarize.register(summarize_audit)
+summarize.register(summarize_correction)
 summarize.register(summarize_estimates)
 summarize.register(summarize_many)
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from veridical import __version__
 from veridical._records import InputError
-from veridical.report import audit_draw, draw, many_draw, numbers
+from veridical.report import audit_draw, correction_draw, draw, many_draw, numbers
 from veridical.report.estimates_words import covered
 from veridical.report.schema import AnySummary
 from veridical.report.size_words import short as size_short
@@ -111,6 +111,8 @@ def _pictures(summary: AnySummary) -> dict[str, Any]:
         return {"distances": many_draw.critical_differences(summary)}
     if summary["kind"] == "audit":
         return {"lanes": audit_draw.lanes(summary)}
+    if summary["kind"] == "correction":
+        return {"calibration": correction_draw.calibration(summary)}
     return {"forest": draw.forest(summary)}
 
 

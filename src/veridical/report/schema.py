@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from veridical._records import Side, Winner
+from veridical.report.correction_schema import CorrectionSummary
 from veridical.report.many_schema import ManySummary
 
 SCHEMA = "veridical/comparison/1"
@@ -379,4 +380,6 @@ class AuditSummary(TypedDict):
     words: AuditWords
 
 
-AnySummary = Summary | EstimatesSummary | AuditSummary | ManySummary
+AnySummary = (
+    Summary | EstimatesSummary | AuditSummary | ManySummary | CorrectionSummary
+)

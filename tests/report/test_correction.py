@@ -1,0 +1,103 @@
+"""The page about a correction, and the display of calibration."""
+
+import json
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from tests.report.hostile import PAYLOADS
+from tests.report.markup import Page
+
+from veridical._records import Bin, CalibrationTable, Correction, DataSummary
+from veridical.learning import BiasCorrectedNB
+from veridical.report import fragment, save, to_json
+from veridical.report.calibration import CalibrationDisplay
+from veridical.report.correction import wilson_bounds
+
+mpl.use("Agg")
+
+
+def table(label, error, expected):
+    bins = [Bin(i / 10, (i + 1) / 10, 0, None, None) for i in range(10)]
+    bins[0] = Bin(0.0, 0.1, 40, 0.03, 0.05)
+    bins[9] = Bin(0.9, 1.0, 60, 0.98, 0.9)
+    return CalibrationTable(
+        label, "tumour", tuple(bins), 100, error, expected, 0.3, 0.08
+    )
+
+
+def record(name="colon"):
+    return Correction(
+        DataSummary(name, 100, 50, {name: 40, "tumour": 60}, ()),
+        "binary",
+        10,
+        0.31,
+        table("corrected", 0.08, 0.07),
+        table("uncorrected", 0.08, 0.01),
+        {"corrected": 300.0, "uncorrected": 8.0},
+        f"Believe it, {name}.",
+        {"random_state": "0"},
+    )
+
+
+def test_a_summary_is_plain_json():
+    content = to_json(record())
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert content["kind"] == "correction"
+    assert content["models"][0]["bins"][1]["observed"] is None
+    assert content["belief"] == "yes"
+    off = replace(record(), corrected=table("corrected", 0.3, 0.01))
+    assert to_json(off)["belief"] == "care"
+
+
+def test_the_page_says_it_in_figures(tmp_path):
+    path = save(record(), tmp_path / "page.html")
+    page = Page(path.read_text(encoding="utf-8"))
+    headings = [text.replace("\xa0", " ") for _, text in page.headings]
+    assert headings[:2] == [
+        "Wrong about 8.0 % of new cases, and expecting 1.0 %; corrected, expecting "
+        "7.0 %.",
+        "Probabilities, corrected for what selection discarded",
+    ]
+    for words in ("Believe it, colon.", "0.9 to 1.0", "0.980", "0.900", "40", "300"):
+        assert words in page.text
+    assert any("default-src 'none'" in value for _, _, value in page.attributes)
+    assert "Probabilities, corrected" in fragment(record())
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_name_becomes_markup(payload, tmp_path):
+    expected = Page(save(record(), tmp_path / "a.html").read_text(encoding="utf-8"))
+    found = Page(save(record(payload), tmp_path / "b.html").read_text(encoding="utf-8"))
+    assert found.elements == expected.elements
+    assert found.other == expected.other
+
+
+def test_the_bounds_are_wilsons():
+    # statsmodels: proportion_confint(9, 10, method="wilson")
+    low, high = wilson_bounds(Bin(0, 1, 10, 0.8, 0.9))
+    assert (low, high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    assert wilson_bounds(Bin(0, 1, 0, None, None)) == (None, None)
+
+
+def test_the_display_draws_counts_and_shares():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(2, size=(80, 20)), np.arange(80) % 2
+    models = {
+        name: BiasCorrectedNB(5, correct).fit(X[:40], y[:40])
+        for name, correct in (("corrected", True), ("uncorrected", False))
+    }
+    shown = CalibrationDisplay.from_estimators(models, X[40:], y[40:])
+    assert [t.label for t in shown.tables] == ["corrected", "uncorrected"]
+    heights = [bar.get_height() for bar in shown.counts_ax_.patches]
+    assert sum(heights) == 2 * 40
+    assert {t.get_text() for t in shown.ax_.get_legend().get_texts()} == {
+        "honest",
+        "corrected",
+        "uncorrected",
+    }
+    mpl.pyplot.close(shown.figure_)
+    alone = CalibrationDisplay.from_predictions(y[:4], [0.2, 0.9, 0.4, 0.6], n_bins=2)
+    assert [b.n for b in alone.tables[0].bins] == [2, 2]
+    mpl.pyplot.close(alone.figure_)
