@@ -22,6 +22,7 @@ _NAMES = {
     "audit": "comparison",
     "compare": "comparison",
     "compare_many": "comparison",
+    "sensitivity": "comparison",
     "truth": "comparison",
     "estimate": "estimation",
 }

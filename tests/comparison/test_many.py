@@ -39,7 +39,7 @@ def test_pairs_are_those_of_compare(record, anova, worst, first, problem):
 
 def test_order_of_the_selectors_is_nothing(record, anova, worst, first, problem):
     turned = compare_many(
-        {"first": first, "worst": worst, "best": anova}, *problem, **COMMON, n_jobs=2
+        {"first": first, "worst": worst, "best": anova}, *problem, **COMMON
     )
     assert np.array_equal(turned.accuracy["in"], record.accuracy["in"][::-1])
     assert turned.friedman["in"].mean_ranks == record.friedman["in"].mean_ranks[::-1]

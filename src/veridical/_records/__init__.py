@@ -30,6 +30,7 @@ from veridical._records.comparison import (
 from veridical._records.estimates import Coverage, Estimate, Estimates
 from veridical._records.many import ManyComparison, PairVerdict
 from veridical._records.probabilities import Bin, CalibrationTable, Correction
+from veridical._records.sensitivity import Sensitivity
 from veridical._records.studies import (
     Check,
     Curve,
@@ -69,6 +70,7 @@ __all__ = [
     "Picture",
     "Preselection",
     "Ranking",
+    "Sensitivity",
     "Severity",
     "Side",
     "StudyReport",

@@ -1,0 +1,105 @@
+"""IN and OUT on sources like the data, held against a truth that is known."""
+
+import numpy as np
+import pytest
+
+from veridical._records import InputError
+from veridical.comparison import sensitivity, truth
+from veridical.comparison.data import read_data
+from veridical.comparison.lookalike import Lookalike
+
+COMMON = {
+    "n_features": 4,
+    "classifier": "nb",
+    "cv": 5,
+    "n_sets": 12,
+    "n_test": 300,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def observed():
+    rng = np.random.default_rng(0)
+    y = np.resize(["no", "yes"], 80)
+    X = rng.normal(size=(80, 12))
+    X[:, :4] += 1.2 * (y == "yes")[:, None]
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def result(anova, worst, observed):
+    return sensitivity(
+        anova, worst, *observed, **COMMON, names={"a": "best", "b": "worst"}
+    )
+
+
+def test_a_clear_pair_is_found_out(result):
+    frame = result.to_frame()
+    assert frame["strength"].tolist() == [0.5, 1.0, 1.5]
+    assert set(frame["true_winner"]) == {"a"}
+    assert (frame["truth_a"] > frame["truth_b"] + 0.05).all()
+    # Stronger columns make better classifiers.
+    assert frame["truth_a"].is_monotonic_increasing
+    assert set(frame["n_relevant"]) == {4}
+    assert (frame["in_right"] <= 12).all()
+    assert result.recommendation.startswith(
+        "On a source like these data (strength 1) best is truly better, by "
+    )
+    assert "At strength 0.5 best is truly better" in result.recommendation
+    assert "IN says so on" in result.recommendation
+
+
+def test_the_source_looks_like_the_data(result):
+    inside = result.to_frame().set_index("strength").loc[1.0, "in_a"]
+    assert inside == pytest.approx(result.observed.accuracy["in"][0].mean(), abs=0.07)
+    one = result.sources[1]
+    assert one.data.n_samples == 80
+    assert one.data.n_features == 12
+    assert one.data.classes["no"] == one.data.classes["yes"]
+    assert "false discoveries" in result.recipe
+
+
+def test_it_is_truth_on_a_lookalike(result, anova, worst, observed):
+    source = Lookalike.of(read_data(*observed), 1.0)
+    known = truth(
+        anova,
+        worst,
+        source,
+        n_train=80,
+        test="corrected-t",
+        names={"a": "best", "b": "worst"},
+        **COMMON,
+    )
+    assert np.array_equal(known.accuracy["truth"], result.sources[1].accuracy["truth"])
+    assert known.set_verdicts == result.sources[1].set_verdicts
+
+
+def test_noise_has_no_winner(anova, chance):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 30)), np.resize(["a", "b"], 60)
+    found = sensitivity(anova, chance, X, y, **COMMON, strengths=(1,))
+    assert found.n_relevant == (0,)
+    frame = found.to_frame()
+    assert frame["truth_a"][0] == pytest.approx(0.5, abs=0.03)
+    # OUT promises what is not there.
+    assert frame["out_a"][0] > frame["in_a"][0] + 0.05
+    assert "On a source like these data" in found.recommendation
+
+
+def test_progress_counts_all_sources(anova, worst, observed):
+    seen = []
+    arguments = {**COMMON, "strengths": (1.0, 2.0), "n_sets": 2}
+    one = sensitivity(
+        anova, worst, *observed, **arguments, progress=lambda *at: seen.append(at)
+    )
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert one.to_frame().equals(
+        sensitivity(anova, worst, *observed, **arguments).to_frame()
+    )
+
+
+@pytest.mark.parametrize("strengths", [(), (-1,), ("strong",), (np.inf,), 3])
+def test_refusals(anova, worst, observed, strengths):
+    with pytest.raises(InputError, match="strengths must be numbers"):
+        sensitivity(anova, worst, *observed, **COMMON, strengths=strengths)
