@@ -27,6 +27,11 @@ _STUDIES = {
         "discarded? (Li, Zhang & Neal 2008)",
         "bias_corrected_bayes",
     ),
+    "differential-prioritization": (
+        "How much should relevance count against antiredundancy, with how many "
+        "classes? (Ooi, Chetty & Teng 2006)",
+        "differential_prioritization",
+    ),
 }
 
 
