@@ -60,13 +60,15 @@ def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
 
         console.print(figures(summary, _new_table))
         remarks = remarks_on(summary)
-    else:
+    elif summary["kind"] == "estimates":
         console.print(_estimated(summary))
         remarks = [
             f"{'; '.join(note['methods'])}: {note['text']}"
             for part in ("notes", "intervals")
             for note in summary["words"][part]
         ]
+    else:
+        raise TypeError(f"no verb prints a summary of kind {summary['kind']}")
     console.print()
     for sentence in (summary["words"]["headline"], *remarks):
         # Text, not a string: a name in brackets is a name and no markup.

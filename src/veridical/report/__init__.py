@@ -17,12 +17,14 @@ from veridical.report.estimates import of as summarize_estimates
 from veridical.report.many import of as summarize_many
 from veridical.report.render import check_writable
 from veridical.report.schema import AnySummary
+from veridical.report.sensitivity import of as summarize_sensitivity
 from veridical.report.summarize import summarize
 
 summarize.register(summarize_audit)
 summarize.register(summarize_correction)
 summarize.register(summarize_estimates)
 summarize.register(summarize_many)
+summarize.register(summarize_sensitivity)
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]
 

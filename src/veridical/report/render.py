@@ -109,6 +109,8 @@ def _pictures(summary: AnySummary) -> dict[str, Any]:
         return {"bands": draw.bands(summary), "bar": draw.bar}
     if summary["kind"] == "many":
         return {"distances": many_draw.critical_differences(summary)}
+    if summary["kind"] == "sensitivity":
+        return {}
     if summary["kind"] == "audit":
         return {"lanes": audit_draw.lanes(summary)}
     if summary["kind"] == "correction":

@@ -11,6 +11,7 @@ from typing import Literal, TypedDict
 from veridical._records import Side, Winner
 from veridical.report.correction_schema import CorrectionSummary
 from veridical.report.many_schema import ManySummary
+from veridical.report.sensitivity_schema import SensitivitySummary
 
 SCHEMA = "veridical/comparison/1"
 ESTIMATES_SCHEMA = "veridical/estimates/1"
@@ -381,5 +382,10 @@ class AuditSummary(TypedDict):
 
 
 AnySummary = (
-    Summary | EstimatesSummary | AuditSummary | ManySummary | CorrectionSummary
+    Summary
+    | EstimatesSummary
+    | AuditSummary
+    | ManySummary
+    | SensitivitySummary
+    | CorrectionSummary
 )

@@ -1,0 +1,61 @@
+"""The page of a sensitivity analysis."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.report import hostile
+from tests.report.markup import Page
+
+from veridical import report
+from veridical.comparison import sensitivity
+from veridical.report import render
+from veridical.report.sensitivity_schema import SensitivitySummary
+
+
+@pytest.fixture(scope="module")
+def record():
+    rng = np.random.default_rng(0)
+    y = np.resize(["no", "yes"], 60)
+    X = rng.normal(size=(60, 10)) + 0.8 * (y == "yes")[:, None] * (np.arange(10) < 3)
+    return sensitivity(
+        "anova",
+        "correlation",
+        X,
+        y,
+        n_features=3,
+        classifier="nb",
+        cv=5,
+        n_sets=5,
+        n_test=100,
+        strengths=(0.5, 1),
+        random_state=0,
+        data_name="made up",
+    )
+
+
+def test_summary_survives_json(record):
+    summary = report.to_json(record)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert set(summary) == set(SensitivitySummary.__annotations__)
+    frame = record.to_frame()
+    for row, source in zip(frame.to_dict("records"), summary["sources"], strict=True):
+        assert source["right"]["in"] == row["in_right"]
+        assert source["means"]["truth"]["a"] == pytest.approx(row["truth_a"])
+
+
+def test_the_page_says_it(record, tmp_path):
+    text = record.save(tmp_path / "page.html").read_text()
+    words = " ".join(Page(text).words)
+    assert "tell the truth about AnovaF and Correlation on data like these" in words
+    assert "At strength 0.5" in words.replace("\N{NO-BREAK SPACE}", " ")
+    assert "Interactions between columns are left out." in words
+    assert record._repr_html_().startswith("<style>")
+
+
+def test_hostile_names_stay_names(record):
+    tame = Page(render.page(report.to_json(record)))
+    for bad in hostile.PAYLOADS[::8]:
+        wild = replace(record, names={"a": bad, "b": "Beta"}, recommendation=bad)
+        assert Page(render.page(report.to_json(wild))).elements == tame.elements
