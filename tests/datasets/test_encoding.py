@@ -286,3 +286,41 @@ def test_infinity_is_found_beyond_the_first_chunk(monkeypatch):
 def test_name_of_the_table_is_in_the_message():
     with pytest.raises(InputError, match=r"Column 0 of toy\.csv"):
         encode([[np.inf]], name="toy.csv")
+
+
+WAYS = {
+    "category": lambda s: s.astype("category"),
+    "str": lambda s: s.astype("str").where(s.notna()),
+    "string": lambda s: s.astype("string"),
+    "object": lambda s: s.astype(object),
+    "polars": lambda s: pl.Series(s.where(s.notna(), None).tolist(), dtype=pl.String),
+}
+
+
+@given(
+    st.lists(
+        st.sampled_from(["b", "a", "", "ü", "zz", "z\x00", None]),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(0, 5),
+)
+def test_names_are_coded_alike_however_they_are_kept(names, n_numbers):
+    """Against a plain loop, beside more or fewer columns of numbers."""
+    expected = sorted({v for v in names if v is not None})
+    codes = [np.nan if v is None else expected.index(v) for v in names]
+    for kind, make in WAYS.items():
+        column = make(pd.Series(names, dtype=object))
+        data = {f"x{j}": np.arange(len(names)) + 0.5 for j in range(n_numbers)}
+        data["name"] = column
+        frame = (pl if kind == "polars" else pd).DataFrame(data)
+        if frame["name"].isnull().all() if kind != "polars" else not expected:
+            continue  # nothing says that such a column is nominal
+        table = encode(frame)
+        assert table.categories[-1].tolist() == expected, kind
+        np.testing.assert_array_equal(table.values[:, -1], codes)
+        again = encode(frame, categories=(*[None] * n_numbers, np.array(["zz", "a"])))
+        wanted = {"zz": 0, "a": 1}
+        np.testing.assert_array_equal(
+            again.values[:, -1], [wanted.get(v, np.nan) for v in names]
+        )

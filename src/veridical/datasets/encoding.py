@@ -7,7 +7,7 @@ numpy arrays, pandas or polars data frames, lists of rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,31 +208,28 @@ def _encode_frame(
     n_samples, n_features = frame.shape
     _refuse_empty(n_samples, n_features)
     labels = [f"Column {show(column)} of {name}" for column in names]
-    dtypes = list(frame.schema.values())
+    by_dtype, is_number, is_single = _kinds(frame)
     if known is None:
-        by_dtype = np.array([_is_nominal(dtype) for dtype in dtypes], dtype=bool)
         nominal = choose_nominal(categorical_features, n_features, names, by_dtype)
     else:
         nominal = mask_of_known(known, n_features)
     # Numbers are taken in one block, so that a wide table costs no loop over columns.
-    is_number = np.array([dtype.is_numeric() for dtype in dtypes], dtype=bool)
     block = np.flatnonzero(is_number & ~nominal)
     if block.size == n_features:
-        dtype = np.float32 if set(dtypes) == {nw.Float32} else np.float64
+        dtype = np.float32 if is_single else np.float64
         values = np.asarray(frame.to_numpy(), dtype=dtype)
     else:
         values = np.empty((n_samples, n_features), order="F")
         if block.size:
             values[:, block] = frame[:, block.tolist()].to_numpy()
     categories: list[NDArray[Any] | None] = [None] * n_features
-    for j in np.flatnonzero(~is_number | nominal):
-        series = frame[:, int(j)]
-        if nominal[j]:
-            values[:, j], categories[j] = _codes_of(
-                series, known[j] if known else None, labels[j]
-            )
-        else:
-            values[:, j] = _numbers(_object_if_text(series.to_numpy()), labels[j])
+    for j, series in _columns(frame, np.flatnonzero(nominal)):
+        values[:, j], categories[j] = _codes_of(
+            series, known[j] if known else None, labels[j]
+        )
+    for j in np.flatnonzero(~is_number & ~nominal).tolist():
+        column = frame[:, j].to_numpy()
+        values[:, j] = _numbers(_object_if_text(column), labels[j])
     _refuse_infinite(values, labels)
     feature_names = None
     if all(isinstance(name, str) for name in names):
@@ -244,20 +241,23 @@ def _encode_frame(
 
 
 def _codes(
-    column: NDArray[Any], categories: NDArray[Any] | None, label: str
+    column: NDArray[Any] | pd.Series[Any], categories: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Positions among the categories; NaN where missing or not among them."""
-    missing = np.asarray(pd.isna(column))
     try:
+        # Only the different values are sorted and looked up, not every row.
+        codes, found = pd.factorize(column)  # −1 where missing
+        uniques = _object_if_text(np.asarray(found))
         if categories is None:
-            categories = _sorted_unique(column[~missing])
-        found = pd.Index(categories).get_indexer(pd.Index(column))
+            categories = _sorted_unique(uniques)
+        places = pd.Index(categories).get_indexer(pd.Index(uniques))
     except TypeError as error:
         raise InputError(
             f"{label} holds something that is neither text nor a number nor missing "
             f"({error}); turn it into text."
         ) from error
-    return np.where(missing | (found < 0), np.nan, found), categories
+    places = np.where(places < 0, np.nan, places)
+    return np.append(places, np.nan)[codes], categories
 
 
 def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
@@ -305,29 +305,75 @@ def _is_nominal(dtype: nw.dtypes.DType) -> bool:
     return isinstance(dtype, (nw.Categorical, nw.Enum, nw.String, nw.Boolean))
 
 
+def _kinds(frame: nw.DataFrame[Any]) -> tuple[BoolArray, BoolArray, bool]:
+    """Which columns are nominal by their type, which are numbers, and all float32?"""
+    native: Any = frame.to_native()
+    n_features = frame.shape[1]
+    nominal, numeric = np.zeros((2, n_features), dtype=bool)
+    rest, is_single = np.arange(n_features), True
+    if isinstance(native, pd.DataFrame):
+        # A pandas category is seen at once; to ask narwhals takes longer than to code.
+        kinds = [isinstance(d, pd.CategoricalDtype) for d in native.dtypes.array]
+        nominal[:] = kinds
+        rest = np.flatnonzero(~nominal)
+        is_single = rest.size == n_features
+        if 0 < rest.size < n_features:
+            frame = nw.from_native(native.iloc[:, rest], eager_only=True)
+    if rest.size:
+        dtypes = list(frame.schema.values())
+        nominal[rest] = [_is_nominal(dtype) for dtype in dtypes]
+        numeric[rest] = [dtype.is_numeric() for dtype in dtypes]
+        is_single = is_single and set(dtypes) == {nw.Float32}
+    return nominal, numeric, is_single
+
+
+def _columns(frame: nw.DataFrame[Any], wanted: NDArray[Any]) -> Iterator[Any]:
+    """Give some columns with their places; those of pandas as they are.
+
+    To wrap or index hundreds of columns one by one takes longer than to code them.
+    """
+    native: Any = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        yield from ((j, frame[:, j]) for j in wanted.tolist())
+    elif 2 * wanted.size < frame.shape[1]:
+        yield from ((j, native.iloc[:, j]) for j in wanted.tolist())
+    else:
+        asked = set(wanted.tolist())
+        for j, (_, series) in enumerate(native.items()):
+            if j in asked:
+                yield j, series
+
+
 def _codes_of(
-    series: nw.Series[Any], known: NDArray[Any] | None, label: str
+    series: Any, known: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Encode a nominal column of a data frame.
 
     A polars Categorical declares no categories: what it lists grows as other columns
     are read, so its observed values must do.
     """
-    native = series.to_native()
-    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+    if not isinstance(series, pd.Series):
+        if known is None and isinstance(series.dtype, nw.Enum):
+            known = np.array(series.dtype.categories, dtype=object)
+        if isinstance(series.dtype, nw.String):
+            # By way of a list: arrays of text lose a zero byte at the end.
+            return _codes(np.array([*series.to_list(), None])[:-1], known, label)
+        return _codes(_object_if_text(series.to_numpy()), known, label)
+    if isinstance(series.dtype, pd.CategoricalDtype):
         # It holds codes already; only its few categories need to be looked up.
-        codes = native.cat.codes.to_numpy()
-        declared = _object_if_text(native.dtype.categories.to_numpy())
+        kept: Any = series.array
+        codes = kept.codes
+        declared = _object_if_text(series.dtype.categories.to_numpy())
         if known is None:
+            if codes.min(initial=0) >= 0:
+                return codes, declared
             return np.where(codes < 0, np.nan, codes), declared
         places, categories = _codes(declared, known, label)
         return np.append(places, np.nan)[codes], categories
-    if known is None and isinstance(series.dtype, nw.Enum):
-        known = np.array(series.dtype.categories, dtype=object)
-    if isinstance(series.dtype, nw.String):
-        # By way of a list: arrays of text lose a zero byte at the end.
-        return _codes(np.array([*series.to_list(), None])[:-1], known, label)
-    return _codes(_object_if_text(series.to_numpy()), known, label)
+    if isinstance(series.dtype, pd.StringDtype):
+        return _codes(series, known, label)  # its own hashing beats that of objects
+    column = nw.from_native(series, series_only=True).to_numpy()
+    return _codes(_object_if_text(column), known, label)
 
 
 def _object_if_text(values: NDArray[Any]) -> NDArray[Any]:
