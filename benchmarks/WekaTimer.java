@@ -25,7 +25,7 @@ public class WekaTimer {
     double[] scores = null;
     Object classifier = null;
     // The first calls are for the compiler: more of them where a call is short.
-    int warm = learns ? 4 * calls : 1;
+    int warm = learns ? calls : 1;
     for (int call = 0; call < warm + calls; call++) {
       long started = System.nanoTime();
       if (learns) classifier = build(args[0], data);

@@ -11,6 +11,7 @@ from benchmarks import (
     comparison,
     elimination,
     engine,
+    estimation,
     ours,
     praznik,
     problems,
@@ -407,6 +408,7 @@ CASES: dict[str, Case] = {
         ANOVA,
         *(_rank_many(name, parameters) for name, parameters in EVERY.items()),
         MEMORY,
+        *estimation.CASES,
         COMPARE,
         ENGINE,
     )

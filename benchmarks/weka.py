@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,40 +51,57 @@ def numbers(problem: Problem) -> Table:
 
 def codes(problem: Problem) -> Table:
     """Write X and y for Weka, columns as nominal values."""
-    return _table(problem, n_codes=int(problem.X.max()) + 1)
+    return _table(problem, n_codes=int(np.nanmax(problem.X)) + 1)
 
 
 def evaluator(name: str) -> Callable[[Table], Result]:
     """Score all columns by an evaluator of ``weka.attributeSelection``."""
 
     def run(table: Table) -> Result:
-        called = subprocess.run(
-            [
-                *JAVA,
-                "-cp",
-                find_jar(),
-                str(TIMER),
-                f"weka.attributeSelection.{name}",
-                str(table.data),
-                str(table.scores),
-                *map(str, table.shape),
-                str(CALLS),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if called.returncode != 0:
-            raise RuntimeError(_reason(called.stderr))
-        scores = np.fromfile(table.scores)
-        return Result(
-            np.argsort(-scores, kind="stable"),
-            scores,
-            seconds=float(called.stdout.split()[-1]),
-            note=f"best of {CALLS} inside a warm virtual machine",
-        )
+        scores, seconds = _call(f"weka.attributeSelection.{name}", table, CALLS)
+        order = np.argsort(-scores, kind="stable")
+        return Result(order, scores, seconds, _note(CALLS))
 
     return run
+
+
+def classifier(name: str, calls: int) -> Callable[[Table], Result]:
+    """Build a classifier of ``weka.classifiers``; scores are what it predicts.
+
+    It is built `calls` times before the clock is looked at, and as often after that.
+    """
+
+    def run(table: Table) -> Result:
+        named, seconds = _call(f"weka.classifiers.{name}", table, calls)
+        return Result(scores=named, seconds=seconds, note=_note(calls))
+
+    return run
+
+
+def _call(name: str, table: Table, calls: int) -> tuple[Any, float]:
+    called = subprocess.run(
+        [
+            *JAVA,
+            "-cp",
+            find_jar(),
+            str(TIMER),
+            name,
+            str(table.data),
+            str(table.scores),
+            *map(str, table.shape),
+            str(calls),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if called.returncode != 0:
+        raise RuntimeError(_reason(called.stderr))
+    return np.fromfile(table.scores), float(called.stdout.split()[-1])
+
+
+def _note(calls: int) -> str:
+    return f"best of {calls} inside a warm virtual machine"
 
 
 def find_jar() -> str:
