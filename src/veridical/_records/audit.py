@@ -97,7 +97,7 @@ class Preselection:
     p_value: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """Whether an accuracy may be believed.
 
@@ -164,6 +164,14 @@ class Audit:
     def clean(self) -> bool:
         """Whether nothing speaks against the accuracy; notes do not."""
         return self.worst in (None, "note")
+
+    def __repr__(self) -> str:
+        low, high = self.accuracy["in"][1:]
+        parts = [f"IN {self.accuracy['in'].value:.3f} ({low:.3f} to {high:.3f})"]
+        if "out" in self.accuracy:
+            parts.append(f"OUT {self.accuracy['out'].value:.3f}")
+        found = ", ".join(f"{f.code} {f.severity}" for f in self.findings)
+        return f"Audit({', '.join(parts)}; {found or 'no finding'})"
 
     def to_frame(self) -> pd.DataFrame:
         """Every finding in a row of its own.

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import audit as oracle
 
@@ -272,6 +273,27 @@ def test_quick_f_chooses_as_anova(seed, n_classes):
         if np.ptp(codes[rows]):
             (order,) = AnovaF().rank_many(X, codes, [rows])
             assert columns.tolist() == order[:6].tolist()
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), RobustScaler()])
+def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
+    X, y = weak
+    moved = X * 10.0 ** np.linspace(-3, 3, 60) + 5
+    learner = LogisticRegression()
+    pipeline = make_pipeline(scaler, SelectKBest(f_classif, k=5), learner)
+
+    found = audit(pipeline, moved, y, **FEW)
+
+    codes, classes = (y == "yes").astype(int), np.array(["no", "yes"])
+    orders = nulls.Orders(CrossValidation(10), seed_for(3, Stream.ORDERS), 19)
+    for b in range(3):
+        mixed, splits = orders.draw(b, codes, classes)
+        right = [
+            clone(pipeline).fit(moved[t], mixed[t]).predict(moved[s]) == mixed[s]
+            for t, s in splits
+        ]
+        expected = np.concatenate(right).mean()
+        assert found.null["in"].accuracies[b] == pytest.approx(expected)
 
 
 def test_quick_way_is_taken_only_where_it_is_the_same():

@@ -9,17 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
-from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from veridical.comparison import CODES, audit
@@ -83,6 +85,8 @@ def test_findings_are_sorted_and_can_be_muted():
         assert f.cure.endswith(".")
         assert all(np.isfinite(list(f.details.values())))
         assert str(f).startswith(f"{f.code} {f.severity}: ")
+    assert repr(found).startswith("Audit(IN 0.")
+    assert "VD001 error" in repr(found)
 
 
 # ---- VD001 -------------------------------------------------------------------------
@@ -137,6 +141,41 @@ def test_001_table_of_selected_columns_looks_selected():
     assert leak.severity == "warning"
     assert "as if they had been selected" in leak.evidence
     assert "selected=" in leak.cure
+
+
+def test_001_choice_frozen_into_a_pipeline_is_a_choice_made_beforehand():
+    X, y = noise(50, 500)
+    fitted = SelectKBest(f_classif, k=20).fit(X, y)
+    columns = fitted.get_support(indices=True)
+    learner = LogisticRegression()
+    listed = audit(learner, X, y, selected=columns, **FEW)
+
+    for first in (
+        FrozenEstimator(fitted),
+        ColumnTransformer([("take", "passthrough", columns)]),
+        FunctionTransformer(np.take, kw_args={"indices": columns, "axis": 1}),
+    ):
+        found = audit(make_pipeline(first, learner), X, y, **FEW)
+        assert found.preselection == listed.preselection
+        assert found.findings == listed.findings
+        assert finding(found, "VD001").severity == "error"
+
+
+def test_001_steps_that_learn_are_left_in_the_pipeline():
+    X, y = noise(40, 30)
+    flat = np.where(np.arange(30) == 0, 1.0, X)
+    blind = ColumnTransformer([("take", "passthrough", [3, 7, 20])])
+    constant = VarianceThreshold()  # picks the same columns from any rows
+    for first in (StandardScaler(), SelectKBest(k=5), PCA(5), constant, blind):
+        table = flat if first is constant else X
+        found = audit(make_pipeline(first, GaussianNB()), table, y, **FEW)
+        assert found.preselection is None
+        assert finding(found, "VD001") is None
+    clear, y = signal(p=4, strength=8.0)
+    for first in (SelectKBest(k=1), AnovaF(1)):
+        found = audit(make_pipeline(first, GaussianNB()), clear, y, **FEW)
+        assert found.preselection is None
+        assert finding(found, "VD001") is None
 
 
 def test_001_unknown_selector_is_named_as_such():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    RobustScaler,
+    StandardScaler,
+)
 
 from veridical._records import FloatArray, IntArray
 from veridical.comparison.auditing.choosing import Chooser, name_of
@@ -28,7 +38,10 @@ from veridical.comparison.rankers import Ranker
 from veridical.estimation.fitting import Problem, predict_splits
 from veridical.estimation.shortcuts import find_shortcut
 from veridical.estimation.splits import Split
-from veridical.selection import SELECTORS
+from veridical.selection import SELECTORS, AnovaF
+
+#: Steps that move and stretch each column, and do nothing else.
+SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +117,11 @@ class Procedure:
         return np.searchsorted(self.classes, self.data.labels).astype(np.intp)
 
     def hurried(self) -> Procedure:
-        """Prepare for many orders of the labels."""
-        if self.chooser is None:
-            return self
-        return replace(self, chooser=self.chooser.hurried())
+        """Prepare for many orders of the labels: the same, for less."""
+        if self.chooser is not None:
+            return replace(self, chooser=self.chooser.hurried())
+        taken_apart = _take_apart(self)
+        return self if taken_apart is None else taken_apart
 
     def inside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
         """Run it honestly: all that looks at labels sees training cases alone."""
@@ -176,7 +190,7 @@ class Procedure:
         )
         predicted = []
         with config_context(
-            assume_finite=self._is_finite, skip_parameter_validation=True
+            assume_finite=self.is_finite, skip_parameter_validation=True
         ):
             for (train, test), columns in zip(splits, chosen, strict=True):
                 if columns is None or not np.ptp(codes[train]):
@@ -189,7 +203,8 @@ class Procedure:
         return predicted
 
     @cached_property
-    def _is_finite(self) -> bool:
+    def is_finite(self) -> bool:
+        """Whether there are neither missing nor infinite values."""
         if sparse.issparse(self.data.values):
             return True
         return bool(np.isfinite(self.data.values).all())
@@ -263,6 +278,44 @@ def make_procedure(estimator: Any, X: Any, data: Data, classes: Any) -> Procedur
     return Procedure(X, data, classes, estimator, estimator)
 
 
+def _take_apart(p: Procedure) -> Procedure | None:
+    """Find a selector by the F ratio behind scalers, and let it choose first.
+
+    The F ratio of a column does not change with its scale, so scaling the chosen
+    columns afterwards comes to the same.
+    """
+    if type(p.estimator) is not Pipeline or p.estimator.memory is not None:
+        return None
+    if p.data.nominal.any() or sparse.issparse(p.data.values) or not p.is_finite:
+        return None
+    steps = p.estimator.steps[:-1]
+    place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
+    n_features = None if place is None else _keeps(steps[place][1], p.data)
+    if place is None or n_features is None:
+        return None
+    rest = p.estimator.steps[:place] + p.estimator.steps[place + 1 :]
+    learner = Pipeline(rest) if len(rest) > 1 else rest[0][1]
+    chooser = Chooser(
+        Ranker(AnovaF(n_features), "anova"),
+        n_features,
+        p.data,
+        np.arange(p.data.n_features),
+    )
+    return replace(p, estimator=learner, chooser=chooser.hurried())
+
+
+def _keeps(selector: Any, data: Data) -> int | None:
+    """How many columns a selector by the F ratio keeps; None if it is another."""
+    wanted: Any = None
+    if type(selector) is SelectKBest and selector.score_func is f_classif:
+        wanted = selector.k
+    elif type(selector) is AnovaF:
+        wanted = selector.n_features_to_select
+    if isinstance(wanted, Integral) and 0 < int(wanted) <= data.n_features:
+        return int(wanted)
+    return None
+
+
 def supports(
     estimator: Any, X: Any, labels: NDArray[Any], splits: Sequence[Split]
 ) -> list[IntArray] | None:
@@ -285,8 +338,8 @@ def supports(
             step = steps[i]
             if is_rowwise(step) and not hasattr(step, "fit_transform"):
                 continue
-            fitted = clone(step)
-            rows = fitted.fit_transform(rows, labels[train])
+            fitted = clone(step).fit(rows, labels[train])
+            rows = fitted.transform(rows)
             if i in places:
                 kept = kept[np.asarray(fitted.get_support(indices=True))]
             if rows.shape[1] != kept.size:

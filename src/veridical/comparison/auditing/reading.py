@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import IntEnum
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy import sparse
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
-from veridical._records import InputError, IntArray
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.comparison.auditing.association import LEVEL, chosen_by_labels
 from veridical.comparison.auditing.choosing import Chooser, find_stand_in, name_of
-from veridical.comparison.auditing.procedures import Procedure, make_procedure
+from veridical.comparison.auditing.procedures import (
+    Procedure,
+    is_rowwise,
+    make_procedure,
+)
 from veridical.comparison.classifiers import make_classifier
 from veridical.comparison.data import Data
 from veridical.comparison.protocol import check_count
@@ -24,6 +33,8 @@ from veridical.estimation.splits import Split
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
 ORDERS, ORDERS_OF_A_SEARCH, FEWEST_ORDERS = 100, 20, 19
+#: So often must the first step of a pipeline pick the same columns, to be fixed.
+_TRIALS = 6
 
 
 class Stream(IntEnum):
@@ -54,8 +65,12 @@ def read_procedure(
                 "none; pass them, or put the selector into a pipeline with the "
                 "classifier."
             )
-        return make_procedure(learner, X, data, classes), {}
-    columns = read_columns(selected, data)
+        picked = picked_columns(learner, X, data, seed_for(root, Stream.ASSOCIATION))
+        if picked is None:
+            return make_procedure(learner, X, data, classes), {}
+        columns, learner = picked
+    else:
+        columns = read_columns(selected, data)
     order = np.random.default_rng(seed_for(root, Stream.COLUMNS)).permutation(
         data.n_features
     )
@@ -75,6 +90,65 @@ def read_procedure(
         overlap = {ranker.name: int(np.isin(chosen, columns).sum())}
     procedure = Procedure(X, data, classes, learner, learner, chooser, columns)
     return procedure, overlap
+
+
+def _picked_alike(step: Any, X: Any, data: Data, seed: int) -> FloatArray | None:
+    """Transform the table; None where it matters what the step is fitted on.
+
+    Random labels and half of the rows must make no difference to a choice that is
+    fixed. A selector that looks at either would have to be lucky every time.
+    """
+    rng = np.random.default_rng(seed)
+    half = max(2, data.n_samples // 2)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            first = clone(step).fit(X, data.labels).transform(X)
+            first = np.asarray(first, dtype=np.float64)
+            for _ in range(_TRIALS):
+                rows = rng.permutation(data.n_samples)[:half]
+                labels = rng.permutation(data.labels)[:half]
+                fitted = clone(step).fit(_safe_indexing(X, rows), labels)
+                again = np.asarray(fitted.transform(X), dtype=np.float64)
+                if not np.array_equal(first, again, equal_nan=True):
+                    return None
+    except (TypeError, ValueError):
+        return None
+    return first if first.ndim == 2 else None
+
+
+def picked_columns(
+    estimator: Any, X: Any, data: Data, seed: int
+) -> tuple[IntArray, Any] | None:
+    """Find columns that the first step of a pipeline picks whatever it is fitted on.
+
+    A selector that was fitted beforehand and frozen, or a transformer that takes
+    columns by their numbers, is a choice made before the folds.
+
+    Returns
+    -------
+    tuple or None
+        The columns and the rest of the pipeline; None where the first step learns
+        anything, changes values, keeps everything, or picks columns that do not look
+        chosen by the labels.
+    """
+    if type(estimator) is not Pipeline or len(estimator.steps) < 2:
+        return None
+    first = estimator.steps[0][1]
+    if is_rowwise(first) or sparse.issparse(X) or data.nominal.any():
+        return None
+    one = _picked_alike(first, X, data, seed)
+    if one is None:
+        return None
+    where = {column.tobytes(): j for j, column in enumerate(data.values.T.copy())}
+    found = [where.get(column.tobytes(), -1) for column in one.T.copy()]
+    columns = np.unique(np.array(found, dtype=np.intp))
+    if columns[0] < 0 or not columns.size == len(found) < data.n_features:
+        return None
+    if chosen_by_labels(data, columns, seed) > LEVEL:
+        return None
+    rest = estimator.steps[1:]
+    return columns, Pipeline(rest) if len(rest) > 1 else rest[0][1]
 
 
 def read_columns(selected: Any, data: Data) -> IntArray:
