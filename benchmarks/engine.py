@@ -28,12 +28,25 @@ def work_alone(problem: Problem) -> Result:
 
 def with_engine(problem: Problem) -> Result:
     """Run the same through the engine: planned, keyed, checked, stored on disk."""
-    from veridical.experiments import Serial, Store, run_study
+    from veridical.experiments import Serial
+
+    return _run(Serial())
+
+
+def with_a_worker(problem: Problem) -> Result:
+    """The same as ``veridical study run`` does it: in a process that can be killed."""
+    from veridical.experiments import Processes
+
+    return _run(Processes(1))
+
+
+def _run(executor: Any) -> Result:
+    from veridical.experiments import Store, run_study
 
     plan, spec = _plan()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "study.sqlite"
-        run_study(plan, spec, path, executor=Serial())
+        run_study(plan, spec, path, executor=executor)
         with Store(path) as store:
             values = [json.loads(row.values or "null") for row in store.rows()]
     return Result(scores=_numbers(values))

@@ -269,6 +269,32 @@ def export(
     typer.echo(f"{count} cells are in {out}")
 
 
+@app.command()
+def watch(
+    store: _File,
+    port: Annotated[
+        int, typer.Option(help="Where on this machine; 0 takes any that is free.")
+    ] = 0,
+) -> None:
+    """Follow a running study on a page of this machine, until Ctrl-C."""
+    import threading
+
+    from veridical.cli.study_watch import Watcher, serve
+
+    watcher, stop = Watcher(store), threading.Event()
+    with serve(watcher, port) as server:
+        typer.echo(
+            f"{store} is shown at http://127.0.0.1:{server.server_port}/ until Ctrl-C."
+        )
+        threading.Thread(target=watcher.follow, args=(stop,), daemon=True).start()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            typer.echo("The page is closed; the study is not affected.")
+        finally:
+            stop.set()
+
+
 # -- from words to what the engine takes ---------------------------------------------
 
 

@@ -1,0 +1,182 @@
+"""``veridical study watch``: a page on this machine that follows a running study."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from veridical._records import InputError
+
+HOST = "127.0.0.1"
+
+_EVERY = 2.0  # seconds between looks, more where a look takes long
+_SHARE = 5  # a look may take this part of the time
+_RECENT = 120.0  # seconds over which the pace is measured
+_FAILURES = 20
+
+
+class Watcher:
+    """Looks at a store again and again, and keeps what there is to show.
+
+    Parameters
+    ----------
+    path : Path
+        The store; whoever writes to it is not disturbed.
+
+    Raises
+    ------
+    InputError
+        If it is no store, or does not say which study it belongs to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from veridical.papers import find_study
+
+        self.path = path
+        run = self._last_run()
+        self.study = cast(Any, find_study(run["study"]))
+        self.spec = self.study.spec.checked(run["spec"], str(path))
+        self._marks: deque[tuple[float, int]] = deque()
+        self._report: Any = None
+        self._reported = -1
+        self.state: dict[str, Any] = {}
+        self.look()
+
+    def _last_run(self) -> dict[str, Any]:
+        from veridical.experiments import Store
+
+        with Store(self.path) as store:
+            runs = [json.loads(text) for text in store.runs()]
+        named = [run for run in runs if "study" in run and "spec" in run]
+        if not named:
+            raise InputError(
+                f"{self.path} does not say which study it belongs to; it is written by "
+                "veridical study run."
+            )
+        return named[-1]
+
+    def follow(self, stop: threading.Event) -> None:
+        """Look until told to stop."""
+        pause = _EVERY
+        while not stop.wait(pause):
+            began = time.monotonic()
+            try:
+                self.look()
+            except InputError as error:
+                self.state = {**self.state, "trouble": str(error)}
+            pause = max(_EVERY, _SHARE * (time.monotonic() - began))
+
+    def look(self) -> None:
+        """See where the study stands, and what it has found so far."""
+        from veridical.cli import study_report
+        from veridical.experiments import Plan, Store
+
+        with Store(self.path) as store:
+            rows = len(store)
+            counts = Plan(self.study, self.spec, store.keys()).counts
+            failures = [
+                {"status": r.status, "cell": json.loads(r.cell), "detail": r.detail}
+                for r in store.failures(_FAILURES)
+            ]
+        if rows != self._reported:
+            self._report = study_report.find(self.study, self.spec, self.path)
+            self._reported = rows
+        pace, left = self._pace(rows, counts.pending)
+        self.state = {
+            "study": self.study.name,
+            "store": str(self.path),
+            "planned": counts.planned,
+            "ok": counts.ok,
+            "failed": counts.failed,
+            "pending": counts.pending,
+            "cells_per_second": pace,
+            "seconds_left": left,
+            "failures": failures,
+            "looked": time.strftime("%H:%M:%S"),
+            "trouble": None,
+            "findings": self._findings(),
+        }
+
+    def _pace(self, rows: int, pending: int) -> tuple[float | None, float | None]:
+        now = time.monotonic()
+        self._marks.append((now, rows))
+        while now - self._marks[0][0] > _RECENT:
+            self._marks.popleft()
+        then, before = self._marks[0]
+        if rows == before:
+            return None, None
+        pace = (rows - before) / (now - then)
+        return pace, pending / pace
+
+    def _findings(self) -> dict[str, Any] | None:
+        if self._report is None:
+            return None
+        from veridical.report.studies import to_json
+
+        return to_json(self._report)
+
+    def page(self, where: str) -> str | None:
+        """Write the page at a place; None where there is none."""
+        from veridical.report import studies, watch
+
+        if where == "/":
+            return watch.page(self.state)
+        if where == "/report" and self._report is not None:
+            return studies.page(self._report)
+        return None
+
+
+def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
+    """Make a server on the loopback interface; nobody else can reach it.
+
+    Raises
+    ------
+    InputError
+        If the port is taken.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        server_version, sys_version = "veridical", ""
+
+        def do_GET(self) -> None:
+            # A page elsewhere must not read this one by a name that leads here.
+            asked = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+            where = urlsplit(self.path).path
+            if asked not in (HOST, "localhost"):
+                self._answer(403, "text/plain", "This page is for this machine only.")
+            elif where == "/state.json":
+                content = json.dumps(watcher.state, indent=2, allow_nan=False)
+                self._answer(200, "application/json", content)
+            elif (page := watcher.page(where)) is not None:
+                self._answer(200, "text/html", page)
+            else:
+                self._answer(404, "text/plain", "There is nothing here; go to /.")
+
+        def _answer(self, status: int, kind: str, content: str) -> None:
+            body = content.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("Referrer-Policy", "no-referrer")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            """Say nothing: the terminal belongs to the user."""
+
+    try:
+        return ThreadingHTTPServer((HOST, port), Handler)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"Port {port} cannot be used ({why}); give another with --port, or 0 for "
+            "any."
+        ) from error
