@@ -14,15 +14,21 @@ from veridical.learning.bias_corrected_normal import (
 )
 from veridical.learning.c45 import C45
 from veridical.learning.dagsvm import DAGSVM
+from veridical.learning.lufe import LUFe
+from veridical.learning.lufe_cv import LUFeCV
 from veridical.learning.naive_bayes import NaiveBayes
+from veridical.learning.svm_plus import SVMPlus
 
 __all__ = [
     "C45",
     "DAGSVM",
     "BiasCorrectedGaussianNB",
     "BiasCorrectedNB",
+    "LUFe",
+    "LUFeCV",
     "MedianBinarizer",
     "NaiveBayes",
+    "SVMPlus",
     "prob_low_association",
     "prob_low_correlation",
     "prob_low_correlation_factor",

@@ -1,0 +1,445 @@
+"""LUFe: what a selector leaves out still teaches."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from veridical._records import FloatArray, InputError, IntArray
+from veridical.kernels.svm_plus import (
+    Cases,
+    InfeasibleError,
+    PrivilegedGram,
+    Solution,
+    solve_hinge,
+    solve_plain,
+)
+from veridical.learning.svm_plus import (
+    check_parameters,
+    choose,
+    refuse_one_class,
+    warn_of_gap,
+)
+from veridical.learning.svm_plus_grams import signs
+
+_INFEASIBLE = (
+    "No weights meet the constraints: without privileged_bias the slacks must be a "
+    "linear function of the unselected features that is nowhere negative, and the "
+    "selected features do not separate the classes without slack. Use "
+    "privileged_bias=True, or features that are neither negative nor centred."
+)
+
+
+class BestByAnova(SelectorMixin, BaseEstimator):
+    """The ten best features by weighted ANOVA F: what LUFe selects if nobody says."""
+
+    def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Compare the variation between classes with that within."""
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        classes, codes = np.unique(y, return_inverse=True)
+        shares = np.zeros((len(classes), len(y)))
+        shares[codes, np.arange(len(y))] = weights
+        totals = shares.sum(axis=1)
+        centre = np.asarray(weights @ X) / totals.sum()
+        means = np.asarray(shares @ X) / totals[:, None]
+        squares = X.multiply(X) if sparse.issparse(X) else X * X
+        whole = np.asarray(weights @ squares) - totals.sum() * centre**2
+        between = totals @ (means - centre) ** 2
+        within = np.maximum(whole - between, 0.0)
+        told = whole > 1e-12 * np.asarray(weights @ squares)
+        ratio = np.divide(
+            between, within, out=np.full(len(whole), np.inf), where=within > 0
+        )
+        self.scores_ = np.where(told, ratio, -np.inf)
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        best = np.argsort(-self.scores_, kind="stable")[:10]
+        return np.isin(np.arange(len(self.scores_)), best)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training cases, split into what was selected and what was not.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+        The features.
+    y, weights : arrays
+        Labels and weights of the cases.
+    selected, unselected : int arrays
+        Columns; the unselected ones best first.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: FloatArray
+    selected: IntArray
+    unselected: IntArray
+
+    def weighty(self) -> Training:
+        """Leave out cases without weight: they are as good as absent."""
+        kept = np.flatnonzero(self.weights)
+        if kept.size == len(self.y):
+            return self
+        return replace(self, X=self.X[kept], y=self.y[kept], weights=self.weights[kept])
+
+    def gram(self) -> FloatArray:
+        """Gram matrix of the selected features."""
+        return _product(self.X[:, self.selected])
+
+    def gram_star(self) -> FloatArray:
+        """Gram matrix of the unselected features."""
+        return _product(self.X[:, self.unselected])
+
+
+def _product(part: Any) -> FloatArray:
+    product = part @ part.T
+    return product if isinstance(product, np.ndarray) else product.toarray()
+
+
+class LUFe(ClassifierMixin, BaseEstimator):
+    """Learning using unselected features.
+
+    A selector splits the features. The classifier is a linear function of the selected
+    ones; the unselected ones bound, in training only, how badly it may do on each case:
+    an SVM+ with the unselected features as privileged information [1]_. Prediction
+    touches the selected columns and no others.
+
+    Parameters
+    ----------
+    selector : selector, default=None
+        Any selector of veridical or scikit-learn that is not fitted yet; None takes the
+        10 best features by ANOVA F.
+    C : float, default=1.0
+        Price of a unit of slack.
+    gamma : float, default=1.0
+        Weight of the privileged weights; the smaller, the freer are the slacks.
+    unselected_fraction : float, default=1.0
+        Share of the unselected features to learn with, the best by the selector's order
+        first; rounded down.
+    privileged_bias : bool, default=True
+        Whether slacks have a constant. Needed for standardised features; see
+        `SVMPlus`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    selector_ : selector
+        The fitted selector.
+    support_ : bool array of shape (n_features_in_,)
+        Which columns were selected.
+    unselected_ : int array
+        Columns that were learned with but are not used, best first.
+    coef_ : array of shape (n_problems, n_selected)
+        Weights of the selected columns, in the order of the data. One problem for two
+        classes, else one per class against the rest.
+    intercept_ : array of shape (n_problems,)
+        Biases.
+    privileged_coef_ : array of shape (n_problems, n_unselected)
+        Weights in the bound, in the order of ``unselected_``.
+    dual_gap_ : float
+        Largest relative duality gap; see `SVMPlus`.
+    n_iter_ : int
+        Linear systems solved in the problem that took most.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    LUFeCV : Chooses C and gamma by cross-validation.
+    SVMPlus : The machine behind it, for privileged features of any origin.
+
+    Notes
+    -----
+    Standardise the columns beforehand (in a pipeline): the machine is not invariant to
+    their scale. If the selector leaves nothing out, the ordinary support vector machine
+    is fitted, with a warning. The unselected features should be more than the cases:
+    few of them cannot bound the slacks case by case.
+
+    References
+    ----------
+    .. [1] J. Taylor, V. Sharmanska, K. Kersting, D. Weir & N. Quadrianto, "Learning
+       using unselected features (LUFe)", IJCAI 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from veridical.learning import LUFe
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 30)
+    >>> X = rng.normal(size=(60, 200))
+    >>> X[:, :5] += 1.5 * y[:, None]
+    >>> model = LUFe(SelectKBest(k=10)).fit(X, y)
+    >>> model.coef_.shape, model.unselected_.size
+    ((1, 10), 190)
+    >>> type(model.deploy()).__name__
+    'LinearSVC'
+    """
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        unselected_fraction: float = 1.0,
+        privileged_bias: bool = True,
+    ) -> None:
+        self.selector = selector
+        self.C = C
+        self.gamma = gamma
+        self.unselected_fraction = unselected_fraction
+        self.privileged_bias = privileged_bias
+
+    # -- learning --------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Select, then learn from the selected and the unselected.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each case; none negative. The selector sees it if it takes
+            weights.
+
+        Returns
+        -------
+        LUFe
+            The fitted classifier itself.
+        """
+        check_parameters(self)
+        training = self._prepare(X, y, sample_weight).weighty()
+        gram = training.gram()
+        gram_star = training.gram_star() if training.unselected.size else None
+        self._solve(training, gram, gram_star, float(self.C), float(self.gamma))
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Check the data, fit the selector, split the columns."""
+        _check_fraction(self.unselected_fraction)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        self.classes_ = np.unique(y[weights > 0])
+        refuse_one_class(self, self.classes_)
+        self.selector_ = self._select(X, y, sample_weight, weights)
+        self.support_ = np.asarray(self.selector_.get_support())
+        selected = np.flatnonzero(self.support_)
+        if not selected.size:
+            raise InputError(
+                f"{type(self.selector_).__name__} selected no feature; there is "
+                "nothing to learn with. Loosen it."
+            )
+        self.unselected_ = _cut(
+            self.selector_, self.support_, float(self.unselected_fraction)
+        )
+        if not self.unselected_.size:
+            warnings.warn(
+                f"{type(self.selector_).__name__} selected {selected.size} of "
+                f"{len(self.support_)} features, and none is left to learn from beside "
+                "them: an ordinary support vector machine is fitted. Select fewer, or "
+                "raise unselected_fraction.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Training(X, y, weights, selected, self.unselected_)
+
+    def _select(
+        self, X: Any, y: NDArray[Any], sample_weight: Any, weights: FloatArray
+    ) -> Any:
+        """Fit the selector on the cases that have weight."""
+        kept = np.flatnonzero(weights)
+        if kept.size < len(y):
+            X, y, weights = X[kept], y[kept], weights[kept]
+        selector = BestByAnova() if self.selector is None else clone(self.selector)
+        if sample_weight is not None and has_fit_parameter(selector, "sample_weight"):
+            return selector.fit(X, y, sample_weight=weights)
+        return selector.fit(X, y)
+
+    def _solve(
+        self,
+        training: Training,
+        gram: FloatArray,
+        gram_star: FloatArray | None,
+        C: float,
+        gamma: float,
+    ) -> None:
+        """Solve one problem per class, and keep the weights."""
+        problems, c = signs(training.y, self.classes_), C * training.weights
+        found: list[Solution]
+        if gram_star is None:
+            found = [solve_plain(Cases(gram, s), c) for s in problems]
+        else:
+            privileged = PrivilegedGram(gram_star, self.privileged_bias)
+            try:
+                found = [
+                    solve_hinge(Cases(gram, s), privileged, c, gamma) for s in problems
+                ]
+            except InfeasibleError:
+                raise InputError(_INFEASIBLE) from None
+        alphas = np.array([f.alpha * s for f, s in zip(found, problems, strict=True)])
+        etas = np.array([f.eta for f in found])
+        X = training.X
+        self.coef_ = np.asarray(alphas @ X[:, training.selected])
+        self.privileged_coef_ = np.asarray(etas @ X[:, training.unselected])
+        self.intercept_ = np.array([f.bias for f in found])
+        self.dual_gap_ = float(max(f.gap for f in found))
+        self.n_iter_ = max(1, *(f.n_rounds for f in found))
+        warn_of_gap(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # -- predicting ------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute scores from the selected features alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features as in ``fit``, or a data frame of the selected ones. What
+            stands in the unselected columns does not matter, not even NaN.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive where the second is predicted.
+        """
+        check_is_fitted(self)
+        scores = self._read_selected(X) @ self.coef_.T + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class of each case.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features, as in ``decision_function``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per case.
+        """
+        scores = self.decision_function(X)
+        return choose(self.classes_, scores)
+
+    def _read_selected(self, X: Any) -> Any:
+        names = getattr(self, "feature_names_in_", None)
+        selected = np.flatnonzero(self.support_)
+        if names is not None and nw.dependencies.is_into_dataframe(X):
+            frame = nw.from_native(X, eager_only=True)
+            wanted = [str(name) for name in names[selected]]
+            if set(wanted) == set(frame.columns) and len(wanted) < len(names):
+                part = frame.select(wanted).to_numpy()
+                return check_array(part, dtype=np.float64, input_name="X")
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False,
+            reset=False,
+        )  # fmt: skip
+        return check_array(
+            X[:, selected], accept_sparse="csr", dtype=np.float64, input_name="X"
+        )
+
+    def deploy(self) -> LinearSVC:
+        """Give a plain scikit-learn model of the selected columns alone.
+
+        It predicts what this classifier predicts, from a table that holds the selected
+        columns in their order, and needs nothing of veridical to be loaded. (A score of
+        exactly 0 counts as the first class there, as the second here.)
+
+        Returns
+        -------
+        LinearSVC
+            Fitted; its ``feature_names_in_`` are those of the selected columns, where
+            they have any.
+        """
+        check_is_fitted(self)
+        model = LinearSVC(C=self._deployed_C())
+        model.classes_ = self.classes_.copy()
+        model.coef_ = self.coef_.copy()
+        model.intercept_ = self.intercept_.copy()
+        model.n_features_in_ = self.coef_.shape[1]
+        model.n_iter_ = self.n_iter_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_[self.support_]
+        return model
+
+    def _deployed_C(self) -> float:
+        return float(self.C)
+
+
+# -- small things --------------------------------------------------------------------
+
+
+def _check_fraction(fraction: Any) -> None:
+    if not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
+        raise InputError(
+            f"unselected_fraction={fraction!r} must be above 0 and at most 1: it is "
+            "the share of the unselected features to learn with."
+        )
+
+
+def _cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
+    """Take the best of the unselected columns, by the selector's own order."""
+    unselected = np.flatnonzero(~support)
+    order = read_order(selector, len(support))
+    if order is None:
+        if fraction < 1:
+            raise InputError(
+                f"{type(selector).__name__} does not order the features it leaves out "
+                "(it has no order_, ranking_ or scores_), so there is no best share of "
+                "them; use unselected_fraction=1."
+            )
+        return unselected
+    ranked = order[~support[order]]
+    return ranked[: int(np.floor(fraction * ranked.size + 1e-9))]
+
+
+def read_order(selector: Any, n_features: int) -> IntArray | None:
+    """Order of all features, best first, ties by index; None where there is none."""
+    for name in ("order_", "ranking_", "scores_"):
+        values = getattr(selector, name, None)
+        if values is None or np.shape(values) != (n_features,):
+            continue
+        if name == "order_":
+            return np.asarray(values, dtype=np.intp)
+        if name == "ranking_":
+            return np.argsort(values, kind="stable")
+        return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+    return None

@@ -1,0 +1,509 @@
+"""SVM+: learn with features that will not be there when it counts."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from veridical._records import FloatArray, InputError
+from veridical.datasets.wording import did_you_mean, show
+from veridical.kernels.svm_plus import (
+    Cases,
+    InfeasibleError,
+    PrivilegedGram,
+    Solution,
+    States,
+    solve_hinge,
+    solve_plain,
+)
+from veridical.kernels.svm_plus_descent import solve_descent
+from veridical.kernels.svm_plus_squared import bend_of_slacks, solve_nonnegative
+from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
+
+LOSSES = ("hinge", "squared_hinge")
+SOLVERS = ("auto", "exact", "descent")
+
+#: From here on Gram matrices are left alone where they can be.
+_MANY = 5000
+#: An exact answer with a larger gap comes with a warning.
+_POOR_GAP = 1e-6
+
+
+class SVMPlus(ClassifierMixin, BaseEstimator):
+    """Support vector machine with privileged information.
+
+    Privileged features are known in training and never again. They say how hard each
+    training case is: the slack that a case may have is a function of its privileged
+    features, with weights of its own, instead of being free [1]_::
+
+        min  ½|w|² + γ/2 |w*|² + C Σ ξᵢ   with   yᵢ(⟨w, xᵢ⟩ + b) ≥ 1 − ξᵢ,
+        ξᵢ = ⟨w*, xᵢ*⟩ + b* ≥ 0
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a unit of slack.
+    gamma : float, default=1.0
+        Weight of the privileged weights; the smaller, the freer are the slacks.
+    kernel : "linear", "rbf", "poly", "precomputed" or callable, default="linear"
+        Of the features; a callable takes two tables and gives their Gram matrix.
+    privileged_kernel : as `kernel`, default="linear"
+        Of the privileged features.
+    kernel_params : dict, default=None
+        Parameters of `kernel`, as in `sklearn.metrics.pairwise`; for "rbf" and "poly"
+        gamma is 1 / (n_features × variance of X) if it is not given.
+    privileged_kernel_params : dict, default=None
+        Parameters of `privileged_kernel`.
+    privileged_bias : bool, default=True
+        Whether slacks have a constant b*. Without it, centred privileged features
+        force all slacks to be zero: then use features that are not negative.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        ``C Σ ξᵢ``, or ``C/2 Σ ξᵢ²``; the latter penalises both biases like weights.
+    solver : {"auto", "exact", "descent"}, default="auto"
+        "exact" works on Gram matrices; "descent" is dual coordinate descent for linear
+        kernels and the hinge loss, with both biases penalised like weights. "auto"
+        takes "descent" above 5000 cases where it can.
+    tol : float, default=1e-4
+        Relative duality gap at which "descent" stops.
+    max_iter : int, default=1000
+        Most sweeps of "descent".
+    random_state : int, RandomState instance or None, default=None
+        Order of the cases in "descent".
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    coef_ : array of shape (n_problems, n_features)
+        Weights; with a linear kernel only. One problem for two classes, else one per
+        class against the rest.
+    intercept_ : array of shape (n_problems,)
+        Biases.
+    privileged_coef_ : array of shape (n_problems, n_privileged)
+        Privileged weights; with a linear privileged kernel only.
+    privileged_intercept_ : array of shape (n_problems,)
+        Constants b* of the slacks.
+    dual_coef_ : array of shape (n_problems, n_samples)
+        ``αᵢ yᵢ``; with the exact solver only.
+    dual_gap_ : float
+        Largest gap between primal and dual objective, relative to 1 + objective: how
+        far from the optimum the answer can be. A constraint that is missed by rounding
+        is charged at its price C.
+    n_iter_ : int
+        Linear systems solved, or sweeps, in the problem that took most.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    LUFe : Takes the features that a selector left out as privileged information.
+    sklearn.svm.SVC : The limit of a small `gamma` with many privileged features.
+
+    Notes
+    -----
+    The exact solver guesses which cases meet their margin and which have slack, solves
+    the linear system that follows, and corrects the guess; where that goes in circles,
+    interior points take over. It takes O(n³) time at worst and O(n²) memory. A score of
+    exactly 0 counts as the second class.
+
+    References
+    ----------
+    .. [1] V. Vapnik & A. Vashist, "A new learning paradigm: learning using privileged
+       information", Neural Networks 22 (2009).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from veridical.learning import SVMPlus
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = y[:, None] + rng.normal(size=(40, 2))
+    >>> hindsight = rng.normal(size=(40, 60)) + y[:, None]
+    >>> model = SVMPlus(gamma=0.1).fit(X, y, X_privileged=hindsight)
+    >>> model.coef_.shape, bool(model.dual_gap_ < 1e-8)
+    ((1, 2), True)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        gamma: float = 1.0,
+        kernel: Kernel = "linear",
+        privileged_kernel: Kernel = "linear",
+        *,
+        kernel_params: Any = None,
+        privileged_kernel_params: Any = None,
+        privileged_bias: bool = True,
+        loss: str = "hinge",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.gamma = gamma
+        self.kernel = kernel
+        self.privileged_kernel = privileged_kernel
+        self.kernel_params = kernel_params
+        self.privileged_kernel_params = privileged_kernel_params
+        self.privileged_bias = privileged_bias
+        self.loss = loss
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    dual_coef_: FloatArray
+    _fitted_rows: Any
+
+    @classmethod
+    def from_lambda(cls, lambda1: float, lambda2: float, **parameters: Any) -> Self:
+        """Translate the weights of ``min |w|² + λ₁|w*|² + λ₂ Σ ξᵢ``.
+
+        Half of that objective is ours with γ = λ₁ and C = λ₂/2.
+
+        Parameters
+        ----------
+        lambda1, lambda2 : float
+            Weights of the LUFe paper's equation (3).
+        **parameters : any
+            Further parameters of the class.
+
+        Returns
+        -------
+        SVMPlus
+            A machine that is not fitted yet.
+        """
+        return cls(C=lambda2 / 2, gamma=lambda1, **parameters)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    # -- learning --------------------------------------------------------------------
+
+    def fit(
+        self, X: Any, y: Any, X_privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from features and privileged features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features; their Gram matrix if `kernel` is "precomputed".
+        y : array-like of shape (n_samples,)
+            The class labels.
+        X_privileged : as X, of shape (n_samples, n_privileged), optional
+            The privileged features. Without any, the ordinary support vector machine
+            is fitted, with a warning.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each case; none negative.
+
+        Returns
+        -------
+        SVMPlus
+            The fitted classifier itself.
+        """
+        check_parameters(self)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        star = _read_privileged(X_privileged, y)
+        kept = np.flatnonzero(weights)
+        self.classes_ = np.unique(y[kept])
+        refuse_one_class(self, self.classes_)
+        make = GramMaker.settle(self.kernel, self.kernel_params, X, "kernel")
+        make_star: Any = None
+        if star is not None:
+            make_star = GramMaker.settle(
+                self.privileged_kernel,
+                self.privileged_kernel_params,
+                star,
+                "privileged_kernel",
+            )
+        if kept.size < len(y):  # a case without weight is as good as absent
+            X, star = _rows(make, X, kept), _rows(make_star, star, kept)
+        self._make = make
+        problems = signs(y[kept], self.classes_)
+        c = float(self.C) * weights[kept]
+        if star is None:
+            self._fit_plain(X, problems, c)
+        elif self._descends(len(kept), make, make_star):
+            self._fit_descent(X, star, problems, c)
+        else:
+            self._fit_exact(X, star, make_star, problems, c)
+        if self.kernel == "precomputed" and kept.size < len(y):
+            whole = np.zeros((len(problems), len(y)))
+            whole[:, kept] = self.dual_coef_
+            self.dual_coef_ = whole
+        return self
+
+    def _descends(self, n: int, make: GramMaker, make_star: Any) -> bool:
+        able = make.linear and make_star.linear and self.loss == "hinge"
+        if self.solver == "descent" and not able:
+            raise InputError(
+                "solver='descent' is for linear kernels and the hinge loss; use "
+                "solver='exact'."
+            )
+        return self.solver == "descent" or (
+            self.solver == "auto" and able and n > _MANY
+        )
+
+    def _fit_plain(self, X: Any, problems: list[FloatArray], c: FloatArray) -> None:
+        warnings.warn(
+            f"{type(self).__name__} got no privileged features and fits an ordinary "
+            "support vector machine; pass X_privileged.",
+            UserWarning,
+            stacklevel=3,
+        )
+        gram = self._make(X, X)
+        found = [solve_plain(Cases(gram, sign), c) for sign in problems]
+        self._store(X, None, problems, found)
+
+    def _fit_exact(
+        self,
+        X: Any,
+        star: Any,
+        make_star: GramMaker,
+        problems: list[FloatArray],
+        c: FloatArray,
+    ) -> None:
+        gram, gram_star = self._make(X, X), make_star(star, star)
+        if self.loss == "squared_hinge":
+            found = [
+                _solve_squared(
+                    gram, gram_star, s, c, float(self.gamma), self.privileged_bias
+                )
+                for s in problems
+            ]
+        else:
+            privileged = PrivilegedGram(gram_star, self.privileged_bias)
+            try:
+                found = [
+                    solve_hinge(Cases(gram, s), privileged, c, float(self.gamma))
+                    for s in problems
+                ]
+            except InfeasibleError:
+                raise InputError(_INFEASIBLE) from None
+        self._store(X, star if make_star.linear else None, problems, found)
+
+    def _store(
+        self,
+        X: Any,
+        star: Any,
+        problems: list[FloatArray],
+        found: list[Solution],
+    ) -> None:
+        self.dual_coef_ = np.array(
+            [f.alpha * s for f, s in zip(found, problems, strict=True)]
+        )
+        self.intercept_ = np.array([f.bias for f in found])
+        self.privileged_intercept_ = np.array([f.privileged_bias for f in found])
+        self.dual_gap_ = float(max(f.gap for f in found))
+        self.n_iter_ = max(1, *(f.n_rounds for f in found))
+        warn_of_gap(self)
+        self._fitted_rows = X
+        if self._make.linear:
+            self.coef_ = _weights(self.dual_coef_, X)
+        if star is not None:
+            self.privileged_coef_ = _weights(np.array([f.eta for f in found]), star)
+
+    def _fit_descent(
+        self, X: Any, star: Any, problems: list[FloatArray], c: FloatArray
+    ) -> None:
+        X, star = sparse.csr_matrix(X), sparse.csr_matrix(star)
+        rng = check_random_state(self.random_state)
+        found = [
+            solve_descent(
+                X,
+                star,
+                sign,
+                c,
+                float(self.gamma),
+                bias=self.privileged_bias,
+                tolerance=float(self.tol),
+                max_sweeps=int(self.max_iter),
+                seed=int(rng.randint(2**31 - 1)),
+            )
+            for sign in problems
+        ]
+        self.coef_ = np.array([w[:-1] for w, *_ in found])
+        self.intercept_ = np.array([w[-1] for w, *_ in found])
+        self.privileged_coef_ = np.array([v[:-1] for _, v, *_ in found])
+        self.privileged_intercept_ = np.array([v[-1] for _, v, *_ in found])
+        self.dual_gap_ = float(max(gap for *_, gap, _ in found))
+        self.n_iter_ = max(sweeps for *_, sweeps in found)
+        if self.dual_gap_ > self.tol:
+            warnings.warn(
+                f"Coordinate descent stopped after {self.n_iter_} sweeps with a "
+                f"relative gap of {self.dual_gap_:.1g}, above tol={self.tol:g}. Raise "
+                "max_iter, scale the features, or lower C/gamma, on which the number "
+                "of sweeps depends.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # -- predicting ------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute scores from the features alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features; their Gram matrix with the training cases if `kernel` is
+            "precomputed".
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive where the second is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self._make.linear:
+            scores = X @ self.coef_.T
+        else:
+            scores = self._make(X, self._fitted_rows) @ self.dual_coef_.T
+        scores = scores + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class of each case.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features, as in ``decision_function``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per case.
+        """
+        scores = self.decision_function(X)
+        return choose(self.classes_, scores)
+
+
+_INFEASIBLE = (
+    "No weights meet the constraints: without privileged_bias the slacks must be a "
+    "linear function of the privileged features that is nowhere negative, and the "
+    "features do not separate the classes without slack. Centred privileged features "
+    "allow no slack at all. Use privileged_bias=True, or privileged features that are "
+    "not negative (counts, say)."
+)
+
+
+# -- small things, shared with LUFe --------------------------------------------------
+
+
+def check_parameters(machine: Any) -> None:
+    """Refuse parameters that mean nothing."""
+    for name in ("C", "gamma"):
+        value = getattr(machine, name)
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise InputError(f"{name}={value!r} must be a positive number.")
+    for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
+        value = getattr(machine, name, known[0])
+        if value not in known:
+            raise InputError(
+                f"{name}={value!r} is unknown{did_you_mean(str(value), known)} Use one "
+                f"of {', '.join(known)}."
+            )
+
+
+def warn_of_gap(machine: Any) -> None:
+    """Say so where rounding has kept the exact solver from the optimum."""
+    if machine.dual_gap_ > _POOR_GAP:
+        warnings.warn(
+            f"The answer may be off: its relative duality gap is "
+            f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "
+            "gamma.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_one_class(machine: Any, classes: NDArray[Any]) -> None:
+    """There is nothing to tell apart in one class."""
+    if len(classes) < 2:
+        raise InputError(
+            f"{type(machine).__name__} needs cases of at least two classes, but the "
+            f"data hold one class only: {show(classes[0]) if len(classes) else 'none'}."
+        )
+
+
+def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
+    """Turn scores into labels; a score of 0 is the second of two classes."""
+    if scores.ndim == 1:
+        return classes[(scores >= 0).astype(np.intp)]
+    return classes[scores.argmax(axis=1)]
+
+
+def _read_privileged(X_privileged: Any, y: NDArray[Any]) -> Any:
+    if X_privileged is None:
+        return None
+    star = check_array(
+        X_privileged, accept_sparse="csr", dtype=np.float64, input_name="X_privileged"
+    )
+    check_consistent_length(star, y)
+    return star
+
+
+def _rows(make: GramMaker | None, X: Any, kept: NDArray[Any]) -> Any:
+    if X is None or make is None:
+        return None
+    X = X[kept]
+    return X[:, kept] if make.kernel == "precomputed" else X
+
+
+def _weights(coefficients: FloatArray, X: Any) -> FloatArray:
+    return np.asarray(coefficients @ X)
+
+
+def _solve_squared(
+    gram: FloatArray,
+    gram_star: FloatArray,
+    sign: FloatArray,
+    c: FloatArray,
+    gamma: float,
+    bias: bool,
+) -> Solution:
+    """Squared slacks, in the form that the hinge has: α, η and the two biases."""
+    H = bend_of_slacks(gram_star + 1.0 if bias else gram_star, c, gamma)
+    G = (gram + 1.0) * np.multiply.outer(sign, sign) + H
+    alpha, gap, rounds = solve_nonnegative(G)
+    eta = (alpha - c * (H @ alpha)) / gamma
+    objective = float(alpha.sum() - 0.5 * alpha @ G @ alpha)
+    return Solution(
+        alpha,
+        eta,
+        float(sign @ alpha),
+        float(eta.sum()) if bias else 0.0,
+        objective,
+        gap,
+        rounds,
+        States(alpha > 0, alpha > 0),
+    )

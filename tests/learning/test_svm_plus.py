@@ -1,0 +1,212 @@
+"""SVMPlus as its user meets it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.kernels.test_svm_plus import problem
+
+from veridical._records import InputError
+from veridical.kernels.svm_plus import Cases, PrivilegedGram, solve_hinge
+from veridical.learning import SVMPlus
+
+
+def test_weights_and_scores_are_the_kernels():
+    X, Z, y = problem(0)
+    model = SVMPlus(C=0.3, gamma=2.0).fit(X, y, X_privileged=Z)
+    one = solve_hinge(
+        Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T), np.full(len(y), 0.3), 2.0
+    )
+    np.testing.assert_allclose(model.coef_[0], (one.alpha * y) @ X)
+    np.testing.assert_allclose(model.privileged_coef_[0], one.eta @ Z)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, X @ model.coef_[0] + model.intercept_)
+    np.testing.assert_array_equal(model.predict(X), np.where(scores >= 0, 1.0, -1.0))
+    assert model.dual_gap_ < 1e-8
+    assert model.n_iter_ >= 1
+
+
+def test_the_papers_weights_have_the_same_minimiser():
+    """B5: |w|² + λ₁|w*|² + λ₂ Σξ at our solution is twice ours, and no less nearby."""
+    X, Z, y = problem(1)
+    lambda1, lambda2 = 0.7, 1.6
+    model = SVMPlus.from_lambda(lambda1, lambda2).fit(X, y, X_privileged=Z)
+    assert (model.C, model.gamma) == (0.8, 0.7)
+
+    def paper(w, v, b_star):
+        return w @ w + lambda1 * v @ v + lambda2 * (Z @ v + b_star).sum()
+
+    w, v, b_star = model.coef_[0], model.privileged_coef_[0], 0.0
+    b_star = model.privileged_intercept_[0]
+    ours = paper(w, v, b_star)
+    alpha = np.abs(model.dual_coef_[0])
+    dual = alpha.sum() - 0.5 * w @ w - model.gamma / 2 * v @ v
+    assert ours == pytest.approx(2 * dual, rel=1e-6)
+    for other in (SVMPlus(C=0.8, gamma=0.8), SVMPlus(C=0.9, gamma=0.7)):
+        other.fit(X, y, X_privileged=Z)
+        feasible = (
+            other.coef_[0], other.privileged_coef_[0], other.privileged_intercept_[0]
+        )  # fmt: skip
+        assert paper(*feasible) >= ours * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "callable", "precomputed"])
+def test_kernels_say_what_their_gram_matrices_say(kernel):
+    X, Z, y = problem(2, p=3)
+    new = np.random.default_rng(1).normal(size=(7, 3))
+    make = {
+        "rbf": lambda a, b: rbf_kernel(a, b, gamma=0.2),
+        "poly": lambda a, b: (0.2 * a @ b.T + 1) ** 3,
+        "callable": lambda a, b: rbf_kernel(a, b, gamma=0.2),
+        "precomputed": lambda a, b: rbf_kernel(a, b, gamma=0.2),
+    }[kernel]
+    reference = SVMPlus(kernel="precomputed", gamma=0.1).fit(
+        make(X, X), y, X_privileged=Z
+    )
+    given = make if kernel == "callable" else kernel
+    model = SVMPlus(
+        kernel=given,
+        gamma=0.1,
+        kernel_params={"gamma": 0.2} if kernel in ("rbf", "poly") else None,
+    )
+    if kernel == "precomputed":
+        model.set_params(
+            privileged_kernel="precomputed",
+        ).fit(make(X, X), y, X_privileged=Z @ Z.T)
+        scores = model.decision_function(make(new, X))
+    else:
+        scores = model.fit(X, y, X_privileged=Z).decision_function(new)
+    expected = reference.decision_function(make(new, X))
+    np.testing.assert_allclose(scores, expected, atol=1e-7)
+
+
+def test_several_classes_are_one_against_the_rest():
+    rng = np.random.default_rng(0)
+    y = np.array(["ash", "elm", "oak"])[np.arange(60) % 3]
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[np.arange(60) % 3]
+    Z = rng.normal(size=(60, 80))
+    model = SVMPlus().fit(X, y, X_privileged=Z)
+    assert model.coef_.shape == (3, 4)
+    elm = SVMPlus().fit(X, y == "elm", X_privileged=Z)
+    np.testing.assert_allclose(
+        model.decision_function(X)[:, 1], elm.decision_function(X)
+    )
+    assert np.mean(model.predict(X) == y) > 0.8
+
+
+def test_sparse_frames_and_arrays_agree():
+    X, Z, y = problem(3)
+    X[np.abs(X) < 0.5] = 0
+    dense = SVMPlus().fit(X, y, X_privileged=Z)
+    thin = SVMPlus().fit(sparse.csr_matrix(X), y, X_privileged=sparse.csr_matrix(Z))
+    frame = SVMPlus().fit(
+        pd.DataFrame(X).rename(columns=str), y, X_privileged=pd.DataFrame(Z)
+    )
+    for other in (thin, frame):
+        np.testing.assert_allclose(other.coef_, dense.coef_, atol=1e-9)
+    np.testing.assert_allclose(
+        thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X)
+    )
+
+
+def test_weights_repeat_cases():
+    X, Z, y = problem(4)
+    times = np.arange(len(y)) % 3
+    rows = np.repeat(np.arange(len(y)), times)
+    weighted = SVMPlus(C=0.1).fit(X, y, X_privileged=Z, sample_weight=times)
+    repeated = SVMPlus(C=0.1).fit(X[rows], y[rows], X_privileged=Z[rows])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
+
+
+def test_squared_slacks_are_optimal():
+    """B7 at the estimator: stationarity of the primal in both sets of weights."""
+    X, Z, y = problem(5)
+    model = SVMPlus(C=2.0, gamma=0.5, loss="squared_hinge").fit(X, y, X_privileged=Z)
+    slack = Z @ model.privileged_coef_[0] + model.privileged_intercept_[0]
+    alpha = model.dual_coef_[0] * y
+    margin = y * model.decision_function(X)
+    assert (margin - 1 + slack).min() > -1e-7
+    np.testing.assert_allclose(alpha * (margin - 1 + slack), 0, atol=1e-7)
+    assert model.intercept_[0] == pytest.approx(y @ alpha)
+    force = (alpha - 2.0 * slack) / 0.5
+    np.testing.assert_allclose(model.privileged_coef_[0], force @ Z, atol=1e-7)
+    assert model.privileged_intercept_[0] == pytest.approx(force.sum(), abs=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [10.0, 30.0])
+def test_descent_reaches_the_optimum_of_its_problem(gamma):
+    """B8: biases are weights of a constant, so Gram matrices plus one, no b, no b*."""
+    X, Z, y = problem(6, q=30)
+    model = SVMPlus(
+        C=1.0, gamma=gamma, solver="descent", tol=1e-8, max_iter=20_000, random_state=0
+    ).fit(X, y, X_privileged=Z)
+    w = np.append(model.coef_[0], model.intercept_[0])
+    v = np.append(model.privileged_coef_[0], model.privileged_intercept_[0])
+    wide, wide_star = np.c_[X, np.ones(40)], np.c_[Z, np.ones(40)]
+    slack = wide_star @ v
+    needed = np.maximum(np.maximum(slack, 1 - y * (wide @ w)), 0)
+    ours = 0.5 * w @ w + gamma / 2 * v @ v + needed.sum()
+    pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
+    import qpsolvers
+
+    P = np.diag(np.r_[np.ones(w.size), np.full(v.size, gamma)])
+    price = np.r_[np.zeros(w.size), wide_star.sum(axis=0)]
+    rows = np.hstack([y[:, None] * wide, wide_star])
+    G = -np.vstack([rows, np.hstack([np.zeros_like(wide), wide_star])])
+    h = np.r_[-np.ones(40), np.zeros(40)]
+    P, G = sparse.csc_matrix(P), sparse.csc_matrix(G)
+    x = qpsolvers.solve_problem(qpsolvers.Problem(P, price, G, h), "clarabel").x
+    assert ours == pytest.approx(0.5 * x @ P @ x + price @ x, rel=1e-4)
+    assert model.dual_gap_ <= 1e-8
+
+
+def test_many_cases_go_to_descent_and_a_poor_answer_says_so():
+    rng = np.random.default_rng(0)
+    y = np.arange(5001) % 2
+    X = rng.normal(size=(5001, 3)) + y[:, None]
+    Z = rng.normal(size=(5001, 2))
+    with pytest.warns(ConvergenceWarning, match="sweeps"):
+        model = SVMPlus(C=1.0, gamma=1.0, max_iter=10, random_state=0).fit(
+            X, y, X_privileged=Z
+        )
+    assert model.n_iter_ == 10
+    assert not hasattr(model, "dual_coef_")
+    assert np.mean(model.predict(X) == y) > 0.7
+
+
+def test_privileged_features_are_routed():
+    X, Z, y = problem(7, n=60)
+    with sklearn.config_context(enable_metadata_routing=True):
+        machine = SVMPlus().set_fit_request(X_privileged=True)
+        pipe = make_pipeline(StandardScaler(), machine)
+        scores = cross_val_score(pipe, X, y, cv=3, params={"X_privileged": Z})
+    assert scores.shape == (3,)
+    assert scores.mean() > 0.5
+
+
+def test_bad_input_is_named():
+    X, Z, y = problem(8)
+    with pytest.warns(UserWarning, match="no privileged features"):
+        SVMPlus().fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        SVMPlus().fit(X, y, X_privileged=Z[:5])
+    with pytest.raises(InputError, match="one class only"):
+        SVMPlus().fit(X, np.ones(len(y)), X_privileged=Z)
+    with pytest.raises(InputError, match="C=-1"):
+        SVMPlus(C=-1).fit(X, y, X_privileged=Z)
+    with pytest.raises(InputError, match="did you mean 'linear'"):
+        SVMPlus(kernel="liner").fit(X, y, X_privileged=Z)
+    with pytest.raises(InputError, match="square"):
+        SVMPlus(kernel="precomputed").fit(X, y, X_privileged=Z)
+    with pytest.raises(InputError, match="solver='exact'"):
+        SVMPlus(kernel="rbf", solver="descent").fit(X, y, X_privileged=Z)
+    overlap, _, _ = problem(9, p=2, shift=0.0)
+    with pytest.raises(InputError, match="privileged_bias=True"):
+        SVMPlus(privileged_bias=False).fit(overlap, y, X_privileged=Z - Z.mean(axis=0))
