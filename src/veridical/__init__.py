@@ -25,6 +25,7 @@ _NAMES = {
     "sensitivity": "comparison",
     "truth": "comparison",
     "estimate": "estimation",
+    "show_versions": "_versions",
 }
 
 __all__ = ["__version__", *_ROOMS, *_NAMES]

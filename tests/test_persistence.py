@@ -1,0 +1,70 @@
+"""A fitted estimator can be kept and read again: by pickle, and by skops without it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_classifier
+from tests.test_estimators import public_estimators, ready
+
+skops = pytest.importorskip("skops.io")
+
+RNG = np.random.default_rng(5)
+Y = np.arange(60) % 2
+X = RNG.normal(size=(60, 6)) + np.outer(Y, [1.5, 1.0, 0.5, 0, 0, 0])
+
+
+def suitable(name):
+    """Numbers, or zeros and ones for whoever wants these, and what else `fit` takes."""
+    table = (X > 0.5).astype(float) if name == "BiasCorrectedNB" else X
+    more = {"X_privileged": RNG.normal(size=(60, 3))} if name == "SVMPlus" else {}
+    return table, more
+
+
+def answer(estimator, table):
+    if is_classifier(estimator):
+        return estimator.predict(table)
+    return np.asarray(estimator.transform(table))
+
+
+@pytest.fixture(params=public_estimators().items(), ids=lambda item: item[0])
+def fitted(request):
+    name, make = request.param
+    table, more = suitable(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ready(make).fit(table, Y, **more), table
+
+
+def test_pickle(fitted):
+    estimator, table = fitted
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(answer(again, table), answer(estimator, table))
+
+
+def test_skops(fitted):
+    estimator, table = fitted
+    content = skops.dumps(estimator)
+    doubtful = skops.get_untrusted_types(data=content)
+    ours = [name for name in doubtful if name.startswith("veridical.")]
+    assert ours
+    assert set(doubtful) - set(ours) <= {"fractions.Fraction"}
+    again = skops.loads(content, trusted=doubtful)
+    assert type(again) is type(estimator)
+    np.testing.assert_array_equal(answer(again, table), answer(estimator, table))
+
+
+def test_names_survive(fitted):
+    estimator, table = fitted
+    if not hasattr(estimator, "get_feature_names_out"):
+        pytest.skip("it transforms nothing")
+    frame = pd.DataFrame(table, columns=[f"gene {j}" for j in range(6)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        again = skops.loads(
+            skops.dumps(estimator.fit(frame, Y)),
+            trusted=skops.get_untrusted_types(data=skops.dumps(estimator)),
+        )
+    assert again.feature_names_in_.tolist() == list(frame.columns)
