@@ -32,8 +32,8 @@ from veridical.comparison.svm import fit_machines, vote
 from veridical.datasets import Encoded
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
+from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise
-from veridical.kernels.c45_splits import make_problem
 from veridical.kernels.neighbours import nearest_classes
 from veridical.learning import C45, NaiveBayes
 from veridical.learning.sufficient import Sums, gaussians, log_frequencies

@@ -30,10 +30,8 @@ from veridical.kernels.c45_nodes import (
     trimmed,
     with_room,
 )
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem
 from veridical.kernels.c45_splits import (
-    EPS,
-    Int32Array,
-    Problem,
     choose,
     nominal_split,
     numeric_split,
@@ -125,12 +123,12 @@ def _best_test(
     """Choose the test of a node; feature −1 where none will do."""
     p = problem.n_values.size
     gain, ratio, middle = np.empty(p), np.empty(p), np.empty(p)
-    left, right = np.empty(problem.n_classes), np.empty(problem.n_classes)
+    side, logs = np.empty((2, problem.n_classes)), np.empty((2, problem.n_classes))
     for j in range(p):
         if problem.n_values[j] == 0:
             in_order = ordered[problem.slot[j]]
             gain[j], ratio[j], middle[j] = numeric_split(
-                problem, j, in_order, w, total, left, right
+                problem, j, in_order, w, is_unit, total, side, logs, tally[:, 0]
             )
         else:
             gain[j], ratio[j] = nominal_split(

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.c45_splits import EPS, Int32Array, Problem
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem
 
 
 class Nodes(NamedTuple):

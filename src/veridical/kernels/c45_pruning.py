@@ -17,7 +17,7 @@ from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_nodes import Nodes, divide, send, with_room
-from veridical.kernels.c45_splits import EPS, Int32Array, Problem
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem
 
 #: Training errors may rise by this much when a subtree is collapsed.
 _COLLAPSE = 1e-3

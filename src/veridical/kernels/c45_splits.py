@@ -4,15 +4,7 @@ A node holds weighted cases, because a case whose tested value is missing goes d
 every branch with a part of its weight. Sums of ``x log2 x`` take the place of
 entropies: those of a node with weight n are n times its entropy in bits.
 
-| symbol  | meaning                                                        | shape    |
-|---------|----------------------------------------------------------------|----------|
-| columns | the table, one column per row; NaN is missing, names are codes | (p, n)   |
-| order   | cases by rising value of a numeric column, missing ones last   | (q, n)   |
-| known   | number of cases whose value is known                           | (q,)     |
-| slot    | row of `order` that belongs to a numeric column                | (p,)     |
-| rows    | cases at the node                                              | (m,)     |
-| w       | weight of each case at the node                                | (n,)     |
-| xlogx   | ``x log2 x`` for whole x                                       | (N + 1,) |
+The notation is that of `c45_problem`.
 
 References
 ----------
@@ -23,88 +15,14 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem, xlogx
 
-Int32Array = NDArray[np.int32]
-
-#: Gains, ratios and weights that differ by less are equal.
-EPS = 1e-6
 #: A test may fall this far short of the average gain (bits) and still be considered.
 BELOW_AVERAGE = 1e-3
-#: A nominal column is many-valued from this share of the number of cases on; it then
-#: stays out of the average, which its large gain would spoil for the others.
-MANY_VALUED = 0.3
-#: Largest table of x log2 x: beyond it logarithms are cheaper than memory.
-_LARGEST_TABLE = 1 << 20
-
-
-class Problem(NamedTuple):
-    """The training table; see the notation on top of the module."""
-
-    columns: FloatArray
-    n_values: IntArray  # number of names of a nominal column, 0 for a numeric one
-    slot: IntArray
-    order: Int32Array
-    known: IntArray
-    gap: FloatArray  # neighbouring numbers must differ by more to be told apart
-    in_average: NDArray[np.bool_]  # which columns count in the average gain
-    y: Int32Array
-    n_classes: int
-    min_weight: float
-    xlogx: FloatArray
-
-
-def make_problem(
-    columns: FloatArray,
-    n_values: IntArray,
-    y: Int32Array,
-    n_classes: int,
-    total_weight: float,
-    min_weight: float,
-) -> Problem:
-    """Sort the numeric columns and prepare all that the search needs."""
-    numeric = n_values == 0
-    numbers = columns[numeric]
-    order = np.argsort(numbers, axis=1)  # equal values may stand in any order
-    known = np.count_nonzero(~np.isnan(numbers), axis=1)
-    gap = np.zeros(len(columns))
-    for j, c, m in zip(np.flatnonzero(numeric), order, known, strict=True):
-        if m:  # a column of small numbers has a small scale to be judged by
-            lowest, highest = columns[j, c[0]], columns[j, c[m - 1]]
-            gap[j] = 1e-5 * min(1.0, highest - lowest)
-    few = numeric | (n_values < MANY_VALUED * total_weight - EPS)
-    size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
-    xlogx = np.arange(size, dtype=np.float64)
-    xlogx[1:] *= np.log2(xlogx[1:])
-    return Problem(
-        columns,
-        n_values,
-        np.cumsum(numeric) - 1,
-        order.astype(np.int32),
-        known,
-        gap,
-        few if few.any() else np.ones_like(few),
-        y,
-        n_classes,
-        min_weight,
-        xlogx,
-    )
-
-
-@njit(cache=True, nogil=True)
-def _xlogx(x: float, table: FloatArray) -> float:
-    if x < EPS:
-        return 0.0
-    whole = int(x)
-    if whole == x and whole < table.size:
-        return table[whole]
-    return x * np.log2(x)
 
 
 @njit(cache=True, nogil=True)
@@ -123,67 +41,143 @@ def _least_branch(known: float, n_classes: int, min_weight: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def numeric_split(
+def _scan_weights(
     problem: Problem,
     feature: int,
     order: Int32Array,
     w: FloatArray,
     total: float,
-    left: FloatArray,
-    right: FloatArray,
-) -> tuple[float, float, float]:
-    """Find the best threshold of a numeric column.
+    least: float,
+    side: FloatArray,
+    logs: FloatArray,
+) -> tuple[float, int, float, int]:
+    """Try every threshold between two cases that follow one another in `order`.
 
-    `order` lists the node's cases by rising value up to its end or a −1, whichever
-    comes first. Returns gain (−1 where no threshold will do), gain ratio, threshold.
+    `side` holds the weight per class on the left (none) and on the right (all), `logs`
+    is room for their ``x log2 x``. Returns the best reduction of the latter's sum, the
+    number of thresholds tried, the weight left of the best, and its place (−1: none).
     """
     x, y, table = problem.columns[feature], problem.y, problem.xlogx
     gap = problem.gap[feature]
-    left[:] = 0.0
-    right[:] = 0.0
-    m, known = 0, 0.0
-    while m < order.size and order[m] >= 0:
-        right[y[order[m]]] += w[order[m]]
-        known += w[order[m]]
-        m += 1
-    least = _least_branch(known, problem.n_classes, problem.min_weight)
-    if known < 2 * least - EPS:
-        return -1.0, 0.0, 0.0
-    in_left, in_right = 0.0, 0.0
-    log_left, log_right = np.zeros(right.size), np.empty(right.size)
-    for k in range(right.size):
-        log_right[k] = _xlogx(right[k], table)
-        in_right += log_right[k]
-    before = _xlogx(known, table) - in_right
-    n_left, best, best_left = 0.0, 0.0, 0.0
-    n_candidates, at = 0, -1
-    for t in range(m - 1):
+    known, in_left, in_right = 0.0, 0.0, 0.0
+    for k in range(side.shape[1]):
+        known += side[1, k]
+        logs[0, k], logs[1, k] = 0.0, xlogx(side[1, k], table)
+        in_right += logs[1, k]
+    before = xlogx(known, table) - in_right
+    n_left, best, best_left, n_candidates, at = 0.0, 0.0, 0.0, 0, -1
+    for t in range(order.size - 1):
         row = order[t]
         k, weight = y[row], w[row]
-        left[k] += weight
-        right[k] -= weight
+        side[0, k] += weight
+        side[1, k] -= weight
         n_left += weight
-        one, other = _xlogx(left[k], table), _xlogx(right[k], table)
-        in_left += one - log_left[k]
-        in_right += other - log_right[k]
-        log_left[k], log_right[k] = one, other
+        one, other = xlogx(side[0, k], table), xlogx(side[1, k], table)
+        in_left += one - logs[0, k]
+        in_right += other - logs[1, k]
+        logs[0, k], logs[1, k] = one, other
         if not x[row] + gap < x[order[t + 1]]:
             continue
         n_right = known - n_left
         if n_left < least - EPS or n_right < least - EPS:
             continue
         n_candidates += 1
-        after = _xlogx(n_left, table) - in_left + _xlogx(n_right, table) - in_right
+        after = xlogx(n_left, table) - in_left + xlogx(n_right, table) - in_right
         if before - after > best + EPS * total:
             best, best_left, at = before - after, n_left, t
+    return best, n_candidates, best_left, at
+
+
+@njit(cache=True, nogil=True)
+def _scan_counts(
+    problem: Problem,
+    feature: int,
+    order: Int32Array,
+    total: float,
+    least: float,
+    tally: IntArray,
+) -> tuple[float, int, float, int]:
+    """Do the same for cases of weight 1: every logarithm is in the table."""
+    x, y, table = problem.columns[feature], problem.y, problem.xlogx
+    gap, m = problem.gap[feature], order.size
+    in_left, in_right = 0.0, 0.0
+    for k in range(tally.shape[1]):
+        in_right += table[tally[1, k]]
+    before = table[m] - in_right
+    best, best_left, n_candidates, at = 0.0, 0.0, 0, -1
+    for t in range(m - 1):
+        row = order[t]
+        k = y[row]
+        left, right = tally[0, k], tally[1, k]
+        in_left += table[left + 1] - table[left]
+        in_right += table[right - 1] - table[right]
+        tally[0, k], tally[1, k] = left + 1, right - 1
+        if not x[row] + gap < x[order[t + 1]]:
+            continue
+        n_left = t + 1
+        if n_left < least - EPS or m - n_left < least - EPS:
+            continue
+        n_candidates += 1
+        after = table[n_left] - in_left + table[m - n_left] - in_right
+        if before - after > best + EPS * total:
+            best, best_left, at = before - after, n_left, t
+    return best, n_candidates, best_left, at
+
+
+@njit(cache=True, nogil=True)
+def numeric_split(
+    problem: Problem,
+    feature: int,
+    order: Int32Array,
+    w: FloatArray,
+    is_unit: bool,
+    total: float,
+    side: FloatArray,
+    logs: FloatArray,
+    tally: IntArray,
+) -> tuple[float, float, float]:
+    """Find the best threshold of a numeric column.
+
+    `order` lists the node's cases by rising value up to its end or a −1, whichever
+    comes first. `side`, `logs` and `tally` are room for two numbers per class; `tally`
+    comes as zeros and is left so. Returns gain (−1 where no threshold will do), gain
+    ratio, threshold.
+    """
+    x, y, table = problem.columns[feature], problem.y, problem.xlogx
+    m, known = 0, 0.0
+    is_unit = is_unit and order.size < table.size
+    side[:] = 0.0
+    while m < order.size and order[m] >= 0:
+        row = order[m]
+        if is_unit:
+            tally[1, y[row]] += 1
+        else:
+            side[1, y[row]] += w[row]
+            known += w[row]
+        m += 1
+    if is_unit:
+        known = m
+    least = _least_branch(known, problem.n_classes, problem.min_weight)
+    best, n_candidates, best_left, at = 0.0, 0, 0.0, -1
+    if known >= 2 * least - EPS:
+        if is_unit:
+            best, n_candidates, best_left, at = _scan_counts(
+                problem, feature, order[:m], total, least, tally
+            )
+        else:
+            best, n_candidates, best_left, at = _scan_weights(
+                problem, feature, order[:m], w, total, least, side, logs
+            )
+    for k in range(problem.n_classes):
+        tally[0, k] = tally[1, k] = 0
     if at < 0:
         return -1.0, 0.0, 0.0
     # Choosing among many thresholds has its price (Quinlan 1996).
     gain = (best - np.log2(n_candidates)) / total
     if gain < EPS:
         return -1.0, 0.0, 0.0
-    split = _xlogx(total, table) - _xlogx(total - known, table)
-    split -= _xlogx(best_left, table) + _xlogx(known - best_left, table)
+    split = xlogx(total, table) - xlogx(total - known, table)
+    split -= xlogx(best_left, table) + xlogx(known - best_left, table)
     middle = x[order[at]] / 2 + x[order[at + 1]] / 2
     return gain, _ratio(gain, split, total), middle
 
@@ -283,17 +277,17 @@ def nominal_split(
     n_large = 0
     for s in range(n_seen):
         n_large += bag[seen[s]] >= problem.min_weight - EPS
-    before, after = _xlogx(known, table), 0.0
-    split = _xlogx(total, table) - _xlogx(total - known, table)
+    before, after = xlogx(known, table), 0.0
+    split = xlogx(total, table) - xlogx(total - known, table)
     for k in range(problem.n_classes):
         of_class = 0.0
         for s in range(n_seen):
             of_class += counts[seen[s], k]
-            after -= _xlogx(counts[seen[s], k], table)
+            after -= xlogx(counts[seen[s], k], table)
             counts[seen[s], k] = 0.0
-        before -= _xlogx(of_class, table)
+        before -= xlogx(of_class, table)
     for s in range(n_seen):
-        size = _xlogx(bag[seen[s]], table)
+        size = xlogx(bag[seen[s]], table)
         after += size
         split -= size
         bag[seen[s]] = 0.0

@@ -15,8 +15,8 @@ from veridical._records import FloatArray, InputError
 from veridical.datasets import encode
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
+from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
-from veridical.kernels.c45_splits import make_problem
 from veridical.learning.reading import read_table, read_training
 from veridical.learning.tree import Tree, TreeWords, first_largest
 

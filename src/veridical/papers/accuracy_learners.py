@@ -18,8 +18,8 @@ from veridical.estimation.fitting import Problem, predict_splits
 from veridical.estimation.splits import Split
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
+from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise
-from veridical.kernels.c45_splits import make_problem
 from veridical.learning import C45, NaiveBayes
 from veridical.learning.tree import Tree, first_largest
 from veridical.papers.accuracy_data import Table
