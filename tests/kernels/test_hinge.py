@@ -46,8 +46,9 @@ CASES = [
 def test_the_optimality_conditions_hold(make, n, d, seed, C):
     X, s = make(n, d, seed)
 
-    w, b = fit_hinge(X, s, C)
+    w, b, found = fit_hinge(X, s, C)
 
+    assert found
     # Where the conditions are degenerate (nominal data) only the square root of the
     # solver's precision is left.
     assert stationarity(X, s, C, w, b, on_margin=1e-4) < 2e-4 * C
@@ -59,7 +60,7 @@ def test_the_optimality_conditions_hold(make, n, d, seed, C):
 @pytest.mark.parametrize(("make", "n", "d", "seed"), CASES)
 def test_the_same_machine_as_scikit_learns(make, n, d, seed):
     X, s = make(n, d, seed)
-    w, b = fit_hinge(X, s, 1.0)
+    w, b, _ = fit_hinge(X, s, 1.0)
 
     theirs = SVC(kernel="linear", C=1.0, tol=1e-6).fit(X, s)
 
@@ -73,7 +74,7 @@ def test_the_same_weights_as_by_pairs_of_multipliers(seed):
     X, s = linear(80, 12, seed)
 
     a = solve_dual(X @ X.T, s, np.ones(80), np.zeros(80))
-    w, b = fit_hinge(X, s, 1.0)
+    w, b, _ = fit_hinge(X, s, 1.0)
 
     assert w == pytest.approx((s * a) @ X, abs=1e-7)
     free = (a > 1e-8) & (a < 1 - 1e-8)
@@ -83,15 +84,15 @@ def test_the_same_weights_as_by_pairs_of_multipliers(seed):
 def test_by_hand():
     # The margin lies half-way between the two inner cases, one unit from either.
     X = np.array([[0.0], [1.0], [3.0], [4.0]])
-    w, b = fit_hinge(X, np.array([1.0, 1.0, -1.0, -1.0]), 10.0)
+    w, b, _ = fit_hinge(X, np.array([1.0, 1.0, -1.0, -1.0]), 10.0)
     assert w == pytest.approx([-1.0], abs=1e-8)
     assert b == pytest.approx(2.0, abs=1e-8)
     # Nothing tells the classes apart: no weight, and the intercept of the larger one.
-    w, b = fit_hinge(np.ones((5, 1)), np.array([1.0, 1.0, 1.0, -1.0, -1.0]), 1.0)
+    w, b, _ = fit_hinge(np.ones((5, 1)), np.array([1.0, 1.0, 1.0, -1.0, -1.0]), 1.0)
     assert w == pytest.approx([0.0], abs=1e-8)
     assert b == pytest.approx(1.0, abs=1e-8)
     # As many of both: any intercept from −1 to 1 costs the same.
-    w, b = fit_hinge(np.ones((4, 1)), np.array([1.0, 1.0, -1.0, -1.0]), 1.0)
+    w, b, _ = fit_hinge(np.ones((4, 1)), np.array([1.0, 1.0, -1.0, -1.0]), 1.0)
     assert b == pytest.approx(0.0, abs=1e-6)
 
 
@@ -102,13 +103,21 @@ def test_order_and_sign_do_not_matter(seed, n, d):
     X = np.where(rng.random((n, d)) < 0.5, rng.random((n, d)), rng.integers(2, size=d))
     s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     s[:2] = 1.0, -1.0
-    w, b = fit_hinge(X, s, 1.0)
+    w, b, _ = fit_hinge(X, s, 1.0)
     rows, columns = rng.permutation(n), rng.permutation(d)
 
-    w_other, b_other = fit_hinge(
+    w_other, b_other, _ = fit_hinge(
         np.ascontiguousarray(X[rows][:, columns]), -s[rows], 1.0
     )
 
     assert -w_other == pytest.approx(w[columns], abs=1e-4)
     assert -b_other == pytest.approx(b, abs=1e-4)
     assert stationarity(X, s, 1.0, w, b, on_margin=1e-4) < 2e-3
+
+
+def test_it_says_where_rounding_hides_the_margin():
+    rng = np.random.default_rng(0)
+    X = np.round(2 * rng.random((80, 6)))
+    s = np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 1, 1.0, -1.0)
+    assert fit_hinge(X, s, 1.0)[2]
+    assert not fit_hinge(1e5 * X, s, 1e3)[2]

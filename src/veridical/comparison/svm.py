@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -55,10 +56,11 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Scale the columns alike first. A case on the border between two classes goes to the
-    first of them. Where there are as many votes for several classes the first wins.
-    Time is that of a dozen products of the matrix with itself, over the cases or over
-    the columns, whichever are fewer.
+    Scale the columns alike first; where their numbers are so large that rounding hides
+    the margin, scikit-learn's solver is used instead. A case on the border between two
+    classes goes to the first of them. Where there are as many votes for several classes
+    the first wins. Time is that of a dozen products of the matrix with itself, over the
+    cases or over the columns, whichever are fewer.
 
     Examples
     --------
@@ -127,12 +129,19 @@ def fit_machines(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[M
 
 
 def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
-    if X.shape[1] <= len(X):
-        return fit_hinge(np.require(X, np.float64, ["C", "W"]), sign, C)
-    # More columns than cases: the weights lie in the space that the cases span.
-    basis, inside = np.linalg.qr(X.T)
-    weights, intercept = fit_hinge(np.ascontiguousarray(inside.T), sign, C)
-    return basis @ weights, intercept
+    basis = None
+    if X.shape[1] > len(X):
+        # More columns than cases: the weights lie in the space that the cases span.
+        basis, inside = np.linalg.qr(X.T)
+        X = inside.T
+    X = np.require(X, np.float64, ["C", "W"])
+    weights, intercept, found = fit_hinge(X, sign, C)
+    if not found:
+        # Columns of large numbers: rounding hides the margin. libsvm is less exact
+        # but finds its way.
+        model = SVC(kernel="linear", C=C).fit(X, sign)
+        weights, intercept = model.coef_[0], float(model.intercept_[0])
+    return (weights if basis is None else basis @ weights), intercept
 
 
 def vote(machines: list[Machine], X: FloatArray, n_classes: int) -> IntArray:

@@ -27,6 +27,8 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -42,10 +44,21 @@ MOST_STEPS = 60
 _NEARLY = 0.9995
 
 
-@njit(cache=True, nogil=True)
-def _largest_step(a: float, change: float, so_far: float) -> float:
-    """Shorten a step so that a positive number stays positive."""
-    return min(so_far, -a / change) if change < 0 else so_far
+class Path(NamedTuple):
+    """A point on the path; see the notation above."""
+
+    a: FloatArray
+    u: FloatArray
+    z: FloatArray
+    v: FloatArray
+
+
+class Change(NamedTuple):
+    """A direction from it; u changes by −a."""
+
+    a: FloatArray
+    z: FloatArray
+    v: FloatArray
 
 
 @njit(cache=True, nogil=True)
@@ -127,69 +140,110 @@ def _intercept(margin: FloatArray, s: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float]:
+def _longest(
+    point: FloatArray, change: FloatArray, sign: float, so_far: float
+) -> float:
+    """Shorten a step so that positive numbers stay positive."""
+    for i in range(point.size):
+        if sign * change[i] < 0:
+            so_far = min(so_far, -point[i] / (sign * change[i]))
+    return so_far
+
+
+@njit(cache=True, nogil=True)
+def _longest_step(path: Path, change: Change, so_far: float) -> float:
+    """How far a step can go before it meets a wall of the box."""
+    so_far = _longest(path.a, change.a, 1.0, so_far)
+    so_far = _longest(path.u, change.a, -1.0, so_far)
+    so_far = _longest(path.z, change.z, 1.0, so_far)
+    return _longest(path.v, change.v, 1.0, so_far)
+
+
+@njit(cache=True, nogil=True)
+def _start(X: FloatArray, s: FloatArray, C: float) -> Path:
+    """Begin inside the box, with weights so small that no margin is far off."""
+    n = s.size
+    longest = 0.0
+    for i in range(n):
+        longest = max(longest, np.sum(X[i] ** 2))
+    a = np.full(n, min(0.5 * C, 1.0 / max(longest, 1e-300)))
+    return Path(a, C - a, np.ones(n), np.ones(n))
+
+
+@njit(cache=True, nogil=True)
+def _aim(path: Path, change: Change, step: float, mu: float) -> float:
+    """Choose the mu to aim at from how far the straight way would bring it down."""
+    ahead = 0.0
+    for i in range(path.a.size):
+        ahead += (path.a[i] + step * change.a[i]) * (path.z[i] + step * change.z[i])
+        ahead += (path.u[i] - step * change.a[i]) * (path.v[i] + step * change.v[i])
+    return mu * (ahead / (2 * path.a.size * mu)) ** 3
+
+
+@njit(cache=True, nogil=True)
+def _move(path: Path, change: Change, step: float) -> None:
+    for i in range(path.a.size):
+        path.a[i] += step * change.a[i]
+        path.u[i] -= step * change.a[i]
+        path.z[i] += step * change.z[i]
+        path.v[i] += step * change.v[i]
+
+
+@njit(cache=True, nogil=True)
+def _newton(
+    X: FloatArray, s: FloatArray, path: Path, lack: FloatArray, mu: float
+) -> float:
+    """Take one step along the path; return the change of the intercept.
+
+    `lack` is what each case lacks to its margin, ``1 − s (X w + b)``.
+    """
+    a, u, z, v = path
+    theta = 1.0 / (z / a + v / u)
+    factor = _factorize(X, theta)
+    balance = -np.sum(s * a)
+    # First straight at the solution, to see how far that goes.
+    da, db = _direction(X, s, theta, factor, lack, balance)
+    straight = Change(da, -z - z * da / a, -v + v * da / u)
+    step = _longest_step(path, straight, 1.0)
+    aim = _aim(path, straight, step, mu)
+    # Then with what is known about the bend of the path.
+    rz, rv = aim - da * straight.z, aim + da * straight.v
+    da, db = _direction(X, s, theta, factor, lack + rz / a - rv / u, balance)
+    change = Change(da, (rz - z * da) / a - z, (rv + v * da) / u - v)
+    step = min(1.0, _NEARLY * _longest_step(path, change, 1.0 / _NEARLY))
+    _move(path, change, step)
+    return step * db
+
+
+@njit(cache=True, nogil=True)
+def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float, bool]:
     """Weights and intercept of the linear support vector machine.
 
     Minimizes ``½ |w|² + C Σ max(0, 1 − s (X w + b))``. The weights are unique; where
     the intercept is not, it is the middle of what is possible. Both classes must be
     there.
+
+    Returns
+    -------
+    weights, intercept, and whether they are a solution
+        They are not where the products of the cases, times C, are so large that
+        rounding hides the margin.
     """
-    n = s.size
-    a, u = np.full(n, 0.5 * C), np.full(n, 0.5 * C)
-    z, v = np.ones(n), np.ones(n)
-    w, b = np.dot(s * a, X), 0.0
-    theta, target = np.empty(n), np.empty(n)
-    dz, dv = np.empty(n), np.empty(n)
+    n, d = X.shape
+    centre = np.empty(d)
+    for j in range(d):
+        centre[j] = X[:, j].mean()
+    X = X - centre  # the intercept takes it up; the products become smaller
+    path = _start(X, s, C)
+    w, b = np.dot(s * path.a, X), 0.0
+    found = False
     for _ in range(MOST_STEPS):
-        margin = np.dot(X, w)
-        mu, worst = 0.0, 0.0
-        balance = 0.0
-        for i in range(n):
-            mu += a[i] * z[i] + u[i] * v[i]
-            balance -= s[i] * a[i]
-            theta[i] = 1.0 / (z[i] / a[i] + v[i] / u[i])
-            worst = max(worst, abs(1.0 + z[i] - v[i] - s[i] * (margin[i] + b)))
-        mu /= 2 * n
-        if mu <= TOLERANCE * C and max(worst, abs(balance) / C) <= _FEASIBLE:
+        lack = 1.0 - s * (np.dot(X, w) + b)
+        mu = (np.sum(path.a * path.z) + np.sum(path.u * path.v)) / (2 * n)
+        off = max(np.abs(lack + path.z - path.v).max(), abs(np.sum(s * path.a)) / C)
+        found = mu <= TOLERANCE * C and off <= _FEASIBLE
+        if found or not np.isfinite(mu):
             break
-        factor = _factorize(X, theta)
-        # First straight at the solution, to see how far that goes.
-        for i in range(n):
-            target[i] = 1.0 - s[i] * (margin[i] + b)
-        da, db = _direction(X, s, theta, factor, target, balance)
-        step = 1.0
-        for i in range(n):
-            dz[i] = -z[i] - z[i] * da[i] / a[i]
-            dv[i] = -v[i] + v[i] * da[i] / u[i]
-            step = _largest_step(a[i], da[i], step)
-            step = _largest_step(u[i], -da[i], step)
-            step = _largest_step(z[i], dz[i], step)
-            step = _largest_step(v[i], dv[i], step)
-        ahead = 0.0
-        for i in range(n):
-            ahead += (a[i] + step * da[i]) * (z[i] + step * dz[i])
-            ahead += (u[i] - step * da[i]) * (v[i] + step * dv[i])
-        aim = mu * (ahead / (2 * n * mu)) ** 3
-        # Then with what is known about the bend of the path.
-        for i in range(n):
-            dz[i] = aim - da[i] * dz[i]  # what a z should change by, plus a z
-            dv[i] = aim + da[i] * dv[i]
-            target[i] += dz[i] / a[i] - dv[i] / u[i]
-        da, db = _direction(X, s, theta, factor, target, balance)
-        step = 1.0 / _NEARLY
-        for i in range(n):
-            dz[i] = (dz[i] - z[i] * da[i]) / a[i] - z[i]
-            dv[i] = (dv[i] + v[i] * da[i]) / u[i] - v[i]
-            step = _largest_step(a[i], da[i], step)
-            step = _largest_step(u[i], -da[i], step)
-            step = _largest_step(z[i], dz[i], step)
-            step = _largest_step(v[i], dv[i], step)
-        step *= _NEARLY
-        for i in range(n):
-            a[i] += step * da[i]
-            u[i] -= step * da[i]
-            z[i] += step * dz[i]
-            v[i] += step * dv[i]
-        b += step * db
-        w = np.dot(s * a, X)
-    return w, _intercept(np.dot(X, w), s)
+        b += _newton(X, s, path, lack, mu)
+        w = np.dot(s * path.a, X)
+    return w, _intercept(np.dot(X, w), s) - np.dot(centre, w), found
