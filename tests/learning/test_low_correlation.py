@@ -186,10 +186,10 @@ def test_twice_as_many_nodes_change_nothing(sizes):
 def sum_with(n_points, alpha, sizes, region):
     """The probability of a region with another number of nodes."""
     x, w = roots_legendre(n_points)
-    mass = np.empty((sum(sizes) + 2, n_points))
+    mass = np.empty((n_points, sum(sizes) + 2))
     nodes, others = 0.5 * (1 + x), 0.5 * (1 - x)
     fill_masses(float(alpha), nodes, others, np.array(sizes), mass)
-    table = (mass[: sizes[0] + 1] * (0.5 * w)) @ mass[sizes[0] + 1 :].T
+    table = (mass[:, : sizes[0] + 1].T * (0.5 * w)) @ mass[:, sizes[0] + 1 :]
     return sum(
         table[i0, first : last + 1].sum()
         for i0, (first, last) in enumerate(zip(*region, strict=True))

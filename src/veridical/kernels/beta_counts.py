@@ -14,7 +14,7 @@ from Beta(αθ, α(1−θ)), so that its counts are beta-binomial given θ. All 
 | steps   | the numbers i of ones or zeros that occur                    | (R,)      |
 | rise    | Σ_{l<i} log(αθ_q + l): i ones in a row, but for a constant   | (R, m)    |
 | fall    | the same with 1−θ_q: i zeros in a row                        | (R, m)    |
-| mass    | P(I_c given α and θ_q), one class below the other             | (n+K, m)  |
+| mass    | P(I_c given α and θ_q), one class after the other             | (m, n+K)  |
 """
 
 from __future__ import annotations
@@ -133,19 +133,19 @@ def fill_masses(
     sizes: IntArray,
     mass: FloatArray,
 ) -> None:
-    """Write the beta-binomial probabilities of all classes, stacked.
+    """Write the beta-binomial probabilities of all classes, side by side.
 
     `others` are 1 − `nodes`, known to as many digits.
 
-    Each column starts from the count nearest to its mean, follows the ratio of
+    Each starts from the count nearest to its mean, follows the ratio of
     neighbouring probabilities both ways, and is divided by its sum: what underflows
     is far below what counts.
     """
-    start = 0
-    for c in range(sizes.size):
-        n = sizes[c]
-        p = np.empty(n + 1)
-        for q in range(nodes.size):
+    for q in range(nodes.size):
+        start = 0
+        for c in range(sizes.size):
+            n = sizes[c]
+            p = mass[q, start : start + n + 1]
             a, b = alpha * nodes[q], alpha * others[q]
             middle = min(n, int(n * nodes[q] + 0.5))
             p[middle] = 1.0
@@ -157,8 +157,8 @@ def fill_masses(
                 p[i - 1] = p[i] * (i * (b + (n - i)) / ((n - i + 1) * (a + (i - 1))))
                 total += p[i - 1]
             for i in range(n + 1):
-                mass[start + i, q] = p[i] / total
-        start += n + 1
+                p[i] /= total
+            start += n + 1
 
 
 @njit(cache=True, nogil=True)
@@ -173,46 +173,42 @@ def sum_region(
 
     The region is given by the counts of the last class: for each tuple of counts of
     the classes before it (the last of these running fastest) from ``first`` to
-    ``last``, both included. Both sides are sums of positive terms, so that neither
-    loses digits however small it is.
+    ``last``, both included. What lies outside is a sum of positive terms, and keeps
+    its digits however small it is.
     """
-    m, n_classes = weights.size, sizes.size
+    n_classes = sizes.size
     top = sizes[n_classes - 1]
-    base = mass.shape[0] - top - 1
-    below, above = np.zeros((top + 2, m)), np.zeros((top + 2, m))
-    for i in range(top + 1):
-        for q in range(m):
-            below[i + 1, q] = below[i, q] + mass[base + i, q]
-    for i in range(top, -1, -1):
-        for q in range(m):
-            above[i, q] = above[i + 1, q] + mass[base + i, q]
+    base = mass.shape[1] - top - 1
+    below, above = np.zeros(top + 2), np.zeros(top + 2)
     digits = np.zeros(n_classes - 1, np.intp)
-    share, inside, outside = np.empty(m), 0.0, 0.0
-    for t in range(first.size):
-        share[:] = weights
-        row = 0
-        for c in range(n_classes - 1):
-            factor = mass[row + digits[c]]
-            for q in range(m):
-                share[q] *= factor[q]
-            row += sizes[c] + 1
-        low, high = first[t], last[t]
-        if low > high:
-            for q in range(m):
-                outside += share[q] * below[top + 1, q]
-        else:
-            # Subtract where little is lost: the smaller of the two tails.
-            for q in range(m):
-                into = below[high + 1, q] - below[low, q]
-                if below[low, q] > above[high + 1, q]:
-                    into = above[low, q] - above[high + 1, q]
-                inside += share[q] * into
-                outside += share[q] * (below[low, q] + above[high + 1, q])
-        for c in range(n_classes - 2, -1, -1):
-            digits[c] += 1
-            if digits[c] <= sizes[c]:
-                break
-            digits[c] = 0
+    share = np.empty(n_classes)  # share[c]: weight times the counts before class c
+    inside, outside = 0.0, 0.0
+    for q in range(weights.size):
+        for i in range(top + 1):
+            below[i + 1] = below[i] + mass[q, base + i]
+        for i in range(top, -1, -1):
+            above[i] = above[i + 1] + mass[q, base + i]
+        digits[:] = 0
+        share[0], changed = weights[q], 0
+        for t in range(first.size):
+            row = 0
+            for c in range(n_classes - 1):
+                if c >= changed:
+                    share[c + 1] = share[c] * mass[q, row + digits[c]]
+                row += sizes[c] + 1
+            low, high = first[t], last[t] + 1
+            weight = share[n_classes - 1]
+            if low < high:
+                inside += weight * (below[high] - below[low])
+                outside += weight * (below[low] + above[high])
+            else:
+                outside += weight * below[top + 1]
+            for c in range(n_classes - 2, -1, -1):
+                digits[c] += 1
+                changed = c
+                if digits[c] <= sizes[c]:
+                    break
+                digits[c] = 0
     return inside, outside
 
 
@@ -298,7 +294,7 @@ def region_table(
     found = np.empty((2, len(alphas)))
 
     def work(lo: int, hi: int) -> None:
-        mass = np.empty((int((sizes + 1).sum()), nodes.size))
+        mass = np.empty((nodes.size, int((sizes + 1).sum())))
         for a in range(lo, hi):
             fill_masses(alphas[a], nodes, others, sizes, mass)
             found[:, a] = sum_region(mass, weights, sizes, *region)

@@ -75,7 +75,7 @@ def simpson_region(
     """
     nodes = np.linspace(0.0, 1.0, _N_STEPS + 1)[1:-1]
     weights = _weights()
-    mass = np.empty((int((sizes + 1).sum()), nodes.size))
+    mass = np.empty((nodes.size, int((sizes + 1).sum())))
     found = np.empty((2, len(alphas)))
     for a, alpha in enumerate(alphas):
         fill_masses(float(alpha), nodes, 1.0 - nodes, sizes, mass)
