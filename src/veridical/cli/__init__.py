@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import audit, compare, data, estimate, study
+from veridical.cli import audit, compare, data, estimate, select, study
 from veridical.cli.failures import Verbs
 from veridical.cli.options import TakesLists
 
@@ -22,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("select")(select.select)
 app.command("estimate", cls=TakesLists)(estimate.estimate)
 app.command("compare", cls=TakesLists)(compare.compare)
 app.command("audit", cls=TakesLists)(audit.audit)

@@ -10,6 +10,7 @@ from veridical.comparison.many import compare_many
 from veridical.comparison.protocol import compare
 from veridical.comparison.rankers import make_selector
 from veridical.comparison.ranks import friedman
+from veridical.comparison.selecting import select
 from veridical.comparison.sensitive import sensitivity
 from veridical.comparison.significance import (
     corrected_resampled_t,
@@ -41,6 +42,7 @@ __all__ = [
     "make_selector",
     "paired_t",
     "repeated_cv_t",
+    "select",
     "sensitivity",
     "sorted_runs_t",
     "stability",

@@ -130,7 +130,7 @@ def get_arrays(name: str) -> Arrays:
     Raises
     ------
     InputError
-        If its file is missing.
+        If its file is missing, or has other classes than the paper's.
     """
     if name not in present():
         raise InputError(say_missing((name,)))
@@ -138,6 +138,11 @@ def get_arrays(name: str) -> Arrays:
     X, y = load(row.file)
     values = _FILTERS[row.kind].fit_transform(np.asarray(X, dtype=np.float64))
     classes, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
+    if classes.size != row.n_classes:
+        raise InputError(
+            f"{row.file} has {classes.size} classes, but {row.title} of the paper has "
+            f"{row.n_classes}; use a copy with these."
+        )
     content = hashlib.sha256(repr(classes.tolist()).encode())
     for part in (values, codes.astype(np.int64)):
         content.update(repr(part.shape).encode() + np.ascontiguousarray(part).tobytes())

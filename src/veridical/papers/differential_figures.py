@@ -207,8 +207,9 @@ def with_classes(
         values = [statistic(one) for one in given]
         if np.ptp(values) == 0:
             return 0.0
-        classes = [one.n_classes for one in given]
-        return float(stats.spearmanr(classes, values).statistic)
+        return float(np.corrcoef(classes, stats.rankdata(values))[0, 1])
+
+    classes = stats.rankdata([one.n_classes for one in results])
 
     rng = np.random.default_rng(0)
     drawn = [

@@ -1,0 +1,276 @@
+"""``veridical select``: which features, and how good is selecting them this way?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from veridical.cli import console, options
+
+if TYPE_CHECKING:
+    from veridical._records.selection import Selection
+    from veridical.report.selection import SelectionSummary
+
+SELECTOR = "mrmr"
+FOLDS = 10
+MOST_SHOWN = 20
+# Where no data are given.
+SOURCE, N_CASES = "linear", 125
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, apart from where the answer goes and how many work on it."""
+
+    data: Path | None
+    target: str | None
+    selector: str
+    alpha: str | None
+    relevance: str | None
+    max_features: int | None
+    learner: str | None
+    folds: int
+    seed: int
+
+    def command(self, learner: str) -> str:
+        """Write the command that asks it again, with nothing left to defaults."""
+        more: list[object] = ["--selector", self.selector]
+        if self.alpha is not None:
+            more += ["--alpha", self.alpha]
+        if self.relevance is not None:
+            more += ["--relevance", self.relevance]
+        more += ["--max-features", self.max_features, "--learner", learner]
+        more += ["--folds", self.folds, "--seed", self.seed]
+        return options.command("select", self.data, self.target, *more)
+
+
+def select(
+    data: Annotated[
+        Path | None, options.data_argument("a source whose features are known")
+    ] = None,
+    target: options.Target = None,
+    selector: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How to select: information-gain, anova, correlation, relieff, fcbf, "
+            "mrmr, ddp, hsic or svm-rfe.",
+        ),
+    ] = SELECTOR,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|auto",
+            help="For ddp: weight of relevance against antiredundancy, in (0, 1]; auto "
+            r"chooses it inside every training set. \[default: 0.5]",
+            show_default=False,
+        ),
+    ] = None,
+    relevance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help=r"For ddp: all-classes or one-vs-all. \[default: all-classes]",
+            show_default=False,
+        ),
+    ] = None,
+    max_features: Annotated[int | None, options.features_option("are selected")] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What learns from them: dagsvm, svm, nb, 1nn, tree, c45 or logistic. "
+            r"\[default: dagsvm, or svm where columns are nominal or have holes]",
+            show_default=False,
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Number of stratified folds.")] = FOLDS,
+    out: options.Out = None,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print JSON and nothing else; its keys are those of "
+            "veridical.report.selection.SelectionSummary, and page.",
+        ),
+    ] = False,
+) -> None:
+    """Select features, and tell how good selecting them this way is.
+
+    The accuracy is that of the whole procedure: in every fold of
+    cross-validation features are selected, and alpha chosen, from the training
+    cases alone. Class by class, and for every number of features.
+    """
+    from veridical.report import selection as shown
+    from veridical.report.render import check_writable
+
+    options.check_target("select", data, target)
+    question = Question(
+        data, target, selector, alpha, relevance, max_features, learner, folds, seed
+    )
+    made = _selector(question)
+    _check_numbers(question, jobs)
+    if out is not None:
+        check_writable(out)
+    if not as_json and data is None:
+        typer.echo(f"No data given, so this is the {SOURCE} source, {N_CASES} cases.")
+    record = _run(question, made, jobs)
+    page = None if out is None else shown.save(record, out)
+    _show(shown.to_json(record), page, as_json=as_json)
+
+
+def _selector(question: Question) -> Any:
+    """Make the selector; what only one of them understands is refused for others."""
+    from veridical._records import InputError
+    from veridical.comparison import make_selector
+
+    parameters: dict[str, Any] = {}
+    if question.alpha is not None:
+        parameters["alpha"] = _read_alpha(question.alpha)
+    if question.relevance is not None:
+        parameters["relevance"] = question.relevance
+    made = make_selector(question.selector)
+    for name in parameters:
+        if name not in made.get_params():
+            raise InputError(
+                f"--{name} is for ddp, but the selector is {question.selector}; leave "
+                "it out, or use --selector ddp."
+            )
+    return made.set_params(**parameters)
+
+
+def _read_alpha(text: str) -> float | str:
+    from veridical._records import InputError
+
+    if text == "auto":
+        return text
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = 0.0
+    if not 0 < alpha <= 1:
+        raise InputError(f"--alpha {text} must be a number in (0, 1], or auto.")
+    return alpha
+
+
+def _check_numbers(question: Question, jobs: int) -> None:
+    from veridical._records import InputError
+
+    if question.seed < 0:
+        raise InputError(f"--seed {question.seed} is below 0; give a number from 0 up.")
+    if jobs == 0:
+        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
+    if question.folds < 2:
+        raise InputError(f"--folds {question.folds} leaves nothing to test; give 2 up.")
+    wanted = question.max_features
+    if wanted is not None and wanted < 1:
+        raise InputError(f"--max-features {wanted} selects nothing; give 1 or more.")
+
+
+def _run(question: Question, made: Any, jobs: int) -> Selection:
+    from veridical.comparison.selecting import select as run
+    from veridical.datasets import SOURCES, read
+
+    if question.data is None:
+        X, y = SOURCES[SOURCE](N_CASES, random_state=question.seed)
+        name = f"{SOURCE} source"
+    else:
+        X, y = read(question.data, question.target)
+        name = question.data.name
+    most = options.how_many(question.max_features, X.shape[1])
+    question = replace(question, max_features=most)
+    found = run(
+        made,
+        X,
+        y,
+        max_features=most,
+        learner=question.learner,
+        n_folds=question.folds,
+        name=name,
+        random_state=question.seed,
+        n_jobs=jobs,
+    )
+    settings = {
+        "estimator": " ".join(repr(made).split()),
+        "folds": f"{found.n_folds} stratified",
+        "random_state": str(question.seed),
+        **options.origin(question.data, question.command(found.learner)),
+    }
+    return replace(found, selector=question.selector, settings=settings)
+
+
+# -- showing -------------------------------------------------------------------------
+
+
+def _show(summary: SelectionSummary, page: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        where = None if page is None else str(page)
+        typer.echo(json.dumps({**summary, "page": where}, indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    terminal = Console(highlight=False)
+    terminal.print(_features(summary))
+    more = len(summary["features"]) - MOST_SHOWN
+    if more > 0:
+        typer.echo(f"and {more} more; --out and --json list all")
+    terminal.print()
+    terminal.print(_classes(summary))
+    terminal.print()
+    words = summary["words"]
+    for sentence in (words["headline"], words["evidence"], *words["notes"]):
+        # Text, not a string: a name in brackets is a name and no markup.
+        terminal.print(Text(sentence))
+    if page is not None:
+        typer.echo(f"The report is in {page}")
+
+
+def _features(summary: SelectionSummary) -> Any:
+    from rich.text import Text
+
+    from veridical.report.numbers import count
+
+    data = summary["data"]
+    table = console._new_table(
+        f"{summary['selector']}: {count(summary['n_features'], 'feature')} of "
+        f"{data['n_features']} from {data['name']}, {count(data['n_samples'], 'case')}"
+    )
+    for header, where in (
+        ("", "right"),
+        ("Feature", "left"),
+        ("Score", "right"),
+        ("Folds", "right"),
+    ):
+        table.add_column(header, justify=where, overflow="fold")  # type: ignore[arg-type]
+    for feature in summary["features"][:MOST_SHOWN]:
+        score = feature["score"]
+        row = [
+            str(feature["rank"]),
+            feature["name"],
+            "" if score is None else f"{score:.4g}",
+            f"{feature['n_folds']} of {summary['n_folds']}",
+        ]
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _classes(summary: SelectionSummary) -> Any:
+    from rich.text import Text
+
+    from veridical.report.numbers import percent
+
+    table = console._new_table("Cases named rightly, class by class")
+    table.add_column("Class", overflow="fold")
+    table.add_column("Accuracy", justify="right")
+    table.add_column("Cases", justify="right")
+    for one in summary["classes"]:
+        row = [one["name"], percent(one["accuracy"]), str(one["n_test"])]
+        table.add_row(*map(Text, row))
+    return table

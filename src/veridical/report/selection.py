@@ -1,0 +1,298 @@
+"""The page of a selection: the accuracy of doing it, the features, the classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+from veridical import __version__
+from veridical._records import Curve, Interval, Picture
+from veridical._records.selection import Selection
+from veridical.report import render, studies
+from veridical.report.numbers import count, percent, percent_range
+from veridical.report.schema import DataInfo
+from veridical.report.summarize import clean, clean_settings, data_info, finite
+
+SCHEMA = "veridical/selection/1"
+CONFIDENCE = 0.95
+#: More places than this on an axis are too many to name.
+MOST_PLACES = 12
+
+
+class FeatureInfo(TypedDict):
+    """A selected feature; ``n_folds`` is in how many folds it was selected too."""
+
+    rank: int
+    index: int
+    name: str
+    score: float | None
+    n_folds: int
+
+
+class ClassInfo(TypedDict):
+    """One class: cases tested, and the share of them named rightly."""
+
+    name: str
+    n_test: int
+    accuracy: float
+
+
+class SizeInfo(TypedDict):
+    """Accuracy with so many of the leading features, on the same folds."""
+
+    size: int
+    accuracy: float
+
+
+class AlphaInfo(TypedDict):
+    """Size-averaged accuracy of one exponent, on splits of all cases."""
+
+    alpha: float
+    accuracy: float
+
+
+class SelectionWords(TypedDict):
+    """The selection in sentences; ``belief`` is "yes", "open" or "no"."""
+
+    headline: str
+    belief: str
+    evidence: str
+    notes: list[str]
+
+
+class SelectionSummary(TypedDict):
+    """Everything the page of a selection shows, as plain numbers and strings."""
+
+    schema: str
+    kind: str
+    selector: str
+    learner: str
+    n_features: int
+    data: DataInfo
+    accuracy: float
+    low: float
+    high: float
+    n_test: int
+    n_folds: int
+    features: list[FeatureInfo]
+    classes: list[ClassInfo]
+    sizes: list[SizeInfo]
+    paths: dict[str, list[float]]
+    alpha: float | None
+    alphas: list[AlphaInfo]
+    fold_alphas: list[float]
+    settings: dict[str, str]
+    words: SelectionWords
+
+
+def save(record: Selection, path: str | Path) -> Path:
+    """Write a selection as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record : Selection
+        What `veridical.comparison.select` returned.
+    path : str or Path
+        Where to write it; an older page is replaced in a single step.
+
+    Raises
+    ------
+    InputError
+        Where the page cannot be written there.
+    """
+    return render.write(page(record), path)
+
+
+def page(record: Selection) -> str:
+    """Write a selection as HTML."""
+    style = render._style()
+    return (
+        render._templates()
+        .get_template("page.html")
+        .render(
+            s=to_json(record),
+            pictures=[_drawn(picture) for picture in pictures(record)],
+            style=style,
+            policy=render.content_policy(style),
+            version=__version__,
+            body="selection.html",
+        )
+    )
+
+
+def _drawn(picture: Picture) -> dict[str, Any]:
+    return {
+        "title": picture.title,
+        "unit": picture.unit,
+        "key": [
+            {"label": clean(curve.label), "look": studies.LOOKS[i]}
+            for i, curve in enumerate(picture.curves)
+        ],
+        "svg": studies.draw(picture),
+    }
+
+
+# -- plain numbers and strings -------------------------------------------------------
+
+
+def to_json(record: Selection) -> SelectionSummary:
+    """Turn a selection into plain numbers, strings, lists and dicts, safe to show."""
+    return {
+        "schema": SCHEMA,
+        "kind": "selection",
+        "selector": clean(record.selector),
+        "learner": clean(record.learner),
+        "n_features": len(record.features),
+        "data": data_info(record.data),
+        "accuracy": float(record.accuracy.value),
+        "low": float(record.accuracy.low),
+        "high": float(record.accuracy.high),
+        "n_test": record.n_test,
+        "n_folds": record.n_folds,
+        "features": [
+            {
+                "rank": rank,
+                "index": feature.index,
+                "name": clean(feature.name),
+                "score": None if feature.score is None else finite(feature.score),
+                "n_folds": feature.n_folds,
+            }
+            for rank, feature in enumerate(record.features, 1)
+        ],
+        "classes": [
+            {"name": clean(one.name), "n_test": one.n_test, "accuracy": one.accuracy}
+            for one in record.classes
+        ],
+        "sizes": [
+            {"size": size, "accuracy": accuracy}
+            for size, accuracy in zip(record.sizes, record.size_accuracy, strict=True)
+        ],
+        "paths": {clean(name): list(values) for name, values in record.paths.items()},
+        "alpha": record.alpha,
+        "alphas": [
+            {"alpha": alpha, "accuracy": accuracy}
+            for alpha, accuracy in zip(
+                record.alphas, record.alpha_accuracy, strict=True
+            )
+        ],
+        "fold_alphas": list(record.fold_alphas),
+        "settings": clean_settings(record.settings),
+        "words": _words(record),
+    }
+
+
+def _words(record: Selection) -> SelectionWords:
+    found, chance = record.accuracy, record.data.majority_share
+    belief = "yes" if found.low > chance else "no" if found.high < chance else "open"
+    what = f"{count(len(record.features), 'feature')} by {clean(record.selector)}"
+    verdict = {
+        "yes": "clearly more than",
+        "open": "not shown to be more than",
+        "no": "less than",
+    }[belief]
+    worst = min(record.classes, key=lambda one: one.accuracy)
+    best = max(record.classes, key=lambda one: one.accuracy)
+    return {
+        "headline": (
+            f"With {what}, {clean(record.learner)} names {percent(found.value)} of new "
+            f"cases rightly ({percent_range(found.low, found.high)}), {verdict} the "
+            f"{percent(chance)} of always naming the most frequent class."
+        ),
+        "belief": belief,
+        "evidence": (
+            f"Measured on {count(record.n_test, 'case')} in "
+            f"{count(record.n_folds, 'fold')}; in every fold features were selected"
+            + (", the exponent chosen" if record.fold_alphas else "")
+            + " and the learner trained without its test cases. Best class "
+            f"{clean(best.name)} ({percent(best.accuracy)}), worst "
+            f"{clean(worst.name)} ({percent(worst.accuracy)})."
+        ),
+        "notes": [*(clean(note, 2000) for note in record.notes), *_remarks(record)],
+    }
+
+
+def _remarks(record: Selection) -> list[str]:
+    remarks = [
+        "The interval is Wilson's 95 % interval for independent cases; that training "
+        "folds overlap is not in it.",
+        "The features listed were selected on all cases; the accuracy is that of "
+        "selecting them this way, not of this very list.",
+    ]
+    if len(record.sizes) > 1:
+        remarks.append(
+            "To choose a size by its accuracy in the picture, and then to claim that "
+            "accuracy, flatters: decide the size beforehand, or choose it inside the "
+            "folds."
+        )
+    if record.fold_alphas:
+        low, high = min(record.fold_alphas), max(record.fold_alphas)
+        remarks.append(
+            f"On all cases the exponent alpha is {record.alpha:.2g}; the folds chose "
+            f"{low:.2g} to {high:.2g}."
+        )
+    return remarks
+
+
+# -- pictures ------------------------------------------------------------------------
+
+
+def pictures(record: Selection) -> list[Picture]:
+    """Accuracy by size, what the selector says of its path, and the exponents."""
+    drawn = []
+    if len(record.sizes) > 1:
+        drawn.append(
+            _picture(
+                "Accuracy with the first features",
+                "accuracy, %",
+                "features",
+                [str(size) for size in record.sizes],
+                {"cross-validated": [100 * v for v in record.size_accuracy]},
+            )
+        )
+    for name, values in record.paths.items():
+        if len(values) > 1:
+            places = [str(k) for k in range(1, len(values) + 1)]
+            title = f"{name[:1].upper()}{name[1:]} of the first features"
+            drawn.append(
+                _picture(title, name, "features", places, {name: list(values)})
+            )
+    if record.alphas:
+        drawn.append(
+            _picture(
+                "Size-averaged accuracy by alpha, on splits of all cases",
+                "accuracy, %",
+                "alpha",
+                [f"{alpha:g}" for alpha in record.alphas],
+                {"size-averaged": [100 * v for v in record.alpha_accuracy]},
+            )
+        )
+    return drawn
+
+
+def _picture(
+    title: str,
+    unit: str,
+    axis: str,
+    places: list[str],
+    curves: dict[str, list[float]],
+) -> Picture:
+    step = -(-len(places) // MOST_PLACES)
+    last = len(places) - 1
+    named = tuple(
+        name if i == last or (i % step == 0 and last - i >= step) else ""
+        for i, name in enumerate(places)
+    )
+    return Picture(
+        "path",
+        title,
+        unit,
+        ((axis, named),),
+        tuple(
+            Curve(
+                label,
+                tuple(range(len(values))),
+                tuple(Interval(value, value, value) for value in values),
+            )
+            for label, values in curves.items()
+        ),
+    )
