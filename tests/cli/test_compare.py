@@ -261,7 +261,11 @@ def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     answer = json.loads(halves.stdout)
     assert answer["methods"][0]["difference"]["test"] == "5×2 cv F"
     assert "--repeats 5" in answer["settings"]["command"]
-    calibrated = run(*common, "--classifier", "nb", "--calibrated", "--json")
+    quick = ("--selectors", "anova,correlation", "--folds", 2, "--classifier", "nb")
+    calibrated = run(
+        *("compare", table, "--target", "kind", *quick, "--features", 2),
+        *("--calibrated", "--json"),
+    )
     answer = json.loads(calibrated.stdout)
     assert answer["methods"][0]["difference"]["size"]["calibrated"]
     assert answer["settings"]["command"].endswith("--calibrated")
@@ -273,3 +277,9 @@ def test_the_same_selector_three_times_is_refused(run, table):
     )
     assert result.exit_code == 2
     assert "names anova twice" in result.stderr
+
+
+def test_a_file_after_the_selectors_is_told_from_a_selector(run, table):
+    result = run("compare", "--target", "kind", "--selectors", "anova", "fcbf", table)
+    assert result.exit_code == 2
+    assert "put the file first" in result.stderr

@@ -1,9 +1,11 @@
 """The recommendation says what the numbers allow, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from veridical._records import Interval, Truthfulness, Verdict
+from veridical._records import Interval, MeasuredSize, Truthfulness, Verdict
 from veridical.comparison import paired_t
 from veridical.comparison.conclusions import (
     Wording,
@@ -138,3 +140,14 @@ def test_truth_in_words(gap, better, messages):
         assert message in text
     alone = describe_truth(verdict(gap), {}, None, WORDING, 3)
     assert "same verdict" not in alone
+
+
+def test_what_a_p_value_is_worth_stands_beside_it():
+    size = MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds")
+    found = verdict(-0.002)
+    known = Verdict.of(replace(found.test, size=size))
+    text = recommend({"in": known}, PLAIN, (), {}, WORDING)
+    assert "; nominal 5 %, measured 8.3 %)" in text
+    calibrated = replace(known.test, name="paired t, calibrated")
+    text = recommend({"in": Verdict.of(calibrated)}, PLAIN, (), {}, WORDING)
+    assert "nominal" not in text

@@ -259,3 +259,8 @@ def test_cell_summaries_need_their_methods(anova, chance):
         cell_bias(plain, "in")
     with pytest.raises(InputError, match="lacks one of the methods"):
         count_cells([plain])
+
+
+def test_a_test_that_does_not_fit_the_folds_is_refused_at_once(anova, worst):
+    with pytest.raises(InputError, match="use cv='5x2'"):
+        truth(anova, worst, "linear", n_features=5, n_train=40, test="five-by-two-f")

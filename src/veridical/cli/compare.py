@@ -134,11 +134,12 @@ def compare(
     """
     from veridical import report
 
+    names = _names(selectors)
     options.check_target("compare", data, target)
     question = Question(
         data=data,
         target=target,
-        selectors=_names(selectors),
+        selectors=names,
         classifiers=classifier or ["svm"],
         features=features,
         folds=folds,
@@ -174,6 +175,12 @@ def _names(selectors: list[str] | None) -> tuple[str, ...]:
 
     words = [word for given in selectors or SELECTORS for word in given.split(",")]
     names = tuple(word.strip() for word in words if word.strip())
+    files = [name for name in names if Path(name).is_file()]
+    if files:
+        raise InputError(
+            f"--selectors takes all words up to the next option, so {files[0]} is read "
+            "as a selector; put the file first: veridical compare DATA --selectors A B"
+        )
     if len(names) < 2:
         raise InputError(
             f"--selectors names {len(names)} selector(s); a comparison takes two or "

@@ -332,7 +332,8 @@ def rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     spread = z2 * (share * (1 - share) / n + z2 / (4 * n**2))
     reach = math.sqrt(spread) / (1 + z2 / n)
-    return MeasuredSize(nominal, share, centre - reach, centre + reach, n, words)
+    low, high = max(0.0, centre - reach), min(1.0, centre + reach)
+    return MeasuredSize(nominal, share, low, high, n, words)
 
 
 def judge(

@@ -191,11 +191,11 @@ class Wording:
         return self.names["b" if verdict.mean_difference > 0 else "a"]
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
-        """Interval in points of accuracy, and p-value."""
+        """Interval in points of accuracy, p-value, and what that is worth."""
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
             f"{100 * (1 - self.alpha):.4g} % interval {minus(low)} to {minus(high)}, "
-            f"{p_text(verdict.p_value)}"
+            f"{p_text(verdict.p_value)}{size_text(verdict)}"
         )
 
 
@@ -208,6 +208,17 @@ def minus(value: float) -> str:
 def p_text(p_value: float) -> str:
     """Write a p-value; very small ones as a bound."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def size_text(verdict: Verdict) -> str:
+    """Write how often the test errs where there is nothing to find, if measured.
+
+    A calibrated p-value has that built in.
+    """
+    size = verdict.test.size
+    if size is None or verdict.test.name.endswith(", calibrated"):
+        return ""
+    return f"; nominal {100 * size.nominal:g} %, measured {100 * size.rate:.1f} %"
 
 
 def recommend(

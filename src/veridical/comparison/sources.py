@@ -42,7 +42,7 @@ from veridical.comparison.protocol import (
 from veridical.comparison.rankers import make_rankers
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import Purpose, make_splits, root_seed, seed_for
-from veridical.comparison.testing import apply_test, find_test
+from veridical.comparison.testing import apply_test, check_fit, find_test
 
 METHODS = ("truth", "in", "out")
 
@@ -155,6 +155,9 @@ def truth(
     root = root_seed(random_state)
     lottery = Lottery(draw, n_train, n_test if "truth" in methods else 0, cv, root)
     first, _ = lottery.draw(0)
+    if {"in", "out"} & set(methods):
+        seed = seed_for(root, Purpose.FOLDS)
+        check_fit(test, *make_splits(cv, first, seed, n_rows=n_train).shape)
     one, other = make_rankers(a, b, names, seed_for(root, Purpose.SELECTOR))
     design = Design(
         rankers=(one.on_one_thread(), other.on_one_thread()),
