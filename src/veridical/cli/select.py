@@ -89,6 +89,14 @@ def select(
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of stratified folds.")] = FOLDS,
+    corrected: Annotated[
+        bool,
+        typer.Option(
+            "--corrected",
+            help="Select by correlation for naive Bayes, and show what it changes to "
+            "tell the model what was discarded.",
+        ),
+    ] = False,
     out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
@@ -111,6 +119,16 @@ def select(
     from veridical.report.render import check_writable
 
     options.check_target("select", data, target)
+    if corrected:
+        from veridical.cli import corrected as probabilities
+
+        named = None if selector == SELECTOR else selector
+        others = {"alpha": alpha, "relevance": relevance, "learner": learner}
+        probabilities.check_words(named, others)
+        asked = probabilities.Question(data, target, max_features, folds, seed)
+        _check_numbers(asked, jobs)
+        probabilities.run(asked, out, as_json=as_json)
+        return
     question = Question(
         data, target, selector, alpha, relevance, max_features, learner, folds, seed
     )
@@ -159,7 +177,7 @@ def _read_alpha(text: str) -> float | str:
     return alpha
 
 
-def _check_numbers(question: Question, jobs: int) -> None:
+def _check_numbers(question: Any, jobs: int) -> None:
     from veridical._records import InputError
 
     if question.seed < 0:

@@ -1,0 +1,86 @@
+"""``veridical select --corrected``, from the file to the verdict."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.report.markup import Page
+from typer.testing import CliRunner
+
+from veridical.cli import app
+from veridical.datasets import make_beta_bernoulli
+from veridical.estimation import correction
+
+
+@pytest.fixture
+def weak(tmp_path):
+    X, y = make_beta_bernoulli(80, 300, random_state=0)
+    frame = pd.DataFrame(X).add_prefix("f").assign(label=np.where(y, "sick", "well"))
+    path = tmp_path / "weak.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def invoke(*words):
+    return CliRunner().invoke(app, ["select", *map(str, words)])
+
+
+def test_it_says_what_the_library_says(weak, tmp_path):
+    call = (weak, "--target", "label", "--corrected", "--max-features", 30)
+    result = invoke(*call, "--folds", 5, "--json", "--out", tmp_path / "p.html")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    frame = pd.read_csv(weak)
+    found = correction(
+        frame.drop(columns="label"),
+        frame["label"],
+        n_features=30,
+        n_folds=5,
+        random_state=0,
+    )
+    assert content["kind"] == "correction"
+    assert content["models"][0]["error"] == found.corrected.error
+    assert content["models"][1]["expected_error"] == found.uncorrected.expected_error
+    assert content["page"] == str(tmp_path / "p.html")
+    assert "--corrected --max-features 30" in content["settings"]["command"]
+    text = Page((tmp_path / "p.html").read_text(encoding="utf-8")).text
+    assert "Probabilities, corrected for what selection discarded" in text
+
+
+def test_it_tells_the_terminal(weak):
+    result = invoke(weak, "--target", "label", "--corrected", "--folds", 4)
+    assert result.exit_code == 0, result.output
+    for words in ("uncorrected", "It expects", "0.9 to 1.0", "Without correction"):
+        assert words in result.stdout
+
+
+def test_without_data_it_says_what_stands_in():
+    result = invoke("--corrected", "--max-features", 20, "--folds", 3)
+    assert result.exit_code == 0, result.output
+    assert "No data given, so this is the beta-bernoulli source" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--selector", "relieff"), "selection by correlation, not by relieff"),
+        (("--learner", "svm"), "--learner svm has no meaning"),
+        (("--alpha", "0.5"), "--alpha 0.5 has no meaning"),
+        (("--folds", "1"), "--folds 1"),
+        (("--max-features", "0"), "--max-features 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words, message):
+    result = invoke("--corrected", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not result.stdout
+
+
+def test_three_classes_are_refused(tmp_path):
+    path = tmp_path / "three.csv"
+    pd.DataFrame({"a": [0, 1] * 6, "y": list("uvw") * 4}).to_csv(path, index=False)
+    result = invoke(path, "--target", "y", "--corrected")
+    assert result.exit_code == 2
+    assert "3 classes" in result.stderr
