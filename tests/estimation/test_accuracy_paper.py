@@ -20,6 +20,7 @@ from veridical.estimation import (
     RandomSubsampling,
     estimate,
 )
+from veridical.learning import NaiveBayes
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,8 @@ def test_nearest_neighbour_on_labels_at_random():
     """C3: .632 believes the memoriser, .632+ and cross-validation do not.
 
     Cutting Err1 to the no-information rate can only lower the error, here by 1.3
-    points on average (600 draws); without the cut, .632+ and cross-validation agree.
+    points on average (600 draws), so that .632+ and cross-validation differ by 1.53 ±
+    0.12 points and not by less than 1; without the cut they agree to 0.2.
     """
     values = {"632": [], "632+": [], "cv": [], "uncut": []}
     for draw in range(50):
@@ -164,10 +166,35 @@ def test_bootstrap_varies_less_than_ten_folds_with_naive_bayes(name):
         assert found[key].std() < found[False, 10].std()
 
 
-def test_naive_bayes_on_breast_cancer():
-    """C13: published with the case number as a tenth column, which is noise here.
+#: Least, quartiles, all but the last hundredth (about), and largest of the case
+#: numbers in the UCI file.
+IDS = (
+    [0, 0.25, 0.5, 0.75, 0.99, 1],
+    [61634, 870688, 1171710, 1238298, 1.4e6, 13454352],
+)
 
-    A copy of the data without that column does, within the tolerance, the same.
+
+def breast_accuracy(with_id):
+    """Mean accuracy over 500 samples of 50 cases, in per cent."""
+    X, _, y = kohavi.data("breast_cancer_wisconsin", False)
+    if with_id:
+        quantiles = np.random.default_rng(0).random(len(y))
+        X = np.column_stack([np.interp(quantiles, *IDS), X])
+    scores = []
+    for run in range(500):
+        rows = np.random.default_rng([13, run]).permutation(len(y))
+        mine, rest = rows[:50], rows[50:]
+        model = NaiveBayes().fit(X[mine], y[mine])
+        scores.append(np.mean(model.predict(X[rest]) == y[rest]))
+    return 100 * np.mean(scores)
+
+
+def test_naive_bayes_on_breast_cancer():
+    """C13: published with the case number as a tenth column, Gaussian like the others.
+
+    Our copy of the data lacks it, so one is drawn with the same quantiles; that it is
+    noise is the point. Noise costs naive Bayes little, and does cost it something.
     """
-    found = 100 * kohavi.truth("breast_cancer_wisconsin", "nb", 500)
-    assert found == pytest.approx(94.2, abs=0.5)
+    with_id, without = breast_accuracy(True), breast_accuracy(False)
+    assert with_id == pytest.approx(94.2, abs=0.5)
+    assert without - 1 < with_id < without
