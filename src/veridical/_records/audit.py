@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from veridical._records.base import DataSummary, FloatArray, Interval
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ class Preselection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(ForPapers):
     """Whether an accuracy may be believed.
 
     "in" is the honest procedure: all that looks at labels is done anew inside each

@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
 from veridical._records.calibration import MeasuredSize
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ class Truthfulness:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(ForPapers):
     """Two selectors, one classifier or several, judged by one method or several.
 
     Parameters

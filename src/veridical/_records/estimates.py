@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 
 class Coverage(NamedTuple):
@@ -129,7 +129,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
+class Estimates(ForPapers):
     """How accurate one learner is on one data set, by several methods.
 
     Parameters

@@ -13,3 +13,23 @@ def report_room() -> Any:
     by name, and only when somebody wants to look.
     """
     return import_module("veridical.report")
+
+
+class ForPapers:
+    """What a record offers to those who write about it."""
+
+    def to_markdown(self) -> str:
+        """Write the main table as Markdown, with its caption."""
+        return _paper().to_markdown(self)
+
+    def to_latex(self) -> str:
+        r"""Write the main table as LaTeX, with the rules of ``booktabs``."""
+        return _paper().to_latex(self)
+
+    def method_section(self) -> str:
+        """Say how the figures came about, in a paragraph for a method section."""
+        return _paper().method_section(self)
+
+
+def _paper() -> Any:
+    return import_module("veridical.report.paper")

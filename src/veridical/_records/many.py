@@ -12,7 +12,7 @@ import numpy as np
 from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
 from veridical._records.calibration import Friedman
 from veridical._records.comparison import Verdict
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class PairVerdict(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ManyComparison:
+class ManyComparison(ForPapers):
     """Several selectors, one classifier or several, judged by one method or several.
 
     Parameters
