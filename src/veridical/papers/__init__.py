@@ -17,6 +17,10 @@ _STUDIES = {
         "(Refaeilzadeh, Tang & Liu 2007)",
         "in_vs_out",
     ),
+    "lufe": (
+        "Do features that were not selected help to learn? (Taylor et al. 2016)",
+        "lufe",
+    ),
     "accuracy-estimation": (
         "Which estimate of accuracy can be trusted: cross-validation, with how many "
         "folds, or the bootstrap? (Kohavi 1995)",
