@@ -148,6 +148,19 @@ def test_more_classes_against_the_definition(n_classes):
     assert model.predict_proba(x[None])[0] == pytest.approx(expected, abs=1e-12)
 
 
+def test_many_classes_are_simulated():
+    """Twelve classes: the sum over all counts is out of reach; ties are not special."""
+    rng = np.random.default_rng(0)
+    y = np.arange(72) % 12
+    X = rng.integers(2, size=(72, 40))
+    X[:, 3] = y < 6
+    model = BiasCorrectedNB(4).fit(X, y)
+    assert model.order_[0] == 3
+    assert np.all(np.isfinite(model.log_adjustment_))
+    assert np.all(model.log_adjustment_ < 0)
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
 def test_three_values_against_the_definition():
     table = np.array([[2, 1, 0], [1, 0, 3]])
     logs, mean = value_table(np.array([0.5, 9.0]), np.array([3, 4]), table[None])

@@ -24,6 +24,9 @@ from veridical._records import FloatArray, IntArray
 #: Two values of a statistic that agree so far are the same value.
 SAME = 1e-12
 
+#: A difference of sums this much smaller than they are is rounding.
+_NOISE = 1e-14
+
 #: Patterns of counts are numbered by a table if it is no larger than this.
 _TABLE = 1 << 24
 
@@ -60,8 +63,10 @@ def ratios(sizes: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
         return difference.astype(np.float64) ** 2, (s * (n - s)).astype(np.float64)
     scale = np.maximum(sizes, 1).astype(np.float64)
     between = (counts.astype(np.float64) ** 2 / scale).sum(axis=1)
-    between -= s.astype(np.float64) ** 2 / n
-    return np.maximum(between, 0.0) * n, (s * (n - s)).astype(np.float64)
+    whole = s.astype(np.float64) ** 2 / n
+    between -= whole
+    between[between < _NOISE * whole] = 0.0  # equal rates, but for rounding
+    return between * n, (s * (n - s)).astype(np.float64)
 
 
 def statistics(sizes: IntArray, counts: IntArray) -> FloatArray:

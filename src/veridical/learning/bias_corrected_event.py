@@ -66,6 +66,8 @@ class Discarded:
         """
         total = np.zeros(len(alphas))
         n_below, n_tied = self.n_below, self.n_tied
+        if ties == "exact" and n_tied and not affordable(self.sizes):
+            ties = "le"  # simulation cannot tell a tie from a near miss
         nothing_below = self.gamma == 0
         if ties != "exact" and not (ties == "lt" and nothing_below):
             n_below, n_tied = n_below + n_tied, 0
@@ -92,7 +94,7 @@ class Discarded:
     ) -> FloatArray:
         """Log P(below γ | α), or not above it."""
         sizes = self.sizes
-        if not affordable(sizes, len(alphas)):
+        if not affordable(sizes):
             edge = float(self.gamma) * (1 + SAME if tied else 1 - SAME)
             return log_low_association(alphas, sizes, 2, max(edge**2, tied * SAME))
         region = self._wide if tied else self._strict

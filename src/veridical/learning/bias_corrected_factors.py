@@ -23,17 +23,18 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, roots_jacobi
 
 from veridical._records import FloatArray, InputError, IntArray
-from veridical.kernels.beta_counts import log_low, region_table
+from veridical.kernels.beta_counts import log_low, n_nodes, region_table
 from veridical.kernels.count_lattice import SAME, low_region
 from veridical.kernels.dirichlet_counts import simulate_low
 
-#: Sums of more terms than this, over all values of α, are simulated instead.
-_MOST_TERMS = 3e9
+#: Sums of more terms than this, for one α, are simulated instead.
+_MOST_TERMS = 2e7
 #: The same for one α, where features have several values.
 _MOST_PAIRS = 1e9
 #: Values of α between which a smooth function is interpolated.
 _EXACT_NODES, _DRAWN_NODES, _DRAWN_DEGREE = 33, 25, 8
-_N_DRAWS = 100_000
+#: Features to simulate; fewer where each has very many cases.
+_N_DRAWS, _FEWEST_DRAWS, _MOST_STEPS = 100_000, 5_000, 1e8
 _SPAN = (1.0, 1e5)
 
 
@@ -107,7 +108,8 @@ def prob_low_association(
     float or array
         P(V < γ | α, y). Exact while the sum over all counts is affordable: two values
         and three or four classes, three values and two classes up to 80 cases.
-        Beyond that the mean of 100 000 simulated features, smoothed over α.
+        Beyond that the share of 100 000 simulated features (fewer above 1000 cases),
+        smoothed over α.
     """
     sizes = np.array([_whole("class_sizes", n) for n in np.ravel(class_sizes)])
     if sizes.size < 2 or sizes.sum() == 0:
@@ -119,7 +121,7 @@ def prob_low_association(
     scale = min(sizes.size, n_values) - 1
 
     def at(alphas: FloatArray, cut: float) -> FloatArray:
-        if n_values == 2 and affordable(sizes, alphas.size):
+        if n_values == 2 and affordable(sizes):
             return np.exp(log_low(*region_table(alphas, sizes, low_region(sizes, cut))))
         edge = (cut * (1 - SAME)) ** 2 * scale
         return np.exp(log_low_association(alphas, sizes, n_values, edge))
@@ -130,12 +132,12 @@ def prob_low_association(
 # -- several classes or values -------------------------------------------------------
 
 
-def affordable(sizes: IntArray, n_alphas: int) -> bool:
+def affordable(sizes: IntArray) -> bool:
     """Tell whether all counts of a binary feature can be summed over."""
     if len(sizes) == 2:
         return True
     tuples = float(np.prod(sizes[:-1] + 1.0))
-    return tuples * (sizes.sum() // 2 + 1) * n_alphas <= _MOST_TERMS
+    return bool(tuples * (n_nodes(int(sizes.sum())) + 1) / 2 <= _MOST_TERMS)
 
 
 def log_low_association(
@@ -159,16 +161,17 @@ def _interpolant(
     """Chebyshev coefficients of log P(low) as a function of log α."""
     cases = np.array(sizes, dtype=np.intp)
     exact = len(sizes) == 2 and _n_pairs(cases, n_values) <= _MOST_PAIRS
-    n_nodes = _EXACT_NODES if exact else _DRAWN_NODES
-    x = np.cos(np.pi * (np.arange(n_nodes) + 0.5) / n_nodes)
+    n_points = _EXACT_NODES if exact else _DRAWN_NODES
+    x = np.cos(np.pi * (np.arange(n_points) + 0.5) / n_points)
     middle, half = 0.5 * np.log(low * high), 0.5 * np.log(high / low)
     alphas = np.exp(middle + half * x)
     if exact:
         values = _sum_histograms(alphas, cases, n_values, cut)
-        return np.asarray(chebyshev.chebfit(x, values, n_nodes - 1), np.float64)
-    counted, rng = np.zeros(n_nodes, dtype=np.intp), np.random.default_rng(0)
-    simulate_low(alphas, cases, n_values, cut, _N_DRAWS, rng, counted)
-    logs = np.log((counted + 0.5) / (_N_DRAWS + 1))
+        return np.asarray(chebyshev.chebfit(x, values, n_points - 1), np.float64)
+    counted, rng = np.zeros(n_points, dtype=np.intp), np.random.default_rng(0)
+    n_draws = int(np.clip(_MOST_STEPS / cases.sum(), _FEWEST_DRAWS, _N_DRAWS))
+    simulate_low(alphas, cases, n_values, cut, n_draws, rng, counted)
+    logs = np.log((counted + 0.5) / (n_draws + 1))
     return np.asarray(chebyshev.chebfit(x, logs, _DRAWN_DEGREE), np.float64)
 
 

@@ -41,6 +41,9 @@ from veridical.learning.bias_corrected_values import (
     cramer,
 )
 
+#: Columns that are cut at a time.
+_BLOCK = 4096
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -126,9 +129,12 @@ class Features:
             refuse_unknown(values[:, nominal], np.flatnonzero(nominal), names)
             plain |= nominal
         cuts = find_cuts(values, plain, binarize, names)
-        for j in np.flatnonzero(~plain).tolist():
-            above = y[values[:, j] > cuts[j]]
-            ones[j] = np.bincount(above, minlength=len(sizes))
+        rest = np.flatnonzero(~plain)
+        for start in range(0, rest.size, _BLOCK):
+            columns = rest[start : start + _BLOCK]
+            above = values[:, columns] > cuts[columns]
+            for c in range(len(sizes)):
+                ones[columns, c] = above[y == c].sum(axis=0)
         tables = {
             k: count_values(values[:, k], y, len(sizes), int(n_values[k]))
             for k in np.flatnonzero(n_values > 2).tolist()
