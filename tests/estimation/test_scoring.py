@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -206,3 +208,14 @@ def test_intervals_are_cut_to_the_range_of_the_score(scoring):
         random_state=2,
     )  # fmt: skip
     assert loss.interval(0.999)[1] <= 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_warning_of_the_scorer_is_told_once(n_jobs):
+    X, y = three_classes(0, n=40)
+    with pytest.warns(UndefinedMetricWarning, match="ill-defined") as told:
+        found = estimate(
+            DummyClassifier(), X, y, scoring="precision_macro", n_jobs=n_jobs
+        )
+    assert len(told) == 1
+    assert len(found.scores) == 10

@@ -66,7 +66,7 @@ def estimate(
         How to estimate; stratified ten-fold cross-validation by default.
     scoring : str, callable or None
         A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
-        score is averaged over the splits.
+        score is averaged over the splits on which it is defined.
     random_state : int, numpy generator or None
         Decides the splits, and the chance that the estimator uses unless it has a seed
         of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
@@ -87,7 +87,8 @@ def estimate(
     Warns
     -----
     UserWarning
-        If a training set lacks a class; the estimate is still defined.
+        If a training set lacks a class, or a score is not defined on a test set; the
+        estimate is still defined.
 
     See Also
     --------

@@ -6,6 +6,7 @@ y[train]).predict(X[test])``; only the time differs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -119,8 +120,10 @@ def score_splits(
         Why it is not, as far as scikit-learn said.
     """
     found = _over_splits(estimator, problem, splits, scorer, n_jobs)
-    reasons = [reason for _, reason in found if reason]
-    return np.array([value for value, _ in found]), next(iter(reasons), "")
+    for category, text in dict.fromkeys(w for one in found for w in one.warned):
+        warnings.warn(text, category, stacklevel=4)
+    reasons = [one.reason for one in found if one.reason]
+    return np.array([one.value for one in found]), next(iter(reasons), "")
 
 
 def _over_splits(

@@ -12,7 +12,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,9 +85,20 @@ def range_of(scorer: Scorer | None) -> tuple[float, float]:
     return (-high, -low) if getattr(scorer, "_sign", 1) < 0 else (low, high)
 
 
+class Scored(NamedTuple):
+    """The score of a split; NaN with the reason, where there is one, if undefined.
+
+    Warnings are kept, so that each is told once and not for every split.
+    """
+
+    value: float
+    reason: str = ""
+    warned: tuple[tuple[type[Warning], str], ...] = ()
+
+
 def score(
     scorer: Scorer, model: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]
-) -> tuple[float, str]:
+) -> Scored:
     """Score a fitted model on a test set.
 
     Parameters
@@ -103,10 +114,8 @@ def score(
 
     Returns
     -------
-    value : float
+    Scored
         NaN where a test set that lacks classes has no such score.
-    reason : str
-        What scikit-learn said about that, if it refused.
 
     Raises
     ------
@@ -122,19 +131,19 @@ def score(
             value = float(_with_labels(scorer, classes)(model, X, y))
     except (ValueError, TypeError) as error:
         if len(np.unique(y)) < len(classes):
-            return math.nan, _sentence(error)
+            return Scored(math.nan, _sentence(error))
         raise InputError(
             f"The score cannot be computed: {_sentence(error)}. Choose another "
             "scoring, or make one with sklearn.metrics.make_scorer (which takes "
             "pos_label, average, multi_class and the like)."
         ) from error
-    for warning in caught:
-        # That a score is not defined is said once, for all splits, in a note.
-        if not (math.isnan(value) and warning.category is UndefinedMetricWarning):
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    return value, ""
+    # That a score is not defined is said in a note.
+    said = {
+        (w.category, str(w.message)): None
+        for w in caught
+        if not (math.isnan(value) and w.category is UndefinedMetricWarning)
+    }
+    return Scored(value, warned=tuple(said))
 
 
 def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
