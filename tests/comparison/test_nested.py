@@ -32,6 +32,9 @@ def tables(kind, n, seed, n_classes=2):
             "e": rng.random(n),
         }
     )
+    if kind == "holes":  # so few values that training may see none
+        X.loc[2:, "b"] = X.loc[2:, "c"] = np.nan
+        X.loc[5:, "d"] = np.nan
     X.loc[rng.random(n) < 0.2, "a"] = np.nan
     X.loc[rng.random(n) < 0.1, "b"] = np.nan
     return X, np.array(["x", "y", "z"])[y]
@@ -49,7 +52,7 @@ def test_every_classifier_of_the_paper_has_a_quick_way():
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["numbers", "names", "both", "three"])
+@pytest.mark.parametrize("kind", ["numbers", "names", "both", "three", "holes"])
 @pytest.mark.parametrize("seed", range(4))
 def test_as_one_subset_at_a_time(name, kind, seed):
     X, y = tables(kind, 90, seed, n_classes=3 if kind == "three" else 2)

@@ -135,8 +135,8 @@ def predict_by_bayes(task: Task) -> IntArray:
 
 
 def _n_codes(*columns: FloatArray) -> int:
-    largest = max(float(np.nanmax(c, initial=-1.0)) for c in columns)
-    return int(largest) + 1
+    """Count the codes up to the largest; one where all values are missing."""
+    return 1 + int(max(np.where(np.isnan(c), 0.0, c).max(initial=0.0) for c in columns))
 
 
 def _log_density(
