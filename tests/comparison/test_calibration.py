@@ -58,6 +58,12 @@ def test_streams_differ_and_seeds_repeat():
     assert np.array_equal(one, simulate(design, 9, 7)[:5])
 
 
+def test_every_training_set_has_both_classes():
+    found = simulate(NullDesign(5, 2, n_samples=12, n_features=1), 300, 0)
+    assert np.isfinite(found).all()
+    assert ((found >= 0) & (found <= 1)).all()
+
+
 def test_known_failures_are_seen():
     # Measured once at n = 120 with nearest centroids: the naive t-test on 10x10 folds
     # rejects about six times in ten, single folds with the correction too seldom.
@@ -137,7 +143,7 @@ def test_critical_values_agree_with_p_values(n, alpha):
         ({"test": "five-by-two-f"}, "use cv='5x2'"),
         ({"test": "t"}, "There is no test 't'"),
         ({"cv": "ten"}, "no number of folds"),
-        ({"cv": 60}, "at least 2 folds and 4 cases a fold"),
+        ({"cv": 60}, "at least 2 folds, 4 cases a fold"),
         ({"classifier": "svm"}, "no classifier 'svm' here"),
         ({"method": "truth"}, "method must be"),
         ({"n_features": 30}, "n_features=30 of n_columns=20"),

@@ -27,6 +27,7 @@ from veridical._records import (
     Calibration,
     FloatArray,
     InputError,
+    IntArray,
     MeasuredSize,
     TestResult,
 )
@@ -260,7 +261,7 @@ def simulate(
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):
         X = rng.standard_normal(shift.shape) + shift
-        test = _folds(design, rng)
+        test = _folds(design, y, rng)
         result[b] = exchangeable.block_accuracies(
             X,
             y,
@@ -275,15 +276,26 @@ def simulate(
     return result
 
 
-def _folds(design: NullDesign, rng: np.random.Generator) -> BoolArray:
-    """Draw plain shuffled folds: which cases each split tests."""
+def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArray:
+    """Draw plain shuffled folds: which cases each split tests.
+
+    They are drawn again where a training set would have fewer than two cases of a
+    class, as a comparison would refuse them.
+    """
     number = np.arange(design.n_samples) % design.n_folds
-    return np.concatenate(
-        [
-            rng.permutation(number) == np.arange(design.n_folds)[:, np.newaxis]
-            for _ in range(design.n_repeats)
-        ]
-    )
+    first = y == 0
+    while True:
+        test = np.concatenate(
+            [
+                rng.permutation(number) == np.arange(design.n_folds)[:, np.newaxis]
+                for _ in range(design.n_repeats)
+            ]
+        )
+        if (
+            min((~test[:, first]).sum(axis=1).min(), (~test[:, ~first]).sum(1).min())
+            > 1
+        ):
+            return test
 
 
 def measure(
@@ -385,10 +397,12 @@ def _check(design: NullDesign) -> None:
         )
     if design.method not in ("in", "out"):
         raise InputError(f"method must be 'in' or 'out', got {design.method!r}.")
-    if design.n_repeats < 1 or not 2 <= design.n_folds <= design.n_samples // 4:
+    few = design.n_samples < 12
+    if design.n_repeats < 1 or few or not 2 <= design.n_folds <= design.n_samples // 4:
         raise InputError(
             f"{design.n_repeats} repeat(s) of {design.n_folds} folds cannot be drawn "
-            f"from {design.n_samples} cases; use at least 2 folds and 4 cases a fold."
+            f"from {design.n_samples} cases; use at least 2 folds, 4 "
+            "cases a fold and 12 cases."
         )
     if not 1 <= design.n_features <= design.n_columns:
         raise InputError(
