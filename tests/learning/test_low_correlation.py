@@ -1,5 +1,6 @@
 """Adjustment factors against enumeration in fractions, quadrature and simulation."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.oracles import bias_corrected as oracle
 from veridical._records import InputError
 from veridical.kernels.beta_counts import (
     fill_masses,
+    log_gap,
     n_nodes,
     pattern_table,
     region_table,
@@ -205,6 +207,24 @@ def test_many_cases_need_fewer_nodes_than_exactness():
         found = region_table(np.array([alpha]), sizes, region)[0][0]
         exact = sum_with(801, alpha, (700, 900), region)
         assert found == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("z", [1e-6, 0.3, 31.9, 32.0, 1e3, 1e9, 1e17, 1e100])
+@pytest.mark.parametrize("steps", [17, 400, 5000])
+def test_long_rises(z, steps):
+    """Factor by factor, in logarithms that add up exactly."""
+    exact = math.fsum(math.log(z + i) for i in range(steps))
+    assert log_gap(z, steps) == pytest.approx(exact, rel=1e-13, abs=1e-12)
+
+
+def test_features_say_nothing_of_alphas_far_too_large():
+    """The evidence settles: no digits are lost where α is beyond all counts."""
+    sizes, counts = np.array([400, 300]), np.array([[250, 130], [3, 299]])
+    far = np.array([1e9, 1e12, 1e15, 1e17, 1e18, 1e30, 1e200])
+    logs, mean = pattern_table(far, sizes, counts)
+    assert np.allclose(logs, logs[-1], atol=1e-3)
+    assert np.allclose(logs[2:], logs[-1], atol=1e-8)
+    assert np.allclose(mean, mean[-1], atol=1e-6)
 
 
 def test_nodes_are_symmetric():
