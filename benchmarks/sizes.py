@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 import veridical.comparison
-from veridical.comparison.calibration import LEARNERS, NullDesign, judge, simulate
+from veridical.comparison.calibration import judge, measure
+from veridical.comparison.null_designs import LEARNERS, NullDesign, simulate
 from veridical.comparison.ranks import friedman
 from veridical.comparison.sizes import ALPHAS, COLUMNS
 from veridical.comparison.testing import TESTS
@@ -60,8 +61,6 @@ def plain(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
 
 def calibrated(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
     """The tests that can take their p-values from a measured null."""
-    from veridical.comparison.calibration import measure
-
     tests = [n for n, e in TESTS.items() if e.calibrated and e.fits(n_repeats, n_folds)]
     for n, effect in product(N_SAMPLES, EFFECTS[1:]):
         design = NullDesign(n_repeats, n_folds, "in", n, "centroid", effect)

@@ -8,7 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from veridical._records import Calibration, InputError, MeasuredSize
 from veridical.comparison import calibrate
-from veridical.comparison.calibration import NullDesign, judge, measure, simulate
+from veridical.comparison.calibration import judge, measure
+from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.testing import TESTS, apply_test
 from veridical.kernels import exchangeable
 

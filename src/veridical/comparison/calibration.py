@@ -1,118 +1,32 @@
 """How often does a test reject where there is nothing to find? Measured, not assumed.
 
-The null is exact: the columns fall into blocks that are drawn alike, and each side may
-select from one block only. So neither side is better, whatever the resampling, and
-every rejection is an error. Selector (largest F statistic), learners and data are the
-simplest that behave like the real ones, which makes thousands of data sets cheap.
-
-| symbol | meaning                                                           |
-|--------|-------------------------------------------------------------------|
-| n      | cases, half of them in each of two classes                        |
-| p      | columns in a block, normal with standard deviation 1              |
-| r      | of them, those whose means differ between the classes, by `effect`|
-| F      | columns that each side selects                                    |
+On the data sets of `veridical.comparison.null_designs` neither side is better, so every
+rejection is an error. Their statistics are also the null that calibrated p-values are
+taken from.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from veridical._records import (
     Calibration,
     FloatArray,
     InputError,
-    IntArray,
     MeasuredSize,
     TestResult,
 )
 from veridical.comparison.five_by_two import reach_of_f
+from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.significance import Geometry, check_alpha
 from veridical.comparison.splits import repeats_and_folds, root_seed
 from veridical.comparison.testing import TESTS, apply_test, check_fit, find_test
 from veridical.datasets.wording import listed
-from veridical.kernels import exchangeable
-
-BoolArray = NDArray[np.bool_]
-
-#: What may learn in a simulation, and how a page calls it.
-LEARNERS = {
-    "centroid": (exchangeable.CENTROID, "nearest centroid"),
-    "nb": (exchangeable.BAYES, "naive Bayes"),
-    "1nn": (exchangeable.NEIGHBOUR, "nearest neighbour"),
-}
-
-
-@dataclass(frozen=True)
-class NullDesign:
-    """What is simulated; see the table of the module."""
-
-    n_repeats: int
-    n_folds: int
-    method: Literal["in", "out"] = "in"
-    n_samples: int = 100
-    classifier: str = "centroid"
-    effect: float = 1.0
-    n_columns: int = 20
-    n_relevant: int = 5
-    n_features: int = 5
-
-    def __post_init__(self) -> None:
-        _check(self)
-
-    @property
-    def geometry(self) -> Geometry:
-        """The shape of the folds; only means of their sizes matter to a test."""
-        n_splits = self.n_repeats * self.n_folds
-        n_test = self.n_samples // self.n_folds
-        sizes = [
-            n_test + (f < self.n_samples % self.n_folds) for f in range(self.n_folds)
-        ] * self.n_repeats
-        assert len(sizes) == n_splits
-        return Geometry(
-            tuple(self.n_samples - size for size in sizes),
-            tuple(sizes),
-            self.n_repeats,
-            self.n_folds,
-        )
-
-    def describe(self, accuracy: float) -> str:
-        """Write the design as a page shows it."""
-        return describe(
-            self.n_repeats,
-            self.n_folds,
-            self.n_samples,
-            self.classifier,
-            accuracy,
-            self.method,
-        )
-
-
-def describe(
-    n_repeats: int,
-    n_folds: int,
-    n_samples: int,
-    classifier: str,
-    accuracy: float,
-    method: str,
-) -> str:
-    """Write a design as a page shows it.
-
-    Examples
-    --------
-    >>> describe(10, 10, 100, "nb", 0.834, "in")
-    '10 x 10 folds of 100 cases under IN, naive Bayes right on 83 %'
-    """
-    folds = f"{n_repeats} x {n_folds}" if n_repeats > 1 else str(n_folds)
-    return (
-        f"{folds} folds of {n_samples} cases under {method.upper()}, "
-        f"{LEARNERS[classifier][1]} right on {100 * accuracy:.0f} %"
-    )
 
 
 def calibrate(
@@ -227,77 +141,6 @@ def check_calibrated(test: str) -> None:
         )
 
 
-def simulate(
-    design: NullDesign,
-    n_simulations: int,
-    seed: int,
-    *,
-    stream: int = 0,
-    sides: int = 2,
-) -> FloatArray:
-    """Accuracies on data sets where no side is better.
-
-    Parameters
-    ----------
-    design : NullDesign
-        What is simulated. Its method does not change the data sets drawn.
-    n_simulations : int
-        How many data sets.
-    seed, stream : int
-        Two streams of one seed are independent.
-    sides : int, default=2
-        How many selectors, each with a block of its own.
-
-    Returns
-    -------
-    array of shape (n_simulations, sides, n_splits)
-    """
-    y = np.arange(design.n_samples, dtype=np.intp) % 2
-    shift = np.zeros((design.n_samples, design.n_columns))
-    shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
-    shift = np.tile(shift, sides)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream,)))
-    learner = LEARNERS[design.classifier][0]
-    result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
-    for b in range(n_simulations):
-        X = rng.standard_normal(shift.shape) + shift
-        test = _folds(design, y, rng)
-        result[b] = exchangeable.block_accuracies(
-            X,
-            y,
-            2,
-            ~test,
-            test,
-            design.n_features,
-            learner,
-            design.method == "in",
-            sides,
-        )
-    return result
-
-
-def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArray:
-    """Draw plain shuffled folds: which cases each split tests.
-
-    They are drawn again where a training set would have fewer than two cases of a
-    class, as a comparison would refuse them.
-    """
-    number = np.arange(design.n_samples) % design.n_folds
-    first = y == 0
-    while True:
-        test = np.concatenate(
-            [
-                rng.permutation(number) == np.arange(design.n_folds)[:, np.newaxis]
-                for _ in range(design.n_repeats)
-            ]
-        )
-        if (
-            min((~test[:, first]).sum(axis=1).min(), (~test[:, ~first]).sum(1).min())
-            > 1
-        ):
-            return test
-
-
 def measure(
     test: str,
     design: NullDesign,
@@ -386,31 +229,3 @@ def judge(
             f"extreme ({null.size.design})."
         ),
     )
-
-
-def _check(design: NullDesign) -> None:
-    """Refuse designs that cannot be simulated."""
-    if design.classifier not in LEARNERS:
-        raise InputError(
-            f"There is no classifier {design.classifier!r} here; simulations know "
-            f"{listed(LEARNERS)}."
-        )
-    if design.method not in ("in", "out"):
-        raise InputError(f"method must be 'in' or 'out', got {design.method!r}.")
-    few = design.n_samples < 12
-    if design.n_repeats < 1 or few or not 2 <= design.n_folds <= design.n_samples // 4:
-        raise InputError(
-            f"{design.n_repeats} repeat(s) of {design.n_folds} folds cannot be drawn "
-            f"from {design.n_samples} cases; use at least 2 folds, 4 "
-            "cases a fold and 12 cases."
-        )
-    if not 1 <= design.n_features <= design.n_columns:
-        raise InputError(
-            f"n_features={design.n_features} of n_columns={design.n_columns} cannot be "
-            "selected; use 1 to n_columns."
-        )
-    if not 0 <= design.n_relevant <= design.n_columns:
-        raise InputError(
-            f"n_relevant={design.n_relevant} must lie between 0 and n_columns="
-            f"{design.n_columns}."
-        )

@@ -1,7 +1,7 @@
 """The shipped table of measured sizes: what a test's 5 % are worth in a design.
 
 ``sizes.csv`` was made by ``benchmarks/sizes.py``, 2000 data sets per design, on the
-exact null of `veridical.comparison.calibration`.
+exact null of `veridical.comparison.null_designs`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from veridical._records import MeasuredSize
-from veridical.comparison.calibration import describe, rate
+from veridical.comparison.calibration import rate
+from veridical.comparison.null_designs import describe
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
