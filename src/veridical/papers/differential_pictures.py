@@ -51,7 +51,8 @@ def _row(kind: str, one: Result) -> tuple[str, ...]:
     accuracy = one.class_accuracy
     best, worst = int(np.nanargmax(accuracy)), int(np.nanargmin(accuracy))
     mean = over_splits(one.A[one.at_best], DATA[one.data].test_share)
-    spread = f" ({mean.low:.1f} to {mean.high:.1f})" if one.n_splits > 1 else ""
+    low, high = max(mean.low, 0.0), min(mean.high, 100.0)
+    spread = f" ({low:.1f} to {high:.1f})" if one.n_splits > 1 else ""
     features = one.counts[one.at_best]
     return (
         one.title,
