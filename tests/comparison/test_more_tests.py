@@ -248,7 +248,10 @@ def test_compare_takes_every_test(anova, worst, problem):
         cv = f"{entry.repeats or 2}x{entry.folds or 3}"
         record = compare(
             *(anova, worst, X, y),
-            n_features=5, classifier="nb", cv=cv, random_state=0,
+            n_features=5,
+            classifier="nb",
+            cv=cv,
+            random_state=0,
             test=name.replace("-", "_"),
         )
         d = record.scores["in"]["a"] - record.scores["in"]["b"]
