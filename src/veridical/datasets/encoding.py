@@ -230,7 +230,8 @@ def _encode_frame(
     for j in np.flatnonzero(~is_number & ~nominal).tolist():
         column = frame[:, j].to_numpy()
         values[:, j] = _numbers(_object_if_text(column), labels[j])
-    _refuse_infinite(values, labels)
+    if not nominal.all():  # codes are finite
+        _refuse_infinite(values, labels)
     feature_names = None
     if all(isinstance(name, str) for name in names):
         feature_names = np.array(names, dtype=object)
@@ -431,8 +432,8 @@ def _refuse_infinite(values: NDArray[Any], labels: Sequence[str]) -> None:
 
 
 def _refuse_repeated(names: pd.Index) -> None:
-    repeated = names[names.duplicated()].unique()
-    if len(repeated):
+    if not names.is_unique:
+        repeated = names[names.duplicated()].unique()
         raise InputError(
             f"X has more than one column named {listed(repeated)}; rename all but one."
         )
