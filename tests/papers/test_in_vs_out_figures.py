@@ -18,6 +18,8 @@ from veridical.papers.in_vs_out_figures import (
     Figures,
     find_biases,
     give_verdicts,
+    jackknife,
+    normalise,
 )
 
 NUMBERS = {"a": 1, "b": -1, "draw": 0}
@@ -222,3 +224,39 @@ def test_cells_count_who_was_right():
     assert pair.better[0, 0] == "I"
     row = figures.cells.iloc[0]
     assert (row["first"], row["second"], row["true"]) == ("relieff", "fcbf", 1)
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    values = np.random.default_rng(3).normal(size=(1, 1, 1, 20))
+
+    found = jackknife((values,), np.mean)
+
+    assert found.value == pytest.approx(values.mean())
+    assert found.error == pytest.approx(values.std(ddof=1) / np.sqrt(20))
+    assert found.n == 20
+
+
+def test_the_jackknife_knows_that_the_truth_is_estimated():
+    """No bias at all: the interval holds 0 about as often as it says."""
+    rng = np.random.default_rng(4)
+    hits = 0
+    for _ in range(200):
+        level = rng.normal(0, 0.03, (2, 1, 1, 40))  # data sets differ
+        truth = 0.8 + level + rng.normal(0, 0.02, level.shape)
+        folds = 0.8 + level[..., None] + rng.normal(0, 0.02, (*level.shape, 10))
+        _, low, high = jackknife((folds, truth), normalise).interval
+        hits += low <= 0 <= high
+    assert 0.89 <= hits / 200 <= 0.99
+
+
+def test_mean_biases_are_those_of_the_cells():
+    rng = np.random.default_rng(6)
+    frame = grid(n_sets=12)
+    numbers = frame.columns[frame.columns.str.match("truth|in_|out_")]
+    frame[numbers] = rng.uniform(0.5, 1, (len(frame), len(numbers)))
+
+    for block in Figures.of(frame).blocks:
+        for method in ("in", "out"):
+            expected = 100 * block.normalised[method].mean()
+            assert block.mean_biases[method].value == pytest.approx(expected)
+            assert block.mean_biases[method].n == 12

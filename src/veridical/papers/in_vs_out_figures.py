@@ -15,7 +15,7 @@ subset sizes, classifiers and data sets of a block at once. Single cells agree w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -29,6 +29,7 @@ from scipy.special import stdtr
 from veridical._records import FloatArray, IntArray
 from veridical.comparison.significance import ROUNDING
 from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.papers.accuracy_figures import Mean
 
 METHODS = ("in", "out")
 ALPHA = 0.05
@@ -38,8 +39,8 @@ TITLES = {"relieff": "ReliefF", "fcbf": "FCBF", "information-gain": "information
 CLASSIFIER_TITLES = {"svm": "SVM", "nb": "naive Bayes", "1nn": "1-NN", "tree": "C4.5"}
 CONTINUOUS = ("linear", "nonlinear")
 DISCRETE = ("monks-1", "monks-2", "monks-3")
-#: What the three verdicts are called, by their numbers.
-WINS, LOSES, DRAWS = 1, -1, 0
+#: Groups of data sets that the jackknife leaves out in turn.
+_GROUPS = 20
 
 
 def give_verdicts(d: FloatArray) -> IntArray:
@@ -77,6 +78,40 @@ def find_biases(folds: FloatArray, truth: FloatArray) -> FloatArray:
         df = np.where(total > 0, total**2 / spread, 1.0)
     p = _two_sided(difference, np.sqrt(total), df)
     return np.where(p < ALPHA, difference, 0.0)
+
+
+def normalise(folds: FloatArray, truth: FloatArray) -> float:
+    """Mean over all cells of the normalised bias, in per cent."""
+    cells = find_biases(folds, truth).mean(axis=-1) / truth.mean(axis=-1)
+    return 100 * float(cells.mean())
+
+
+def jackknife(values: Sequence[FloatArray], statistic: Callable[..., float]) -> Mean:
+    """A statistic of all data sets, with its error by leaving groups of them out.
+
+    Fold accuracies are compared with the mean true accuracy, which comes from the same
+    data sets: an error over single data sets would take it as known.
+
+    Parameters
+    ----------
+    values : sequence of arrays
+        Their fourth axis counts data sets.
+    statistic : callable
+        Called with the arrays, or with parts of them.
+    """
+    n_sets = values[0].shape[3]
+    n_groups = min(_GROUPS, n_sets)
+    if n_sets < 3:
+        return Mean(statistic(*values), np.inf, 1, n_sets)
+    group = np.arange(n_sets) % n_groups
+    left = np.array(
+        [
+            statistic(*(part[:, :, :, group != g] for part in values))
+            for g in range(n_groups)
+        ]
+    )
+    error = np.sqrt((n_groups - 1) / n_groups * np.sum((left - left.mean()) ** 2))
+    return Mean(statistic(*values), float(error), n_groups - 1, n_sets)
 
 
 def _variance(values: FloatArray) -> FloatArray:
@@ -119,6 +154,11 @@ class Block:
         """Biases as shares of the mean TRUTH accuracy of their cell."""
         mean = self.truth.mean(axis=-1, keepdims=True)
         return {m: biases / mean for m, biases in self.biases.items()}
+
+    @cached_property
+    def mean_biases(self) -> dict[str, Mean]:
+        """Normalised bias in per cent, over all cells, with its error."""
+        return {m: jackknife((self.folds[m], self.truth), normalise) for m in METHODS}
 
     def pairs(self) -> Iterator[Pair]:
         """Judge every two selectors."""

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from veridical._records import Curve, Interval, Picture, StudyTable
-from veridical.papers.accuracy_figures import Mean
 from veridical.papers.in_vs_out_example import (
     SIZE,
     SOURCE,
@@ -162,10 +161,7 @@ def _bias_pictures(figures: Figures) -> Iterator[Picture]:
         blocks = figures.of_source(source)
         curves = []
         for method in METHODS:
-            means = [
-                Mean.of(100 * block.normalised[method].mean(axis=(0, 1, 2))).interval
-                for block in blocks
-            ]
+            means = [block.mean_biases[method].interval for block in blocks]
             curves.append(_over(means, method.upper()))
         yield Picture(
             "Bias of IN and OUT by N",
