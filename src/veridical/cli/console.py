@@ -143,7 +143,7 @@ def _estimated(summary: EstimatesSummary) -> Table:
         f"chance {percent(data['chance'])}"
         + ("" if truth is None else "; off the truth in points")
     )
-    table.add_column("Method")
+    table.add_column("Method", overflow="fold")
     headers = ["Accuracy", f"{100 * summary['confidence']:g} % interval"]
     for header in headers + ["Off"] * (truth is not None):
         table.add_column(header, justify="right", no_wrap=True)

@@ -27,16 +27,19 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 
 def percent_range(low: float | None, high: float | None) -> str:
-    """Write an interval of shares as per cent.
+    """Write an interval of shares as per cent; more digits where it is narrow.
 
     Examples
     --------
-    >>> percent_range(0.79, 0.864)
-    '79.0 to 86.4 %'
+    >>> percent_range(0.79, 0.864), percent_range(0.99953, 1.0)
+    ('79.0 to 86.4 %', '99.95 to 100.00 %')
     """
     if low is None or high is None:
         return MISSING
-    return f"{_fixed(100 * low, 1)} to {percent(high)}"
+    digits = 1
+    while digits < 4 and low < high and percent(low, digits) == percent(high, digits):
+        digits += 1
+    return f"{_fixed(100 * low, digits)} to {percent(high, digits)}"
 
 
 def points(value: float | None, *, signed: bool = True, unit: bool = True) -> str:
