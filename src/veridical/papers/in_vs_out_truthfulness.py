@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def check_truthfulness(figures: Figures) -> Iterator[Check]:
         "more than 60 % of the cells are the same",
         cells["better"] == "S",
         figures,
-        0.6,
+        lambda share: share > 0.6,
     )
     yield _opposite(figures)
     drawn = cells[(cells["true"] == 0) & (cells["better"] != "S")]
@@ -41,7 +41,7 @@ def check_truthfulness(figures: Figures) -> Iterator[Check]:
         "same",
         drawn["better"] == "I",
         figures,
-        0.6,
+        lambda share: share > 0.6,
     )
     alike = cells[(cells["first"] == "fcbf") & (cells["second"] == "information-gain")]
     yield _counted(
@@ -50,7 +50,7 @@ def check_truthfulness(figures: Figures) -> Iterator[Check]:
         "at least 95 % of the cells are the same",
         alike["better"] == "S",
         figures,
-        0.95,
+        lambda share: share >= 0.95,
     )
     yield _favours_relieff(cells, figures.n_sets)
     yield _no_trend(cells, figures.n_sets)
@@ -62,15 +62,13 @@ def _counted(
     rule: str,
     hits: pd.Series,
     figures: Figures,
-    least: float,
+    holds: Callable[[float], bool],
 ) -> Check:
+    """Judge the share of cells for which something is so."""
     if hits.empty:
         return Check(statement, "open", published, "no such cell", rule)
     ours = f"{share(int(hits.sum()), len(hits))} cells; {figures.n_sets} sets"
-    # A share of exactly 95 % is enough, one of exactly 60 % is not: both are met by
-    # counting from the next whole cell on.
-    holds = hits.mean() >= least if least > 0.9 else hits.mean() > least
-    outcome = if_enough(bool(holds), figures.n_sets, PAPER_SETS)
+    outcome = if_enough(holds(float(hits.mean())), figures.n_sets, PAPER_SETS)
     return Check(statement, outcome, published, ours, rule)
 
 
