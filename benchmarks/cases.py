@@ -8,10 +8,12 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks import (
+    bias_corrected,
     comparison,
     elimination,
     engine,
     estimation,
+    lufe,
     ours,
     praznik,
     problems,
@@ -29,6 +31,7 @@ from benchmarks.agreement import (
 )
 from benchmarks.aims import Faster, Lean
 from benchmarks.declare import Case, Contender
+from benchmarks.prioritization import DDP_PATH, NESTED
 
 VERIDICAL = "veridical"
 
@@ -387,11 +390,20 @@ ENGINE = Case(
         Contender(
             "with the engine", engine.with_engine, check=close_scores(rtol=1e-15)
         ),
+        Contender(
+            "with a worker process",
+            engine.with_a_worker,
+            check=close_scores(rtol=1e-15),
+            own_processes=True,
+        ),
     ),
-    aims=(Faster("with the engine", "the work alone", 1 / 1.1),),
-    notes="The smoke scale of the study in-vs-out, 240 cells, in this process: "
-    "planning, keys, checksums and a store on disk come on top of the work. A worker "
-    "process takes a few seconds more to start, once.",
+    aims=(
+        Faster("with the engine", "the work alone", 1 / 1.1),
+        Faster("with a worker process", "the work alone", 1 / 1.1),
+    ),
+    notes="The smoke scale of the study in-vs-out: planning, keys, checksums and a "
+    "store on disk come on top of the work, and in the last row a worker process, as "
+    "veridical study run uses one.",
 )
 
 CASES: dict[str, Case] = {
@@ -404,12 +416,16 @@ CASES: dict[str, Case] = {
         FCBF,
         MRMR,
         DDP,
+        DDP_PATH,
+        NESTED,
         SVM_RFE,
         ANOVA,
         *(_rank_many(name, parameters) for name, parameters in EVERY.items()),
         MEMORY,
-        *estimation.CASES,
         COMPARE,
+        *estimation.CASES,
+        *bias_corrected.CASES,
+        *lufe.CASES,
         ENGINE,
     )
 }

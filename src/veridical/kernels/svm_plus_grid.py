@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._records import FloatArray, IntArray
 from veridical.kernels.svm_plus import (
     Cases,
     InfeasibleError,
@@ -58,8 +58,8 @@ def score_grid(
     gram_star: FloatArray,
     sign: FloatArray,
     weights: FloatArray,
-    train: FloatArray,
-    test: FloatArray,
+    train: IntArray,
+    test: IntArray,
     Cs: Sequence[float],
     gammas: Sequence[float],
     bias: bool,

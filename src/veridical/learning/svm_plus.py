@@ -100,6 +100,8 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         Constants b* of the slacks.
     dual_coef_ : array of shape (n_problems, n_samples)
         ``αᵢ yᵢ``; with the exact solver only.
+    objective_ : array of shape (n_problems,)
+        Dual objective, a lower bound of the primal one; with the exact solver only.
     dual_gap_ : float
         Largest gap between primal and dual objective, relative to 1 + objective: how
         far from the optimum the answer can be. A constraint that is missed by rounding
@@ -321,6 +323,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         )
         self.intercept_ = np.array([f.bias for f in found])
         self.privileged_intercept_ = np.array([f.privileged_bias for f in found])
+        self.objective_ = np.array([f.objective for f in found])
         self.dual_gap_ = float(max(f.gap for f in found))
         self.n_iter_ = max(1, *(f.n_rounds for f in found))
         warn_of_gap(self)

@@ -77,7 +77,7 @@ def get_task(name: str) -> Task:
             f"{name} has {len(classes)} classes ({', '.join(map(show, classes[:5]))}); "
             "a task of this study has two."
         )
-    sign = 2.0 * codes - 1.0
+    sign = np.where(codes == 1, 1.0, -1.0)
     X = np.ascontiguousarray(X)
     content = hashlib.sha256(repr(X.shape).encode() + X.tobytes() + sign.tobytes())
     return Task(X, sign, content.hexdigest())

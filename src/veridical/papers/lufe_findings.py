@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ PAPER = (
 
 #: Table 1 of the paper: accuracy in per cent; wins of 49 and mean gain over ALL; the
 #: same over the selector.
-PUBLISHED = {
+PUBLISHED: dict[tuple[str, int], tuple[float, Any, Any]] = {
     ("all", 0): (72.04, None, None),
     ("rfe", 300): (73.85, (33, 1.81), None),
     ("lufe-rfe", 300): (75.82, (41, 3.78), (44, 1.97)),
@@ -114,6 +115,10 @@ class Figures:
         """Names of the tasks."""
         return list(self.means.index)
 
+    def _keys(self) -> list[tuple[str, int, int]]:
+        keys: list[Any] = self.means.columns.tolist()
+        return [(str(m), int(k), int(t)) for m, k, t in keys]
+
     def get(self, method: str, k: int, share: int) -> FloatArray | None:
         """Accuracies of a method over tasks; NaN where a task lacks it."""
         key = (method, k, share)
@@ -129,13 +134,11 @@ class Figures:
 
     def sizes(self) -> list[int]:
         """Numbers of selected features."""
-        return sorted({int(k) for _, k, _ in self.means.columns if k})
+        return sorted({k for _, k, _ in self._keys() if k})
 
     def shares(self, method: str, k: int) -> list[int]:
         """Shares of the curve."""
-        return sorted(
-            {int(t) for m, n, t in self.means.columns if (m, n) == (method, k)}
-        )
+        return sorted({t for m, n, t in self._keys() if (m, n) == (method, k)})
 
 
 def report(study: str, frame: pd.DataFrame) -> StudyReport:
@@ -223,7 +226,7 @@ def _orders(figures: Figures, k: int) -> Iterator[Check]:
             (plus, kind, 2),
             (plus, "all", 1),
         ):
-            known = PUBLISHED.get((better, k))
+            known: Any = PUBLISHED.get((better, k))
             words = "not published for this K"
             if known is not None and known[place] is not None:
                 wins, gain = known[place]
@@ -375,7 +378,7 @@ def _bars(figures: Figures, k: int) -> Iterator[Picture]:
         gains = pd.Series(first - second, index=figures.tasks).dropna()
         gains = gains.sort_values(ascending=False, kind="stable")
         names = tuple(str(task).rsplit("/", 1)[-1] for task in gains.index)
-        values = tuple(Interval(v, v, v) for v in gains.to_numpy())
+        values = tuple(Interval(v, v, v) for v in map(float, gains))
         yield Picture(
             f"K = {k}",
             title,
