@@ -147,8 +147,8 @@ class Features:
         )
 
     def without_data(self) -> Features:
-        """Forget the training cases."""
-        return replace(self, values=None)
+        """Forget the training cases and their counts; what reads test cases stays."""
+        return replace(self, values=None, ones=np.empty((0, 0), np.intp), tables={})
 
     def values_of(self, X: Any, columns: IntArray) -> NDArray[Any]:
         """Read test cases as training cases were; check the columns that matter."""

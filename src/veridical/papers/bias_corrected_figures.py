@@ -14,6 +14,7 @@ from veridical.papers.bias_corrected_published import CUT_OFFS, TABLE, TIMES
 
 MODELS = {True: "corrected", False: "uncorrected"}
 _N_BINS = 10
+_COLON_MODELS = ("corrected", "uncorrected", "gaussian", "gaussian-un")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +210,8 @@ def make_colon(figures: Figures) -> StudyTable | None:
     """Every subset of genes, all models."""
     if figures.colon.empty:
         return None
-    models = list(dict.fromkeys(figures.colon["model"]))
+    found = set(figures.colon["model"])
+    models = [model for model in _COLON_MODELS if model in found]
     header = (
         "Model",
         "Error rate",
