@@ -158,16 +158,24 @@ def test_machines_for_many_classes_and_columns(n_classes, n_columns):
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
 
+def test_many_columns_and_many_cases():
+    rng = np.random.default_rng(1)
+    X = rng.random((220, 210))
+    y = X[:, 0] + 0.2 * rng.random(220) > 0.6
+    theirs = SVC(kernel="linear").fit(X, ~y)  # the same way round
+    ours = LinearSVM().fit(X, y)
+    assert ours.coef_ == pytest.approx(-theirs.coef_, abs=1e-12)
+
+
 def test_columns_of_a_large_scale():
     """Where the interior point method gives up, libsvm takes over."""
     rng = np.random.default_rng(0)
     X = 1e3 * np.round(2 * rng.random((80, 6)))
     y = X[:, 0] + 300 * rng.normal(size=80) > 1000
-    theirs = SVC(kernel="linear").fit(X, y)
+    theirs = SVC(kernel="linear").fit(X, ~y)  # the same way round
     ours = LinearSVM().fit(X, y)
-    # It was given the classes the other way round, and stops within 0.001 of its own.
-    assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-2)
-    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-2)
+    assert ours.coef_ == pytest.approx(-theirs.coef_, abs=1e-12)
+    assert ours.intercept_ == pytest.approx(-theirs.intercept_, abs=1e-12)
 
 
 @pytest.mark.parametrize("C", [0, -1.0, np.inf, "1"])

@@ -20,6 +20,9 @@ from veridical.kernels.hinge import fit_hinge
 #: nominal data, the solver leaves errors of 1e-5 or so. scikit-learn's SVC leaves 1e-3.
 TIE = 1e-4
 
+#: With more columns, and more cases, libsvm is the quicker solver.
+LARGEST = 200
+
 
 class Machine(NamedTuple):
     """One against one: positive decision values speak for the first of two classes."""
@@ -34,8 +37,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     """Linear support vector machine with hinge loss, one class against another.
 
     The same problem as scikit-learn's ``SVC(kernel="linear")``, which stops at a
-    tolerance of 0.001; this one is solved to about eight digits, several times as fast
-    where there are few columns.
+    tolerance of 0.001; this one is solved to about eight digits, and several times as
+    fast where there are few columns.
 
     Parameters
     ----------
@@ -56,11 +59,13 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Scale the columns alike first; where their numbers are so large that rounding hides
-    the margin, scikit-learn's solver is used instead. A case on the border between two
-    classes goes to the first of them. Where there are as many votes for several classes
-    the first wins. Time is that of a dozen products of the matrix with itself, over the
-    cases or over the columns, whichever are fewer.
+    Scale the columns alike first. Time is that of a dozen products of the matrix with
+    itself, over the cases or over the columns, whichever are fewer. With more than 200
+    of both, and where numbers are so large that rounding hides the margin,
+    scikit-learn's solver is used instead.
+
+    A case on the border between two classes goes to the first of them. Where there are
+    as many votes for several classes the first wins.
 
     Examples
     --------
@@ -129,19 +134,24 @@ def fit_machines(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[M
 
 
 def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
-    basis = None
-    if X.shape[1] > len(X):
-        # More columns than cases: the weights lie in the space that the cases span.
-        basis, inside = np.linalg.qr(X.T)
-        X = inside.T
-    X = np.require(X, np.float64, ["C", "W"])
-    weights, intercept, found = fit_hinge(X, sign, C)
-    if not found:
-        # Columns of large numbers: rounding hides the margin. libsvm is less exact
-        # but finds its way.
-        model = SVC(kernel="linear", C=C).fit(X, sign)
-        weights, intercept = model.coef_[0], float(model.intercept_[0])
-    return (weights if basis is None else basis @ weights), intercept
+    if min(X.shape) <= LARGEST:
+        weights, intercept, found = _fit_inside(X, sign, C)
+        if found:
+            return weights, intercept
+    model = SVC(kernel="linear", C=C).fit(X, sign)
+    return model.coef_[0], float(model.intercept_[0])
+
+
+def _fit_inside(
+    X: FloatArray, sign: FloatArray, C: float
+) -> tuple[FloatArray, float, bool]:
+    """Solve by the interior point method, over the cases or over the columns."""
+    if X.shape[1] <= len(X):
+        return fit_hinge(np.require(X, np.float64, ["C", "W"]), sign, C)
+    # More columns than cases: the weights lie in the space that the cases span.
+    basis, inside = np.linalg.qr(X.T)
+    weights, intercept, found = fit_hinge(np.ascontiguousarray(inside.T), sign, C)
+    return basis @ weights, intercept, found
 
 
 def vote(machines: list[Machine], X: FloatArray, n_classes: int) -> IntArray:
