@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 from tests.oracles import dagsvm as oracle
 from tests.report.markup import Page
 
 from veridical._records import InputError
+from veridical.comparison import audit
+from veridical.datasets import load
 from veridical.experiments import Plan, Serial, Store, run_study
 from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
@@ -272,6 +276,19 @@ def test_published_numbers_of_genes():
     assert get_arrays("amlall").X.shape == (72, 3571)
     assert get_arrays("mll").X.shape == (72, 8681)
     assert get_arrays("srbc").X.shape == (83, 2308)
+
+
+@needs_data
+def test_the_audit_reports_the_known_pair_with_selection_inside_the_folds():
+    """Rows 9 and 72 of SRBC are near copies; no honest fold can tell."""
+    X, y = load("srbct")
+    pipeline = make_pipeline(
+        DifferentialPrioritization(10, n_searched=10), DAGSVM(standardize=True)
+    )
+    found = audit(pipeline, X, y, cv=10, n_permutations=19, random_state=0)
+    copies = [finding for finding in found.findings if finding.code == "VD003"]
+    assert len(copies) == 1
+    assert {"9", "72"} <= set(re.findall(r"\d+", str(copies[0].evidence)))
 
 
 @needs_data
