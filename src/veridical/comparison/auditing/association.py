@@ -35,6 +35,10 @@ DRAWS = 999
 #: Below this, columns count as chosen by the labels; it is the rate of false alarms.
 LEVEL = 0.01
 _BLOCK = 512
+#: How far apart neighbours along a column may be, in places.
+_LAGS = (1, 2, 3)
+#: Labels sorted along columns that are held at once.
+_MOST_NUMBERS = 1 << 24
 #: Columns whose p-values are this small without exception may have been selected.
 _SCAR_LEVEL = 0.05
 _SCAR_COLUMNS = 5
@@ -56,15 +60,16 @@ def chosen_by_labels(data: Data, columns: IntArray, seed: int) -> float:
     Returns
     -------
     float
-        The larger of the p-values of the two hypotheses. Each is twice the smaller of
-        two: of shifts of class means (log of 1 + F), and of class shares in the thirds
-        or categories of a column (log of 1 + χ² per degree of freedom).
+        The larger of the p-values of the two hypotheses. Each is three times the
+        smallest of three: of shifts of class means (log of 1 + F), of class shares in
+        the thirds or categories of a column (log of 1 + χ² per degree of freedom), and
+        of neighbours along a column that are of the same class (their share).
     """
     rng = np.random.default_rng(seed)
     labels = np.stack(
         [data.codes, *(rng.permutation(data.codes) for _ in range(DRAWS))]
     )
-    alone = strengths(data, columns, labels).mean(axis=2)  # (2, B)
+    alone = strengths(data, columns, labels).mean(axis=2)
     p_alone = _p_values(alone)
     if comb(data.n_features, columns.size) < 1 / LEVEL:
         return p_alone  # there are too few other sets to compete with
@@ -78,21 +83,22 @@ def chosen_by_labels(data: Data, columns: IntArray, seed: int) -> float:
 
 
 def _p_values(strength: FloatArray) -> float:
-    """Bonferroni over the two measures; the first in each row is the one observed."""
+    """Bonferroni over the measures; the first in each row is the one observed."""
     as_strong = strength[:, 1:] >= strength[:, :1] * (1 - 1e-12)
     p = (1 + np.count_nonzero(as_strong, axis=1)) / strength.shape[1]
-    return min(1.0, 2 * float(p.min()))
+    return min(1.0, len(p) * float(p.min()))
 
 
 def strengths(data: Data, columns: IntArray, labels: IntArray) -> FloatArray:
-    """How closely each column is tied to each order of the labels, two measures.
+    """How closely each column is tied to each order of the labels, by three measures.
 
     Returns
     -------
-    array of shape (2, B, n_columns)
-        Shifts of means, 0 for nominal columns; shares in thirds or categories.
+    array of shape (3, B, n_columns)
+        Shifts of means and likeness of neighbours, both 0 for nominal columns; between
+        them, shares in thirds or categories.
     """
-    result = np.zeros((2, len(labels), columns.size))
+    result = np.zeros((3, len(labels), columns.size))
     members = [(labels == k).astype(np.float64) for k in range(labels.max() + 1)]
     for start in range(0, columns.size, _BLOCK):
         block = columns[start : start + _BLOCK]
@@ -102,6 +108,7 @@ def strengths(data: Data, columns: IntArray, labels: IntArray) -> FloatArray:
             result[0][:, start + numeric] = np.log1p(
                 _f_ratios(_centred(raw[:, numeric]), members)
             )
+            result[2][:, start + numeric] = _alike(raw[:, numeric], labels)
         cells, owner = _cells(raw, data.nominal[block])
         chi = _chi_squares(cells, owner, members, block.size)
         result[1][:, start : start + block.size] = np.log1p(chi)
@@ -125,6 +132,21 @@ def _f_ratios(values: FloatArray, members: list[FloatArray]) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = between / within * ((n - n_classes) / (n_classes - 1))
     return np.where(total > 0, ratio, 0.0)
+
+
+def _alike(values: FloatArray, labels: IntArray) -> FloatArray:
+    """Share of neighbours along each column that are of the same class, (B, p)."""
+    order = np.argsort(values, axis=0, kind="stable")
+    n_pairs = sum(max(len(values) - lag, 0) for lag in _LAGS)
+    alike = np.empty((len(labels), values.shape[1]))
+    step = max(1, _MOST_NUMBERS // order.size)
+    small = labels.astype(np.int16)
+    for start in range(0, len(labels), step):
+        along = small[start : start + step][:, order]
+        alike[start : start + step] = sum(
+            np.count_nonzero(along[:, lag:] == along[:, :-lag], axis=1) for lag in _LAGS
+        )
+    return alike / max(n_pairs, 1)
 
 
 def _cells(values: FloatArray, nominal: Any) -> tuple[FloatArray, IntArray]:
