@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from tests.learning.predbayescor_figures import FIGURES
+
 from veridical.datasets import make_beta_bernoulli
 from veridical.learning import BiasCorrectedNB
 
