@@ -16,6 +16,7 @@ from veridical.learning.c45 import C45
 from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.lufe import LUFe
 from veridical.learning.lufe_cv import LUFeCV
+from veridical.learning.lufe_logistic import LUFeLogistic
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.svm_plus import SVMPlus
 
@@ -26,6 +27,7 @@ __all__ = [
     "BiasCorrectedNB",
     "LUFe",
     "LUFeCV",
+    "LUFeLogistic",
     "MedianBinarizer",
     "NaiveBayes",
     "SVMPlus",

@@ -268,7 +268,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"{type(self.selector_).__name__} selected {selected.size} of "
                 f"{len(self.support_)} features, and none is left to learn from beside "
-                "them: an ordinary support vector machine is fitted. Select fewer, or "
+                "them: an ordinary machine without them is fitted. Select fewer, or "
                 "raise unselected_fraction.",
                 UserWarning,
                 stacklevel=4,
