@@ -19,7 +19,7 @@ from veridical.kernels.count_lattice import low_region
 from veridical.kernels.dirichlet_counts import value_table
 from veridical.learning import BiasCorrectedNB, prob_low_correlation
 from veridical.learning.bias_corrected_alpha import Prior, find_grid
-from veridical.learning.bias_corrected_event import log_any, tied_patterns
+from veridical.learning.bias_corrected_event import Discarded, log_any, tied_patterns
 
 
 def small(seed=0, n=14, p=25, n_test=4, strength=0.35):
@@ -95,6 +95,19 @@ def test_the_log_adjustment_is_a_power_of_one_factor():
     assert model.log_adjustment_ == pytest.approx(expected, rel=1e-10)
     assert model.support_.sum() == (model.scores_ >= 0.3 - 1e-13).sum()
     assert np.all(np.diff(model.log_adjustment_) > 0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "square"),
+    [((100, 100), Fraction(1, 60)), ((5, 9), Fraction(1, 9)), ((300, 20), Fraction(1))],
+)
+@pytest.mark.parametrize("low", [0.01, 1.0, 300.0, 1e6])
+def test_a_polynomial_through_few_points_loses_nothing(sizes, square, low):
+    event = Discarded(np.array(sizes), square, 5000, 0)
+    near = np.geomspace(low, 7.3 * low, 61)
+    found = event.log_probability(near)
+    one_by_one = np.concatenate([event.log_probability(near[[i]]) for i in range(61)])
+    assert found == pytest.approx(one_by_one, rel=1e-11, abs=1e-9)
 
 
 @pytest.mark.parametrize("ties", ["lt", "le"])

@@ -161,6 +161,10 @@ def fill_masses(
         for c in range(sizes.size):
             n = sizes[c]
             p = mass[q, start : start + n + 1]
+            if c > 0 and n == sizes[c - 1]:  # classes of one size are alike
+                p[:] = mass[q, start - n - 1 : start]
+                start += n + 1
+                continue
             a, b = alpha * nodes[q], alpha * others[q]
             middle = min(n, int(n * nodes[q] + 0.5))
             p[middle] = 1.0
@@ -203,6 +207,15 @@ def sum_region(
             below[i + 1] = below[i] + mass[q, base + i]
         for i in range(top, -1, -1):
             above[i] = above[i + 1] + mass[q, base + i]
+        if n_classes == 2:
+            for t in range(first.size):
+                low, high = first[t], last[t] + 1
+                weight = weights[q] * mass[q, t]
+                into = below[high] - below[low] if low < high else 0.0
+                rest = below[low] + above[high] if low < high else below[top + 1]
+                inside += weight * into
+                outside += weight * rest
+            continue
         digits[:] = 0
         share[0], changed = weights[q], 0
         for t in range(first.size):

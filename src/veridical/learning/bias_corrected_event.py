@@ -6,12 +6,14 @@ to the discarded ones is a power of a single number, however many they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from scipy.special import gammaln, logsumexp
 
 from veridical._records import FloatArray, IntArray
@@ -22,6 +24,9 @@ from veridical.learning.bias_corrected_simpson import simpson_region
 
 Ties = Literal["exact", "lt", "le"]
 TIES: tuple[Ties, ...] = ("exact", "lt", "le")
+
+#: Points that a polynomial goes through, and the stretch of log α it serves.
+_FEW, _NEAR = 21, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,15 @@ class Discarded:
         n_threads : int, default=1
             Threads that share the values of α.
         """
+
+        def directly(points: FloatArray) -> FloatArray:
+            return self._log_probability(points, ties, rule, n_threads)
+
+        return through_few(alphas, directly)
+
+    def _log_probability(
+        self, alphas: FloatArray, ties: Ties, rule: str, n_threads: int
+    ) -> FloatArray:
         total = np.zeros(len(alphas))
         n_below, n_tied = self.n_below, self.n_tied
         if ties == "exact" and n_tied and not affordable(self.sizes):
@@ -101,6 +115,26 @@ class Discarded:
         if rule == "simpson":
             return log_low(*simpson_region(alphas, sizes, region))
         return log_low(*region_table(alphas, sizes, region, n_threads))
+
+
+def through_few(
+    alphas: FloatArray, function: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Evaluate a function of log α at many near points through a few.
+
+    The probabilities are analytic in log α up to ±π from the real line, where α is
+    negative. Over a factor of 7 in α a polynomial through 21 Chebyshev points then
+    differs from them by less than 1e-13, in relation to their size.
+    """
+    logs = np.log(alphas)
+    low, high = float(logs.min()), float(logs.max())
+    if len(alphas) <= _FEW or not 0 < high - low <= _NEAR:
+        return function(alphas)
+    x = np.cos(np.pi * (np.arange(_FEW) + 0.5) / _FEW)
+    middle, half = (low + high) / 2, (high - low) / 2
+    found = function(np.exp(middle + half * x))
+    fit = chebyshev.chebfit(x, found, _FEW - 1)
+    return np.asarray(chebyshev.chebval((logs - middle) / half, fit), np.float64)
 
 
 def log_any(
