@@ -9,7 +9,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,6 +30,10 @@ from veridical.kernels.tradeoff import (
     advance,
     correlate,
 )
+
+# A climb that makes more than this share of all comparisons had better share them;
+# looked at after so many steps at a time.
+_FEW, _AT_ONCE = 0.6, 20
 
 
 class Redundancy(Protocol):
@@ -114,6 +118,12 @@ class Climb:
         self._chosen = grown
 
     @property
+    def looked(self) -> float:
+        """Share of all comparisons of features with chosen ones that were made."""
+        known = self._state.known
+        return float(known.sum()) / max(1, self.size * known.size)
+
+    @property
     def last(self) -> int:
         """The feature chosen last."""
         return int(self._chosen.order[self.size - 1])
@@ -149,6 +159,18 @@ class Climb:
         tended = similarity[fragile]
         absorb(similarity, known, correlations)
         similarity[fragile], known[fragile] = tended, self.size
+
+    def catch_up(self, shared: Shared, redundancy: Redundancy) -> None:
+        """Compare every feature with all chosen ones; others can then be absorbed."""
+        similarity, known = self._state.similarity, self._state.known
+        fragile, taken = redundancy.fragile(self.train_set), np.isinf(similarity)
+        tended = similarity[fragile]
+        found = shared.find(dict(zip(self.order, self._chosen.force, strict=False)))
+        similarity[:], known[:] = 0.0, 0
+        for j in self.order:
+            absorb(similarity, known, found[j])
+        similarity[fragile] = tended
+        similarity[taken] = np.inf
 
     def _tend(self, redundancy: Redundancy, fragile: IntArray, floor: float) -> None:
         """Take the correlations of fragile columns with the last choice, one by one."""
@@ -189,9 +211,8 @@ class Shared:
         self._known: dict[int, FloatArray] = {}
         self._most = max(16, columns.weight.size)  # as much as X
 
-    def find(self, climbs: Sequence[Climb]) -> dict[int, FloatArray]:
-        """Correlations of every feature with those that the climbs chose last."""
-        new = {climb.last: climb.force for climb in climbs}
+    def find(self, new: Mapping[int, FloatArray]) -> dict[int, FloatArray]:
+        """Correlations of every feature with these, given ready to be correlated."""
         found = {j: self._known[j] for j in new if j in self._known}
         missing = [j for j in new if j not in found]
         if missing:
@@ -218,11 +239,14 @@ def climb_together(
 ) -> None:
     """Take `n_steps` steps in every climb.
 
-    Climbs in one training set step side by side and share the correlations of the
-    features they choose, which are often the same; training sets have nothing to
-    share but the columns. `tick`, if given, is called after every step.
+    Climbs in one training set share the correlations of the features they choose,
+    which are often the same; training sets have nothing to share but the columns.
+    `tick`, if given, is called after every step, or after several of a climb that is
+    one of many.
     """
     n_steps = min(n_steps, climbs[0].relevance.size - climbs[0].size)
+    if n_steps < 1:
+        return
     groups: dict[int, list[Climb]] = {}
     for climb in climbs:
         groups.setdefault(climb.train_set, []).append(climb)
@@ -233,7 +257,7 @@ def climb_together(
         for climb in group:
             climb.make_room(n_steps, columns.weight.size)
         if len(group) > 1:
-            _side_by_side(group, redundancy, columns, n_steps, tick, alone)
+            _share(group, redundancy, columns, n_steps, tick, alone)
         elif tick is None or len(groups) > 1:
             group[0].step(redundancy, columns, n_steps)
         else:
@@ -244,7 +268,7 @@ def climb_together(
     run(work, [(group,) for group in groups.values()], n_threads)
 
 
-def _side_by_side(
+def _share(
     climbs: Sequence[Climb],
     redundancy: Redundancy,
     columns: Columns,
@@ -252,8 +276,42 @@ def _side_by_side(
     tick: Callable[[], None] | None,
     n_threads: int,
 ) -> None:
-    """Step through one training set together, sharing correlations."""
+    """Climb alone as long as that takes few comparisons, else share them.
+
+    The more relevance counts, the fewer features are worth a comparison. What a climb
+    chooses does not depend on whether it shares.
+    """
     shared = Shared(columns, n_threads)
+    sharing = set[int]()
+    for start in range(0, n_steps, _AT_ONCE):
+        n_now = min(_AT_ONCE, n_steps - start)
+        alone = [climb for k, climb in enumerate(climbs) if k not in sharing]
+        jobs = [(climb, redundancy, columns, n_now) for climb in alone]
+        run(_step, jobs, n_threads)
+        together = [climbs[k] for k in sorted(sharing)]
+        if together:
+            _side_by_side(together, redundancy, columns, n_now, shared, n_threads)
+        for k, climb in enumerate(climbs):
+            if k not in sharing and climb.looked > _FEW:
+                sharing.add(k)
+                climb.catch_up(shared, redundancy)
+        if tick is not None:
+            tick()
+
+
+def _step(climb: Climb, redundancy: Redundancy, columns: Columns, n_steps: int) -> None:
+    climb.step(redundancy, columns, n_steps)
+
+
+def _side_by_side(
+    climbs: Sequence[Climb],
+    redundancy: Redundancy,
+    columns: Columns,
+    n_steps: int,
+    shared: Shared,
+    n_threads: int,
+) -> None:
+    """Step through one training set together; every choice is compared with all."""
     fragile = redundancy.fragile(climbs[0].train_set)
     parts = [climbs[k::n_threads] for k in range(min(n_threads, len(climbs)))]
     found: dict[int, FloatArray] = {}
@@ -266,9 +324,7 @@ def _side_by_side(
 
     for _ in range(n_steps):
         run(step, [(part,) for part in parts], n_threads)
-        found = shared.find(climbs)
-        if tick is not None:
-            tick()
+        found = shared.find({climb.last: climb.force for climb in climbs})
     for climb in climbs:
         climb.absorb(found[climb.last], fragile)
 

@@ -57,7 +57,7 @@ class MRMR(IncrementalSelector):
 
     Starts with the most relevant feature and adds the one with the largest quotient
     of relevance (the F ratio) and mean absolute correlation with those already chosen
-    [1]_. Cost: one pass over X for each feature searched.
+    [1]_. Cost: at most one pass over X for each feature searched.
 
     Parameters
     ----------
