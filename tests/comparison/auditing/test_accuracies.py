@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
@@ -199,7 +201,7 @@ def test_same_answer_on_several_processes_and_again(weak):
     chosen = AnovaF(5).fit(X, y).get_support(indices=True)
 
     one, two, other = (
-        audit("svm", X, y, selected=chosen, n_permutations=19, **options)
+        audit("svm", X, y, selected=chosen, n_permutations=19, cv=4, **options)
         for options in (
             {"random_state": 3, "n_jobs": 1},
             {"random_state": 3, "n_jobs": 2},
@@ -233,6 +235,23 @@ def test_frames_names_and_labels_change_nothing(weak):
         assert (found.null["in"].accuracies == plain.null["in"].accuracies).all()
 
 
+def test_data_of_every_form(weak):
+    X, y = weak
+    names = [f"x{j}" for j in range(60)]
+    pipeline = make_pipeline(SelectKBest(f_classif, k=5), LogisticRegression())
+    plain = audit(pipeline, X, y, cv=4, **FEW)
+    for table, labels in (
+        (X.tolist(), y.tolist()),
+        (pl.DataFrame(X, schema=names), pl.Series(y)),
+        (pd.DataFrame(X, columns=names), pd.Series(y, dtype="category")),
+        (sparse.csr_array(X), y),
+    ):
+        found = audit(pipeline, table, labels, cv=4, **FEW)
+        assert found.accuracy["in"].value == plain.accuracy["in"].value
+        assert found.stability == plain.stability
+        assert found.codes == plain.codes
+
+
 def test_progress_is_told(weak):
     X, y = weak
     steps = []
@@ -246,8 +265,9 @@ def test_progress_is_told(weak):
 def test_plain_learner_has_no_outside(weak):
     X, y = weak
 
-    found = audit(make_pipeline(StandardScaler(), LogisticRegression()), X, y, **FEW)
-    alone = audit(LogisticRegression(), X, y, **FEW)
+    scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    found = audit(scaled, X, y, cv=4, **FEW)
+    alone = audit(LogisticRegression(), X, y, cv=4, **FEW)
 
     assert set(found.accuracy) == {"in", "out"}  # scaling is done before
     assert set(alone.accuracy) == {"in"}

@@ -159,6 +159,7 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
+    X = X if hasattr(X, "shape") else np.asarray(X)
     data = read_data(X, y)
     muted = check_codes(ignore)
     check_alpha(alpha)

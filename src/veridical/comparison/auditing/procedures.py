@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.utils import _safe_indexing
 
 from veridical._records import FloatArray, IntArray
 from veridical.comparison.auditing.choosing import Chooser, name_of
@@ -331,7 +332,7 @@ def supports(
         return None
     found = []
     for train, _ in splits:
-        rows = X.iloc[train] if hasattr(X, "iloc") else X[train]
+        rows = _safe_indexing(X, train)
         n_columns = rows.shape[1]
         kept = np.arange(n_columns)
         for i in range(places[-1] + 1):

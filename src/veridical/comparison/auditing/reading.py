@@ -112,7 +112,7 @@ def _picked_alike(step: Any, X: Any, data: Data, seed: int) -> FloatArray | None
                 again = np.asarray(fitted.transform(X), dtype=np.float64)
                 if not np.array_equal(first, again, equal_nan=True):
                     return None
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         return None
     return first if first.ndim == 2 else None
 
