@@ -92,7 +92,7 @@ def test_calibrated_p_values_hold_their_size(test):
     result = calibrate(
         test, cv=cv, n_samples=60, n_simulations=1000, calibrated=True, random_state=4
     )
-    # 50 expected; 4.1 standard deviations of the null and of the count together.
+    # 50 of 1000 expected; 30 are four standard deviations of count and null together.
     assert 0.02 <= result.size.rate <= 0.08
     assert "p-values from a null of 5000 data sets" in result.size.design
     assert result.settings["calibrated"]
