@@ -26,6 +26,7 @@ def plain(text):
         "from veridical.cli import app; app(['--help'], standalone_mode=False)",
         "from veridical.cli import app; app(['compare', '-h'], standalone_mode=False)",
         "from veridical.cli import app; app(['estimate', '-h'], standalone_mode=False)",
+        "from veridical.cli import app; app(['select', '-h'], standalone_mode=False)",
         "from veridical.cli import app; app(['--version'], standalone_mode=False)",
     ],
 )
@@ -41,7 +42,7 @@ def test_help_loads_nothing_heavy(code):
 
 
 @pytest.mark.parametrize(
-    "argv", [["--help"], ["compare", "--help"], ["estimate", "--help"]]
+    "argv", [["--help"], ["compare", "--help"], ["estimate", "--help"], ["select", "--help"]]
 )
 def test_help_fits_eighty_columns(argv):
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, argv)

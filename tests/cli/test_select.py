@@ -139,6 +139,11 @@ def test_the_summary_is_json_and_keeps_the_numbers():
     assert summary["alphas"][0] == {"alpha": 0.5, "accuracy": 0.8}
 
 
+def test_a_record_saves_its_own_page(tmp_path):
+    path = record().save(tmp_path / "page.html")
+    assert path.read_text(encoding="utf-8") == report.page(record())
+
+
 def test_axes_name_few_places():
     sizes = tuple(range(1, 101))
     drawn = report.pictures(

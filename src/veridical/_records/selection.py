@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 
 from veridical._records.base import DataSummary, Interval
 
@@ -90,3 +92,15 @@ class Selection:
     fold_alphas: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the selection as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+        """
+        # Records lie below every room; they ask for the page by name.
+        written: Path = import_module("veridical.report.selection").save(self, path)
+        return written
