@@ -42,7 +42,8 @@ def test_help_loads_nothing_heavy(code):
 
 
 @pytest.mark.parametrize(
-    "argv", [["--help"], ["compare", "--help"], ["estimate", "--help"], ["select", "--help"]]
+    "argv",
+    [["--help"], ["compare", "--help"], ["estimate", "--help"], ["select", "--help"]],
 )
 def test_help_fits_eighty_columns(argv):
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, argv)
