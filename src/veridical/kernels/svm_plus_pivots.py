@@ -66,22 +66,28 @@ def _substitute(L: Any, B: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]:
-    """Inverse of ``M[V, V]``, and ``T[F, F]⁻¹ [T[F, V], 1]`` where that was needed.
+def _factor(A: FloatArray) -> Any:
+    """Lower Cholesky factor; compiled once for all who need one."""
+    return np.linalg.cholesky(A)
 
-    Whichever of V and F is smaller decides which matrix is inverted.
+
+@njit(cache=True, nogil=True)
+def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]:
+    """Inverse of ``M[V, V]``, and ``[T[V, F]; 1] T[F, F]⁻¹`` where that was needed.
+
+    Whichever of V and F is smaller decides which matrix is factored.
     """
-    if V.size <= F.size:
-        inverse = np.linalg.inv(_pick(M, V, V))
-        return np.ascontiguousarray(inverse), np.zeros((0, 0))
-    W = _pick(T, V, V)
-    if F.size == 0:
-        return W, np.zeros((0, V.size + 1))
-    right = np.ones((F.size, V.size + 1))
-    right[:, : V.size] = _pick(T, F, V)
-    solved = np.ascontiguousarray(np.linalg.solve(_pick(T, F, F), right))
-    part = np.ascontiguousarray(solved[:, : V.size])
-    W -= np.dot(np.ascontiguousarray(right[:, : V.size].T), part)
+    q, f = V.size, F.size
+    if q <= f:
+        W = np.eye(q)
+        _substitute(_factor(_pick(M, V, V)), W)
+        return W, np.zeros((0, 0))
+    W, solved = _pick(T, V, V), np.ones((q + 1, f))
+    if f > 0:
+        across = _pick(T, V, F)
+        solved[:q] = across
+        _substitute(_factor(_pick(T, F, F)), solved)
+        W -= np.dot(across, solved[:q].T)
     return W, solved
 
 
@@ -117,7 +123,7 @@ def _solve_bordered(
     ridged = S.copy()
     for i in range(p):
         ridged[i, i] += ridge
-    L = np.linalg.cholesky(ridged)
+    L = _factor(ridged)
     X: Any = np.empty((3, p))
     X[1:] = B
     _substitute(L, X[1 : 3 if two else 2])
@@ -134,6 +140,39 @@ def _solve_bordered(
         b += more
         b_star += more_star
     return a, b, b_star
+
+
+@njit(cache=True, nogil=True)
+def _fill_slacks(
+    W: FloatArray,
+    solved: FloatArray,
+    M: FloatArray,
+    V: Any,
+    F: Any,
+    a: FloatArray,
+    c: FloatArray,
+    gamma: float,
+    k: float,
+    b_star: float,
+    x: FloatArray,
+    h: FloatArray,
+) -> None:
+    """Compute ξ where it is not zero, and η everywhere, from the multipliers."""
+    q = V.size
+    if q == 0:
+        return
+    for i in range(q):
+        h[V[i]] = (a[V[i]] - c[V[i]]) / gamma
+        for j in range(q):
+            x[V[i]] += W[i, j] * (a[V[j]] - c[V[j]] + k * b_star)
+    for i in range(F.size):
+        h[F[i]] = -b_star * (solved[q, i] if solved.shape[0] > 0 else k / gamma)
+    for j in range(q):
+        for i in range(F.size):
+            if solved.shape[0] > 0:
+                h[F[i]] -= solved[j, i] * h[V[j]]
+            else:
+                h[F[i]] += M[V[j], F[i]] * x[V[j]]
 
 
 @njit(cache=True, nogil=True)
@@ -167,45 +206,36 @@ def solve_states(
     W, solved = np.zeros((0, 0)), np.zeros((0, 0))
     if q > 0:
         W, solved = _compliance(T, M, V, F)
-        W /= gamma
-        sums, pull = W.sum(axis=1), np.dot(W, c[V])
+        total = 0.0
         for i in range(q):
-            if place[V[i]] >= 0:
-                B[1, place[V[i]]] = k * sums[i]
-                right[place[V[i]]] += pull[i]
+            soft, pull = 0.0, 0.0
+            for j in range(q):
+                W[i, j] /= gamma
+                soft += W[i, j]
+                pull += W[i, j] * c[V[j]]
+            total += soft
+            target += k * pull
+            at = place[V[i]]
+            if at >= 0:
+                B[1, at] = k * soft
+                right[at] += pull
                 for j in range(q):
                     if place[V[j]] >= 0:
-                        S[place[V[i]], place[V[j]]] += W[i, j]
-        theta = k * (n - k * sums.sum()) if q < n else 0.0
-        target = k * np.dot(sums, c[V])
+                        S[at, place[V[j]]] += W[i, j]
+        theta = k * (n - k * total) if q < n else 0.0
     two = kappa > 0 and q > 0
     part, b, b_star = _solve_bordered(S, B, right, theta, target, two, ridge)
-    a, x, h = np.zeros(n), np.zeros(n), np.zeros(n)
+    a, x, h, u = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     for i in range(p):
         a[J[i]] = part[i]
-    if q > 0:
-        force = a[V] - c[V]
-        slack = np.dot(W, force + k * b_star)
-        for i in range(q):
-            x[V[i]], h[V[i]] = slack[i], force[i] / gamma
-        if solved.shape[0] > 0:
-            rest = -np.dot(solved, np.append(force / gamma, b_star))
-            for i in range(F.size):
-                h[F[i]] = rest[i]
-        elif F.size > 0:
-            for i in range(F.size):
-                h[F[i]] = -b_star * k / gamma
-            for j in range(q):
-                for i in range(F.size):
-                    h[F[i]] += M[V[j], F[i]] * slack[j]
-    u = y * b + x - 1.0
-    for i in range(p):
-        u += a[J[i]] * Q[J[i]]
-    d = c - a + gamma * h
-    for i in range(p):
-        u[J[i]] = 0.0
-    for i in range(q):
-        d[V[i]] = 0.0
+    _fill_slacks(W, solved, M, V, F, a, c, gamma, k, b_star, x, h)
+    for j in range(p):
+        for i in range(n):
+            u[i] += part[j] * Q[J[j], i]
+    d = np.zeros(n)
+    for i in range(n):
+        u[i] = 0.0 if in_J[i] else u[i] + y[i] * b + x[i] - 1.0
+        d[i] = 0.0 if in_V[i] else c[i] - a[i] + gamma * h[i]
     return a, u, x, d, h, b, b_star
 
 
@@ -262,13 +292,16 @@ def pivot(
     a, h = np.zeros(n), np.zeros(n)
     b, b_star = 0.0, 0.0
     for round_ in range(max_rounds):
-        both = 0
+        both, n_slack, unknown = 0, 0, False
         for i in range(n):
             if in_J[i]:
                 both |= 1 if y[i] > 0 else 2
+            if in_V[i]:
+                n_slack += 1
+                unknown |= not known[i]
         if both != 3:
             in_J[:] = True
-        if 2 * in_V.sum() <= n and (in_V & ~known).any():
+        if unknown and 2 * n_slack <= n:
             return NEEDS_INVERSE, round_, a, h, b, b_star
         code = _code(in_J, in_V, words)
         for i in range(round_):
@@ -278,14 +311,15 @@ def pivot(
         a, u, x, d, h, b, b_star = solve_states(
             Q, y, c, gamma, T, M, kappa, in_J, in_V, ridge
         )
-        low = -tolerance * max(1.0, np.abs(x).max())
-        low_a = -tolerance * max(np.abs(a).max(), 1e-300)
+        top_x, top_a = 1.0, 1e-300
+        for i in range(n):
+            top_x, top_a = max(top_x, abs(x[i])), max(top_a, abs(a[i]))
         wrong = False
         for i in range(n):
             if not np.isfinite(a[i] + u[i] + x[i] + d[i]):
                 return CIRCLES, round_ + 1, a, h, b, b_star
-            wrong |= a[i] < low_a or u[i] < low or x[i] < low
-            wrong |= d[i] < -tolerance * c[i]
+            wrong |= a[i] < -tolerance * top_a or d[i] < -tolerance * c[i]
+            wrong |= min(u[i], x[i]) < -tolerance * top_x
         if not wrong:
             return SOLVED, round_ + 1, a, h, b, b_star
         for i in range(n):
