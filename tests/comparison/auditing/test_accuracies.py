@@ -87,6 +87,7 @@ def test_pipeline_against_plain_code(weak, selector):
 
     splits = splits_of(y)
     assert found.reported == "in"
+    assert found.learner == f"{selector!r}, then LogisticRegression()"
     assert found.preselection is None
     assert found.accuracy["in"].value == pytest.approx(
         oracle.inside(selector, learner, X, y, splits)

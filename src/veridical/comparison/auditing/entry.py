@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from veridical import __version__
 from veridical._records import SEVERITIES, Audit, Finding
@@ -182,7 +183,7 @@ def audit(
     )
     return Audit(
         data=data.summary(data_name or "data"),
-        learner=estimator if isinstance(estimator, str) else one_line(estimator),
+        learner=_name(estimator),
         accuracy=evidence.accuracy,
         reported="out" if procedure.columns is not None else "in",
         optimism=evidence.optimism,
@@ -195,6 +196,15 @@ def audit(
         n_selected=evidence.n_selected,
         settings=_settings(estimator, procedure, method, splits, n_orders, alpha, root),
     )
+
+
+def _name(estimator: Any) -> str:
+    """Name what is audited; of a pipeline, step by step."""
+    if isinstance(estimator, str):
+        return estimator
+    if type(estimator) is Pipeline:
+        return ", then ".join(one_line(step) for _, step in estimator.steps)
+    return one_line(estimator)
 
 
 def _settings(
