@@ -121,6 +121,7 @@ def test_the_verdict_says_what_may_be_believed():
     [
         ({"y": np.arange(30) % 3}, "3 classes"),
         ({"model": "cubic"}, "model='cubic'"),
+        ({"n_folds": 1}, "n_folds=1"),
         ({"y": np.arange(30) == 4}, "two of each"),
     ],
 )

@@ -83,6 +83,8 @@ def correction(
             "for two."
         )
     chosen = _choose(X, model)
+    if n_folds < 2:
+        raise InputError(f"n_folds={n_folds} leaves nothing to test; give 2 or more.")
     folds = min(int(n_folds), int(counts.min()))
     if folds < 2:
         raise InputError(
@@ -160,7 +162,7 @@ def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
         "features that depend on each other within classes make any naive Bayes too "
         "sure of itself, and no correction for selection can mend that."
     )
-    if abs(gaps[1]) <= noise[1]:
+    if all(abs(gap) <= most for gap, most in zip(gaps, noise, strict=True)):
         return f"{first} Neither is off by more than chance can explain."
     if abs(gaps[0]) >= abs(gaps[1]):
         return f"{first} The correction does not help here: {dependent}"
