@@ -279,8 +279,7 @@ def _particulars(
     if hasattr(fitted, "alpha_"):
         told["alpha"] = float(fitted.alpha_)
     if hasattr(fitted, "alpha_accuracy_"):
-        tried = fitted.alphas if fitted.alphas is not None else _tried(fitted)
-        told["alphas"] = tuple(float(alpha) for alpha in tried)
+        told["alphas"] = tuple(float(alpha) for alpha in fitted.alphas_)
         told["alpha_accuracy"] = tuple(float(v) for v in fitted.alpha_accuracy_)
         told["fold_alphas"] = tuple(float(fold.alpha or 0) for fold in found)
     return told
@@ -288,12 +287,6 @@ def _particulars(
 
 def _beginning(fitted: Any, name: str, n: int) -> FloatArray:
     return np.asarray(getattr(fitted, name))[:n]
-
-
-def _tried(fitted: Any) -> FloatArray:
-    """The exponents that are tried where the user named none: equally spaced to 1."""
-    n = len(fitted.alpha_accuracy_)
-    return np.round(np.arange(1, n + 1) / n, 12)
 
 
 def _notes(

@@ -153,6 +153,36 @@ def walk(
         out[case] = first
 
 
+def sort_by_class(codes: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
+    """Order cases by class; also where each class then begins, and the end."""
+    counts = np.bincount(codes, minlength=n_classes)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    return np.argsort(codes, kind="stable"), start
+
+
+def predict_nested(
+    X: FloatArray,
+    codes: IntArray,
+    n_classes: int,
+    cases: FloatArray,
+    C: float,
+    sizes: IntArray,
+) -> IntArray:
+    """Name cases by machines on the first columns, a row of classes for each size."""
+    order, start = sort_by_class(codes, n_classes)
+    last = int(sizes[-1])
+    found = np.empty((sizes.size, len(cases)), dtype=np.intp)
+    walk_nested(
+        np.ascontiguousarray(X[order, :last].T),
+        np.ascontiguousarray(cases[:, :last].T),
+        start,
+        C,
+        sizes,
+        found,
+    )
+    return found
+
+
 @njit(cache=True, nogil=True)
 def walk_nested(
     train: FloatArray,

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._records import FloatArray, InputError, IntArray
-from veridical.kernels.dagsvm import solve_pair, walk, walk_nested
+from veridical.kernels.dagsvm import predict_nested, solve_pair, sort_by_class, walk
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
@@ -129,8 +129,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         values, codes = self._read(X, y)
         n_classes = self.classes_.size
-        order = np.argsort(codes, kind="stable")
-        start = _starts(codes, n_classes)
+        order, start = sort_by_class(codes, n_classes)
         self._centre, self._scale = self._find_scale(values)
         Z = (values - self._centre) / self._scale
         self._gamma = self._find_gamma(Z)
@@ -225,14 +224,15 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         values, codes = reader._read(X, y)
         test = validate_data(reader, X_test, dtype=np.float64, reset=False)
         wanted = _check_sizes(sizes, values.shape[1])
-        order = np.argsort(codes, kind="stable")
         centre, scale = self._find_scale(values)
-        train = np.ascontiguousarray(((values - centre) / scale)[order].T)
-        cases = np.ascontiguousarray(((test - centre) / scale).T)
-        start = _starts(codes, reader.classes_.size)
-        found = np.empty((wanted.size, len(test)), dtype=np.intp)
-        last = int(wanted[-1])
-        walk_nested(train[:last], cases[:last], start, float(self.C), wanted, found)
+        found = predict_nested(
+            (values - centre) / scale,
+            codes,
+            reader.classes_.size,
+            (test - centre) / scale,
+            float(self.C),
+            wanted,
+        )
         return reader.classes_[found]
 
     # -- pieces ----------------------------------------------------------------------
@@ -296,12 +296,6 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, reset=False)
         return self._products((values - self._centre) / self._scale, self._train)
-
-
-def _starts(codes: IntArray, n_classes: int) -> IntArray:
-    """Where each class begins among cases sorted by class; and the end."""
-    counts = np.bincount(codes, minlength=n_classes)
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
 
 
 def _check_sizes(sizes: Any, n_features: int) -> IntArray:

@@ -89,11 +89,7 @@ class AlphaDisplay(_Display):
         check_is_fitted(estimator)
         if not hasattr(estimator, "alpha_accuracy_"):
             raise InputError("alpha was given, not chosen; fit with alpha='auto'.")
-        n = len(estimator.alpha_accuracy_)
-        alphas = estimator.alphas
-        if alphas is None:
-            alphas = np.round(np.arange(1, n + 1) / n, 12)
-        return cls(alphas, {name: estimator.alpha_accuracy_}).plot(ax=ax)
+        return cls(estimator.alphas_, {name: estimator.alpha_accuracy_}).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw a curve for each, with a ring at its best alpha.

@@ -257,7 +257,9 @@ def climb_together(
         for climb in group:
             climb.make_room(n_steps, columns.weight.size)
         if len(group) > 1:
-            _share(group, redundancy, columns, n_steps, tick, alone)
+            # Sets are worked on by several threads; only one may report.
+            watched = tick if len(groups) == 1 else None
+            _share(group, redundancy, columns, n_steps, watched, alone)
         elif tick is None or len(groups) > 1:
             group[0].step(redundancy, columns, n_steps)
         else:

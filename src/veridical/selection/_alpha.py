@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._records import FloatArray, InputError, IntArray, Labelled
-from veridical.kernels.dagsvm import walk_nested
+from veridical.kernels.dagsvm import predict_nested
 from veridical.kernels.draws import stratified_split
 from veridical.kernels.threads import run
 
@@ -88,21 +88,17 @@ def score_alphas(
 
 
 def _nested(X: FloatArray, y: IntArray, cases: FloatArray, sizes: IntArray) -> IntArray:
-    """Predict by a linear DAGSVM on standardized features; see `kernels.dagsvm`."""
-    _, codes = np.unique(y, return_inverse=True)
-    present = np.unique(y)
-    order = np.argsort(codes, kind="stable")
+    """Predict by a linear DAGSVM with C = 1 on standardized features."""
+    present, codes = np.unique(y, return_inverse=True)
     deviation = X.std(axis=0)
     centre, scale = X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
-    start = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.intp)
-    found = np.empty((sizes.size, len(cases)), dtype=np.intp)
-    walk_nested(
-        np.ascontiguousarray(((X - centre) / scale)[order].T),
-        np.ascontiguousarray(((cases - centre) / scale).T),
-        start,
+    found = predict_nested(
+        (X - centre) / scale,
+        codes.astype(np.intp),
+        present.size,
+        (cases - centre) / scale,
         1.0,
         sizes,
-        found,
     )
     return present[found]
 

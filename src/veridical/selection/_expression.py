@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 from veridical._records import FloatArray, InputError
 
 
-class ExpressionFilter(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ExpressionFilter(TransformerMixin, BaseEstimator):
     """Drop genes that hardly vary, take logarithms, and standardize every array.
 
     The steps of Dudoit, Fridlyand and Speed for Affymetrix intensities [1]_: clip to

@@ -84,8 +84,9 @@ class DifferentialPrioritization(IncrementalSelector):
         Relevance of each feature by itself, all classes at once.
     relevance_path_, antiredundancy_path_ : ndarray of shape (n_searched,)
         V and U of the first 1, 2, 3, … features; not with ``relevance="one-vs-all"``.
-    alpha_accuracy_ : ndarray of shape (n_alphas,)
-        Size-averaged accuracy of each of the `alphas`; only with ``alpha="auto"``.
+    alphas_, alpha_accuracy_ : ndarray of shape (n_alphas,)
+        The exponents tried, and the size-averaged accuracy of each; only with
+        ``alpha="auto"``.
     order_, ranking_, support_, classes_, n_features_in_
         As in :class:`AnovaF`.
 
@@ -213,6 +214,7 @@ class DifferentialPrioritization(IncrementalSelector):
         found, alpha, accuracy = self.__dict__.pop("_last")
         self._store_path(found, alpha)
         if accuracy is not None:
+            self.alphas_ = np.array(self._candidates())
             self.alpha_accuracy_ = accuracy
         return self
 
@@ -245,9 +247,12 @@ class DifferentialPrioritization(IncrementalSelector):
             )
         return sets.indices
 
+    def _candidates(self) -> list[float]:
+        return _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
+
     def _choose_alpha(self, data: Labelled) -> tuple[float, FloatArray]:
         """Try all alphas on splits of the data; return the best, and how all did."""
-        wanted = _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
+        wanted = self._candidates()
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
             raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
