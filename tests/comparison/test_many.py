@@ -105,11 +105,11 @@ def test_out_alone_supports_no_claim(anova, worst, first, problem):
 
 def test_calibrated(anova, worst, first, problem):
     record = compare_many(
-        [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=20
+        [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=30
     )
     for pair in record.pairs["in"]:
         assert pair.verdict.test.name.endswith(", calibrated")
-        assert pair.verdict.test.size.n_simulations == 40
+        assert pair.verdict.test.size.n_simulations == 60
 
 
 def test_to_frame(record):
@@ -136,6 +136,7 @@ def test_groups_are_maximal():
         (["anova"] * 3, {"test": "bayesian-correlated-t"}, "has no p-value"),
         (["anova"] * 3, {"correction": "holmes"}, "did you mean 'holm'"),
         (["anova"] * 3, {"test": "five-by-two-f"}, "use cv='5x2'"),
+        (["anova"] * 3, {"calibrated": 29}, "from 30 up"),
     ],
 )
 def test_refusals(problem, selectors, options, message):

@@ -8,6 +8,7 @@ from veridical.comparison import compare, truth
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.sizes import ALPHAS, measured_size, table
 from veridical.comparison.testing import TESTS
+from veridical.comparison.verdicts import count_draws
 
 COMMON = {"n_features": 5, "classifier": "nb", "random_state": 0}
 
@@ -109,6 +110,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     ("arguments", "message"),
     [
         ({"calibrated": 5}, "from 20 up"),
+        ({"calibrated": 40, "alpha": 0.01}, "from 50 up"),
         ({"calibrated": "yes"}, "calibrated must be"),
         ({"calibrated": True, "test": "bayesian-correlated-t"}, "have no null"),
     ],
@@ -117,6 +119,20 @@ def test_refusals(anova, worst, problem, arguments, message):
     X, y = problem
     with pytest.raises(InputError, match=message):
         compare(anova, worst, X, y, **COMMON, **arguments)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+@pytest.mark.parametrize("n_pairs", [1, 3, 10, 45])
+def test_the_shortest_null_can_still_be_significant(alpha, n_pairs):
+    least = next(
+        n
+        for n in range(20, 10_000)
+        if n_pairs / (2 * n + 1) < alpha  # the smallest p-value, corrected
+    )
+    assert count_draws(least, alpha, n_pairs) == least
+    assert count_draws(True, alpha, n_pairs) == max(100, 2 * least)
+    with pytest.raises(InputError, match=f"from {least} up"):
+        count_draws(least - 1, alpha, n_pairs)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -18,7 +19,6 @@ from veridical._records import (
     PairVerdict,
 )
 from veridical.comparison import conclusions as say
-from veridical.comparison.calibration import check_calibrated
 from veridical.comparison.data import Data, read_data
 from veridical.comparison.engine import (
     Design,
@@ -91,6 +91,7 @@ def compare_many(
         How many features each selector must return.
     classifier, methods, cv, test, alpha, calibrated, random_state, n_jobs
         As in `compare`; Bayesian tests, which have no p-value to correct, are refused.
+        With ``calibrated=True`` more pairs need more null data sets, and get them.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         How p-values allow for the number of pairs.
     data_name : str, optional
@@ -143,9 +144,6 @@ def compare_many(
     methods = check_methods(methods, ("in", "out"))
     test = _check_test(test, correction)
     check_alpha(alpha)
-    n_draws = count_draws(calibrated)
-    if n_draws:
-        check_calibrated(test)
     root = root_seed(random_state)
     refuse_small_classes(cv, data)
     splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
@@ -156,6 +154,8 @@ def compare_many(
         n_features=check_n_features(n_features, data.n_features),
         methods=methods,
     )
+    n_pairs = math.comb(len(design.rankers), 2) if correction != "none" else 1
+    n_draws = count_draws(calibrated, alpha, n_pairs)
     workers = Workers(n_jobs, progress, count_jobs(design, splits) + n_draws)
     columns = column_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)

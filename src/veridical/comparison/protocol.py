@@ -174,7 +174,7 @@ def compare(
     refuse_small_classes(cv, data)
     splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
     check_fit(test, *splits.shape)
-    n_draws = count_draws(calibrated)
+    n_draws = count_draws(calibrated, alpha)
     if n_draws:
         check_calibrated(test)
     design = Design(

@@ -11,6 +11,7 @@ null of a pair of selectors is made of those of the two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -84,16 +85,31 @@ class Nulls:
         )
 
 
-def count_draws(calibrated: bool | int) -> int:
-    """How many null data sets ``calibrated=`` asks for; 0 for none."""
-    if calibrated is True:
-        return N_DRAWS
+def count_draws(calibrated: bool | int, alpha: float, n_pairs: int = 1) -> int:
+    """How many null data sets ``calibrated=`` asks for; 0 for none.
+
+    A null of m values gives no p-value below 1 / (m + 1), so that many pairs, which
+    have their p-values multiplied, need a long one.
+
+    Parameters
+    ----------
+    calibrated : bool or int
+        What the user asked for.
+    alpha : float
+        Significance level.
+    n_pairs : int, default=1
+        By how much the smallest p-value will be multiplied.
+    """
     if calibrated is False or calibrated is None:
         return 0
-    if not isinstance(calibrated, int) or calibrated < 20:
+    # Two values come from each null data set.
+    least = max(20, math.floor((n_pairs / alpha - 1) / 2) + 1)
+    if calibrated is True:
+        return max(N_DRAWS, 2 * least)
+    if not isinstance(calibrated, int) or calibrated < least:
         raise InputError(
-            f"calibrated must be True, False or a number of null data sets from 20 up, "
-            f"got {calibrated!r}."
+            "calibrated must be True, False or a number of null data sets from "
+            f"{least} up, got {calibrated!r}; with fewer nothing could be significant here."
         )
     return calibrated
 
