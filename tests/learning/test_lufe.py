@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from veridical._records import InputError
 from veridical.learning import LUFe, LUFeCV, SVMPlus
-from veridical.learning.lufe import BestByAnova
+from veridical.learning.lufe_split import BestByAnova
 from veridical.selection import AnovaF
 
 
@@ -170,6 +170,8 @@ def test_the_order_of_columns_does_not_matter():
 
 def test_bad_input_is_named():
     X, y = data()
+    with pytest.raises(InputError, match="'anova' is not a selector"):
+        LUFe("anova").fit(X, y)
     with pytest.raises(InputError, match="unselected_fraction=0"):
         LUFe(unselected_fraction=0).fit(X, y)
     with pytest.raises(InputError, match="selected no feature"):

@@ -14,7 +14,8 @@ from veridical.learning import SVMPlus
 from veridical.papers import available, find_study
 from veridical.papers.lufe import STUDY, LUFeSpec
 from veridical.papers.lufe_data import get_task, present
-from veridical.papers.lufe_findings import PUBLISHED, report
+from veridical.papers.lufe_figures import PUBLISHED
+from veridical.papers.lufe_findings import report
 from veridical.papers.lufe_trials import Trial
 from veridical.selection import AnovaF
 

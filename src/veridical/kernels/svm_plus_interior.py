@@ -203,6 +203,20 @@ class Interior:
     n_steps: int
 
 
+def _normal_matrix(
+    E: FloatArray, F: FloatArray, P: FloatArray, D: FloatArray
+) -> FloatArray:
+    """Matrix of the Newton equations: ``P + AᵀDA`` for all constraints A."""
+    n, k = E.shape
+    H = np.empty((len(P), len(P)))
+    H[:k, :k] = (E * D[:n, None]).T @ E
+    H[:k, k:] = (E * D[:n, None]).T @ F
+    H[k:, :k] = H[:k, k:].T
+    H[k:, k:] = (F * (D[:n] + D[n:])[:, None]).T @ F
+    H[np.diag_indices(len(P))] += P
+    return H
+
+
 def solve_interior(
     Z: FloatArray,
     Z_star: FloatArray,
@@ -259,12 +273,7 @@ def solve_interior(
             infeasible = True
             break
         D = z / s
-        H = np.empty((len(P), len(P)))
-        H[:k, :k] = (E * D[:n, None]).T @ E
-        H[:k, k:] = (E * D[:n, None]).T @ F
-        H[k:, :k] = H[:k, k:].T
-        H[k:, k:] = (F * (D[:n] + D[n:])[:, None]).T @ F
-        H[np.diag_indices(len(P))] += P
+        H = _normal_matrix(E, F, P, D)
         try:
             factored = _cholesky(H)
         except np.linalg.LinAlgError:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from veridical._records import FloatArray
+from veridical.kernels.svm_plus import Solution, States
 
 _MAX_ROUNDS = 60
 
@@ -89,3 +90,29 @@ def _gap(G: FloatArray, a: FloatArray) -> float:
     if least <= 0.0:
         return np.inf
     return abs(0.5 * bend / least**2 - dual) / (1.0 + abs(dual))
+
+
+def solve_squared(
+    gram: FloatArray,
+    gram_star: FloatArray,
+    sign: FloatArray,
+    c: FloatArray,
+    gamma: float,
+    bias: bool,
+) -> Solution:
+    """Squared slacks, in the form that the hinge has: α, η and the two biases."""
+    H = bend_of_slacks(gram_star + 1.0 if bias else gram_star, c, gamma)
+    G = (gram + 1.0) * np.multiply.outer(sign, sign) + H
+    alpha, gap, rounds = solve_nonnegative(G)
+    eta = (alpha - c * (H @ alpha)) / gamma
+    objective = float(alpha.sum() - 0.5 * alpha @ G @ alpha)
+    return Solution(
+        alpha,
+        eta,
+        float(sign @ alpha),
+        float(eta.sum()) if bias else 0.0,
+        objective,
+        gap,
+        rounds,
+        States(alpha > 0, alpha > 0),
+    )

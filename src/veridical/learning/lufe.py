@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -23,7 +19,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._records import FloatArray, InputError
+from veridical.datasets.wording import show
 from veridical.kernels.svm_plus import (
     Cases,
     InfeasibleError,
@@ -32,7 +29,8 @@ from veridical.kernels.svm_plus import (
     solve_hinge,
     solve_plain,
 )
-from veridical.learning.svm_plus import (
+from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
+from veridical.learning.svm_plus_checks import (
     check_parameters,
     choose,
     refuse_one_class,
@@ -46,75 +44,6 @@ _INFEASIBLE = (
     "selected features do not separate the classes without slack. Use "
     "privileged_bias=True, or features that are neither negative nor centred."
 )
-
-
-class BestByAnova(SelectorMixin, BaseEstimator):
-    """The ten best features by weighted ANOVA F: what LUFe selects if nobody says."""
-
-    def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
-        """Compare the variation between classes with that within."""
-        weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        classes, codes = np.unique(y, return_inverse=True)
-        shares = np.zeros((len(classes), len(y)))
-        shares[codes, np.arange(len(y))] = weights
-        totals = shares.sum(axis=1)
-        centre = np.asarray(weights @ X) / totals.sum()
-        means = np.asarray(shares @ X) / totals[:, None]
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
-        whole = np.asarray(weights @ squares) - totals.sum() * centre**2
-        between = totals @ (means - centre) ** 2
-        within = np.maximum(whole - between, 0.0)
-        told = whole > 1e-12 * np.asarray(weights @ squares)
-        ratio = np.divide(
-            between, within, out=np.full(len(whole), np.inf), where=within > 0
-        )
-        self.scores_ = np.where(told, ratio, -np.inf)
-        return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        best = np.argsort(-self.scores_, kind="stable")[:10]
-        return np.isin(np.arange(len(self.scores_)), best)
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Training cases, split into what was selected and what was not.
-
-    Parameters
-    ----------
-    X : array or sparse matrix
-        The features.
-    y, weights : arrays
-        Labels and weights of the cases.
-    selected, unselected : int arrays
-        Columns; the unselected ones best first.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weights: FloatArray
-    selected: IntArray
-    unselected: IntArray
-
-    def weighty(self) -> Training:
-        """Leave out cases without weight: they are as good as absent."""
-        kept = np.flatnonzero(self.weights)
-        if kept.size == len(self.y):
-            return self
-        return replace(self, X=self.X[kept], y=self.y[kept], weights=self.weights[kept])
-
-    def gram(self) -> FloatArray:
-        """Gram matrix of the selected features."""
-        return _product(self.X[:, self.selected])
-
-    def gram_star(self) -> FloatArray:
-        """Gram matrix of the unselected features."""
-        return _product(self.X[:, self.unselected])
-
-
-def _product(part: Any) -> FloatArray:
-    product = part @ part.T
-    return product if isinstance(product, np.ndarray) else product.toarray()
 
 
 class LUFe(ClassifierMixin, BaseEstimator):
@@ -244,7 +173,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Check the data, fit the selector, split the columns."""
-        _check_fraction(self.unselected_fraction)
+        check_fraction(self.unselected_fraction)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
@@ -261,7 +190,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
                 f"{type(self.selector_).__name__} selected no feature; there is "
                 "nothing to learn with. Loosen it."
             )
-        self.unselected_ = _cut(
+        self.unselected_ = cut(
             self.selector_, self.support_, float(self.unselected_fraction)
         )
         if not self.unselected_.size:
@@ -282,7 +211,13 @@ class LUFe(ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(weights)
         if kept.size < len(y):
             X, y, weights = X[kept], y[kept], weights[kept]
-        selector = BestByAnova() if self.selector is None else clone(self.selector)
+        selector = BestByAnova() if self.selector is None else self.selector
+        if not (hasattr(selector, "fit") and hasattr(selector, "get_support")):
+            raise InputError(
+                f"selector={show(self.selector)} is not a selector: it needs fit and "
+                "get_support. Pass an object such as veridical.selection.AnovaF(300)."
+            )
+        selector = clone(selector)
         if sample_weight is not None and has_fit_parameter(selector, "sample_weight"):
             return selector.fit(X, y, sample_weight=weights)
         return selector.fit(X, y)
@@ -402,44 +337,3 @@ class LUFe(ClassifierMixin, BaseEstimator):
 
     def _deployed_C(self) -> float:
         return float(self.C)
-
-
-# -- small things --------------------------------------------------------------------
-
-
-def _check_fraction(fraction: Any) -> None:
-    if not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
-        raise InputError(
-            f"unselected_fraction={fraction!r} must be above 0 and at most 1: it is "
-            "the share of the unselected features to learn with."
-        )
-
-
-def _cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
-    """Take the best of the unselected columns, by the selector's own order."""
-    unselected = np.flatnonzero(~support)
-    order = read_order(selector, len(support))
-    if order is None:
-        if fraction < 1:
-            raise InputError(
-                f"{type(selector).__name__} does not order the features it leaves out "
-                "(it has no order_, ranking_ or scores_), so there is no best share of "
-                "them; use unselected_fraction=1."
-            )
-        return unselected
-    ranked = order[~support[order]]
-    return ranked[: int(np.floor(fraction * ranked.size + 1e-9))]
-
-
-def read_order(selector: Any, n_features: int) -> IntArray | None:
-    """Order of all features, best first, ties by index; None where there is none."""
-    for name in ("order_", "ranking_", "scores_"):
-        values = getattr(selector, name, None)
-        if values is None or np.shape(values) != (n_features,):
-            continue
-        if name == "order_":
-            return np.asarray(values, dtype=np.intp)
-        if name == "ranking_":
-            return np.argsort(values, kind="stable")
-        return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
-    return None

@@ -14,8 +14,9 @@ from veridical._records import FloatArray, InputError
 from veridical.kernels.svm_plus import Cases, solve_plain
 from veridical.kernels.svm_plus_grid import score_grid
 from veridical.kernels.threads import run, thread_count
-from veridical.learning.lufe import LUFe, Training
-from veridical.learning.svm_plus import choose
+from veridical.learning.lufe import LUFe
+from veridical.learning.lufe_split import Training
+from veridical.learning.svm_plus_checks import choose
 from veridical.learning.svm_plus_grams import signs
 
 #: The grid of the LUFe paper, for both parameters.

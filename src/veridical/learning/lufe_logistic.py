@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._records import FloatArray
 from veridical.kernels.svm_plus_interior import factor
 from veridical.kernels.svm_plus_logistic import LogisticPoint, solve_logistic
-from veridical.learning.lufe import LUFe, Training
-from veridical.learning.svm_plus import warn_of_gap
+from veridical.learning.lufe import LUFe
+from veridical.learning.lufe_split import Training
+from veridical.learning.svm_plus_checks import warn_of_gap
 from veridical.learning.svm_plus_grams import signs
 
 

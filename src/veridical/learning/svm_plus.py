@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,27 +20,26 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError
-from veridical.datasets.wording import did_you_mean, show
 from veridical.kernels.svm_plus import (
     Cases,
     InfeasibleError,
     PrivilegedGram,
     Solution,
-    States,
     solve_hinge,
     solve_plain,
 )
 from veridical.kernels.svm_plus_descent import solve_descent
-from veridical.kernels.svm_plus_squared import bend_of_slacks, solve_nonnegative
+from veridical.kernels.svm_plus_squared import solve_squared
+from veridical.learning.svm_plus_checks import (
+    check_parameters,
+    choose,
+    refuse_one_class,
+    warn_of_gap,
+)
 from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
-
-LOSSES = ("hinge", "squared_hinge")
-SOLVERS = ("auto", "exact", "descent")
 
 #: From here on Gram matrices are left alone where they can be.
 _MANY = 5000
-#: An exact answer with a larger gap comes with a warning.
-_POOR_GAP = 1e-6
 
 
 class SVMPlus(ClassifierMixin, BaseEstimator):
@@ -295,7 +293,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         gram, gram_star = self._make(X, X), make_star(star, star)
         if self.loss == "squared_hinge":
             found = [
-                _solve_squared(
+                solve_squared(
                     gram, gram_star, s, c, float(self.gamma), self.privileged_bias
                 )
                 for s in problems
@@ -419,50 +417,7 @@ _INFEASIBLE = (
 )
 
 
-# -- small things, shared with LUFe --------------------------------------------------
-
-
-def check_parameters(machine: Any) -> None:
-    """Refuse parameters that mean nothing."""
-    for name in ("C", "gamma"):
-        value = getattr(machine, name)
-        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise InputError(f"{name}={value!r} must be a positive number.")
-    for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
-        value = getattr(machine, name, known[0])
-        if value not in known:
-            raise InputError(
-                f"{name}={value!r} is unknown{did_you_mean(str(value), known)} Use one "
-                f"of {', '.join(known)}."
-            )
-
-
-def warn_of_gap(machine: Any) -> None:
-    """Say so where rounding has kept the exact solver from the optimum."""
-    if machine.dual_gap_ > _POOR_GAP:
-        warnings.warn(
-            f"The answer may be off: its relative duality gap is "
-            f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "
-            "gamma.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-
-def refuse_one_class(machine: Any, classes: NDArray[Any]) -> None:
-    """There is nothing to tell apart in one class."""
-    if len(classes) < 2:
-        raise InputError(
-            f"{type(machine).__name__} needs cases of at least two classes, but the "
-            f"data hold one class only: {show(classes[0]) if len(classes) else 'none'}."
-        )
-
-
-def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
-    """Turn scores into labels; a score of 0 is the second of two classes."""
-    if scores.ndim == 1:
-        return classes[(scores >= 0).astype(np.intp)]
-    return classes[scores.argmax(axis=1)]
+# -- small things --------------------------------------------------------------------
 
 
 def _read_privileged(X_privileged: Any, y: NDArray[Any]) -> Any:
@@ -484,29 +439,3 @@ def _rows(make: GramMaker | None, X: Any, kept: NDArray[Any]) -> Any:
 
 def _weights(coefficients: FloatArray, X: Any) -> FloatArray:
     return np.asarray(coefficients @ X)
-
-
-def _solve_squared(
-    gram: FloatArray,
-    gram_star: FloatArray,
-    sign: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    bias: bool,
-) -> Solution:
-    """Squared slacks, in the form that the hinge has: α, η and the two biases."""
-    H = bend_of_slacks(gram_star + 1.0 if bias else gram_star, c, gamma)
-    G = (gram + 1.0) * np.multiply.outer(sign, sign) + H
-    alpha, gap, rounds = solve_nonnegative(G)
-    eta = (alpha - c * (H @ alpha)) / gamma
-    objective = float(alpha.sum() - 0.5 * alpha @ G @ alpha)
-    return Solution(
-        alpha,
-        eta,
-        float(sign @ alpha),
-        float(eta.sum()) if bias else 0.0,
-        objective,
-        gap,
-        rounds,
-        States(alpha > 0, alpha > 0),
-    )

@@ -1,0 +1,123 @@
+"""How LUFe splits the features, and the training cases that are left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+
+from veridical._records import FloatArray, InputError, IntArray
+
+
+class BestByAnova(SelectorMixin, BaseEstimator):
+    """The ten best features by weighted ANOVA F: what LUFe selects if nobody says."""
+
+    def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Compare the variation between classes with that within."""
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        classes, codes = np.unique(y, return_inverse=True)
+        shares = np.zeros((len(classes), len(y)))
+        shares[codes, np.arange(len(y))] = weights
+        totals = shares.sum(axis=1)
+        centre = np.asarray(weights @ X) / totals.sum()
+        means = np.asarray(shares @ X) / totals[:, None]
+        squares = X.multiply(X) if sparse.issparse(X) else X * X
+        whole = np.asarray(weights @ squares) - totals.sum() * centre**2
+        between = totals @ (means - centre) ** 2
+        within = np.maximum(whole - between, 0.0)
+        told = whole > 1e-12 * np.asarray(weights @ squares)
+        ratio = np.divide(
+            between, within, out=np.full(len(whole), np.inf), where=within > 0
+        )
+        self.scores_ = np.where(told, ratio, -np.inf)
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        best = np.argsort(-self.scores_, kind="stable")[:10]
+        return np.isin(np.arange(len(self.scores_)), best)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Training cases, split into what was selected and what was not.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+        The features.
+    y, weights : arrays
+        Labels and weights of the cases.
+    selected, unselected : int arrays
+        Columns; the unselected ones best first.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: FloatArray
+    selected: IntArray
+    unselected: IntArray
+
+    def weighty(self) -> Training:
+        """Leave out cases without weight: they are as good as absent."""
+        kept = np.flatnonzero(self.weights)
+        if kept.size == len(self.y):
+            return self
+        return replace(self, X=self.X[kept], y=self.y[kept], weights=self.weights[kept])
+
+    def gram(self) -> FloatArray:
+        """Gram matrix of the selected features."""
+        return _product(self.X[:, self.selected])
+
+    def gram_star(self) -> FloatArray:
+        """Gram matrix of the unselected features."""
+        return _product(self.X[:, self.unselected])
+
+
+def _product(part: Any) -> FloatArray:
+    product = part @ part.T
+    return product if isinstance(product, np.ndarray) else product.toarray()
+
+
+def check_fraction(fraction: Any) -> None:
+    """Refuse a share that is none."""
+    if not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
+        raise InputError(
+            f"unselected_fraction={fraction!r} must be above 0 and at most 1: it is "
+            "the share of the unselected features to learn with."
+        )
+
+
+def cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
+    """Take the best of the unselected columns, by the selector's own order."""
+    unselected = np.flatnonzero(~support)
+    order = read_order(selector, len(support))
+    if order is None:
+        if fraction < 1:
+            raise InputError(
+                f"{type(selector).__name__} does not order the features it leaves out "
+                "(it has no order_, ranking_ or scores_), so there is no best share of "
+                "them; use unselected_fraction=1."
+            )
+        return unselected
+    ranked = order[~support[order]]
+    return ranked[: int(np.floor(fraction * ranked.size + 1e-9))]
+
+
+def read_order(selector: Any, n_features: int) -> IntArray | None:
+    """Order of all features, best first, ties by index; None where there is none."""
+    for name in ("order_", "ranking_", "scores_"):
+        values = getattr(selector, name, None)
+        if values is None or np.shape(values) != (n_features,):
+            continue
+        if name == "order_":
+            return np.asarray(values, dtype=np.intp)
+        if name == "ranking_":
+            return np.argsort(values, kind="stable")
+        return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+    return None

@@ -1,0 +1,63 @@
+"""What SVM+ and LUFe refuse, warn of and decide alike."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from veridical._records import FloatArray, InputError
+from veridical.datasets.wording import did_you_mean, show
+
+LOSSES = ("hinge", "squared_hinge")
+SOLVERS = ("auto", "exact", "descent")
+
+#: An exact answer with a larger gap comes with a warning.
+_POOR_GAP = 1e-6
+
+
+def check_parameters(machine: Any) -> None:
+    """Refuse parameters that mean nothing."""
+    for name in ("C", "gamma"):
+        value = getattr(machine, name)
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise InputError(f"{name}={value!r} must be a positive number.")
+    for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
+        value = getattr(machine, name, known[0])
+        if value not in known:
+            raise InputError(
+                f"{name}={value!r} is unknown{did_you_mean(str(value), known)} Use one "
+                f"of {', '.join(known)}."
+            )
+
+
+def warn_of_gap(machine: Any) -> None:
+    """Say so where rounding has kept the exact solver from the optimum."""
+    if machine.dual_gap_ > _POOR_GAP:
+        warnings.warn(
+            f"The answer may be off: its relative duality gap is "
+            f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "
+            "gamma.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_one_class(machine: Any, classes: NDArray[Any]) -> None:
+    """There is nothing to tell apart in one class."""
+    if len(classes) < 2:
+        raise InputError(
+            f"{type(machine).__name__} needs cases of at least two classes, but the "
+            f"data hold one class only: {show(classes[0]) if len(classes) else 'none'}."
+        )
+
+
+def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
+    """Turn scores into labels; a score of 0 is the second of two classes."""
+    if scores.ndim == 1:
+        return classes[(scores >= 0).astype(np.intp)]
+    return classes[scores.argmax(axis=1)]
