@@ -158,9 +158,12 @@ def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
         2 * np.sqrt(max(found.error * (1 - found.error), 0.01) / found.n)
         for found in (corrected, uncorrected)
     ]
+    sure = (
+        "too sure of itself" if gaps[0] > 0 else "less sure of itself than it could be"
+    )
     dependent = (
-        "features that depend on each other within classes make any naive Bayes too "
-        "sure of itself, and no correction for selection can mend that."
+        "features seem to depend on each other within classes, which naive Bayes does "
+        f"not know and no correction for selection can mend; here it is {sure}."
     )
     if all(abs(gap) <= most for gap, most in zip(gaps, noise, strict=True)):
         return f"{first} Neither is off by more than chance can explain."
