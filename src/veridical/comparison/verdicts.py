@@ -109,7 +109,8 @@ def count_draws(calibrated: bool | int, alpha: float, n_pairs: int = 1) -> int:
     if not isinstance(calibrated, int) or calibrated < least:
         raise InputError(
             "calibrated must be True, False or a number of null data sets from "
-            f"{least} up, got {calibrated!r}; with fewer nothing could be significant here."
+            f"{least} up, got {calibrated!r}; with fewer nothing could be significant "
+            "here."
         )
     return calibrated
 
