@@ -103,6 +103,20 @@ def test_pipeline_against_plain_code(weak, selector):
     assert found.n_selected == 5
 
 
+def test_all_steps_before_the_classifier_are_done_outside(weak):
+    X, y = weak
+    learner = KNeighborsClassifier(3)
+    before = make_pipeline(AnovaF(5), StandardScaler())
+
+    found = audit(make_pipeline(*before, learner), X, y, **FEW)
+
+    splits = splits_of(y)
+    expected = oracle.outside(before, learner, X, y, splits)
+    assert found.accuracy["out"].value == pytest.approx(expected)
+    honest = oracle.inside(before, learner, X, y, splits)
+    assert found.accuracy["in"].value == pytest.approx(honest)
+
+
 def test_null_against_plain_code(weak):
     X, y = weak
     learner = GaussianNB()

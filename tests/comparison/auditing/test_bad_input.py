@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from veridical._records import InputError
 from veridical.comparison import audit
@@ -62,6 +63,11 @@ def test_options(options, words):
 def test_estimators(estimator, words):
     with pytest.raises(InputError, match=words):
         audit(estimator, X, y)
+
+
+def test_bad_parameters_of_a_classifier_are_refused_by_itself():
+    with pytest.raises(ValueError, match="'C' parameter"):
+        audit(SVC(C=-1.0), X, y, selected=[0, 1], n_permutations=19)
 
 
 def test_data():

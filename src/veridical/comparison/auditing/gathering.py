@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ def gather(
         outside = None
         if procedure.columns is not None:
             outside = procedure.on_columns(procedure.columns, codes, splits)
-        elif procedure.has_outside:
-            outside = procedure.outside(codes, splits)
+        else:
+            whole = replace(procedure, estimator=procedure.whole, chooser=None)
+            outside = whole.outside(codes, splits) if whole.has_outside else None
     protocols = ("in", "out") if procedure.columns is not None else ("in",)
     random = nulls.null_accuracies(procedure, orders, protocols, n_jobs, progress)
     runs = {"in": inside} | ({} if outside is None else {"out": outside})

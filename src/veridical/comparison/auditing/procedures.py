@@ -43,6 +43,8 @@ from veridical.selection import SELECTORS, AnovaF
 
 #: Steps that move and stretch each column, and do nothing else.
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+#: Columns are nominal by their data type, as they are for the audit itself.
+DTYPE = "from_dtype"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,8 @@ class Procedure:
         Chooses columns on the training cases.
     columns : int array or None
         Columns that were chosen beforehand.
+    known : bool
+        Whether it has run before, so that its parameters and data need no more checks.
     """
 
     X: Any
@@ -97,6 +101,7 @@ class Procedure:
     estimator: Any
     chooser: Chooser | None = None
     columns: IntArray | None = None
+    known: bool = False
 
     @property
     def has_outside(self) -> bool:
@@ -120,7 +125,7 @@ class Procedure:
     def hurried(self) -> Procedure:
         """Prepare for many orders of the labels: the same, for less."""
         if self.chooser is not None:
-            return replace(self, chooser=self.chooser.hurried())
+            return replace(self, chooser=self.chooser.hurried(), known=True)
         taken_apart = _take_apart(self)
         return self if taken_apart is None else taken_apart
 
@@ -181,9 +186,10 @@ class Procedure:
     def predict_chosen(
         self, codes: IntArray, splits: Sequence[Split], chosen: Sequence[Any]
     ) -> list[IntArray]:
-        """Fit on the chosen columns of each training set; nothing is checked twice."""
+        """Fit on the chosen columns of each training set."""
         model = clone(self.estimator)
-        work = _encoded if isinstance(model, TabularClassifier) else _plain
+        ours = isinstance(model, TabularClassifier)
+        work = _encoded if ours and model.categorical_features == DTYPE else _plain
         warm = any(
             value is True
             for name, value in model.get_params(deep=True).items()
@@ -191,7 +197,8 @@ class Procedure:
         )
         predicted = []
         with config_context(
-            assume_finite=self.is_finite, skip_parameter_validation=True
+            assume_finite=self.known and self.is_finite,
+            skip_parameter_validation=self.known,
         ):
             for (train, test), columns in zip(splits, chosen, strict=True):
                 if columns is None or not np.ptp(codes[train]):
@@ -302,7 +309,7 @@ def _take_apart(p: Procedure) -> Procedure | None:
         p.data,
         np.arange(p.data.n_features),
     )
-    return replace(p, estimator=learner, chooser=chooser.hurried())
+    return replace(p, estimator=learner, chooser=chooser.hurried(), known=True)
 
 
 def _keeps(selector: Any, data: Data) -> int | None:
