@@ -124,11 +124,12 @@ def _best_test(
     p = problem.n_values.size
     gain, ratio, middle = np.empty(p), np.empty(p), np.empty(p)
     side, logs = np.empty((2, problem.n_classes)), np.empty((2, problem.n_classes))
+    two = np.zeros((2, problem.n_classes), dtype=np.intp)
     for j in range(p):
         if problem.n_values[j] == 0:
             in_order = ordered[problem.slot[j]]
             gain[j], ratio[j], middle[j] = numeric_split(
-                problem, j, in_order, w, is_unit, total, side, logs, tally[:, 0]
+                problem, j, in_order, w, is_unit, total, side, logs, two
             )
         else:
             gain[j], ratio[j] = nominal_split(
@@ -217,7 +218,7 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     spare_rows, spare_part = np.empty(n, dtype=np.int32), np.empty(n)
     w, branch = np.empty(n), np.empty(n, dtype=np.int32)
     counts, bag = np.zeros((widest, problem.n_classes)), np.zeros(widest)
-    tally = np.zeros((2, widest, problem.n_classes), dtype=np.intp)
+    tally = np.zeros(2 * widest * problem.n_classes, dtype=np.intp)
     seen, size = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
     begin = np.empty(widest, dtype=np.intp)
     nodes = empty_nodes(64, problem.n_classes)

@@ -106,13 +106,13 @@ def _scan_counts(
     before = table[m] - in_right
     best, best_left, n_candidates, at = 0.0, 0.0, 0, -1
     for t in range(m - 1):
-        row = order[t]
-        k = y[row]
+        row = np.uint32(order[t])
+        k = np.uint32(y[row])
         left, right = tally[0, k], tally[1, k]
         in_left += table[left + 1] - table[left]
         in_right += table[right - 1] - table[right]
         tally[0, k], tally[1, k] = left + 1, right - 1
-        if not x[row] + gap < x[order[t + 1]]:
+        if not x[row] + gap < x[np.uint32(order[t + 1])]:
             continue
         n_left = t + 1
         if n_left < least - EPS or m - n_left < least - EPS:
@@ -222,22 +222,26 @@ def _count_names(
     Neighbours often have the same name and class, and an increment must wait for the
     one before it; two tallies take turns, so that it need not.
     """
+    n_classes = counts.shape[1]
+    room = tally.size // 2
     half = rows.size // 2
+    # Unsigned, for a signed index would be asked whether it counts from the end.
     for t in range(half):
-        one, other = rows[2 * t], rows[2 * t + 1]
+        one, other = np.uint32(rows[2 * t]), np.uint32(rows[2 * t + 1])
         if not np.isnan(x[one]):
-            tally[0, int(x[one]), y[one]] += 1
+            tally[np.uint64(int(x[one]) * n_classes + y[one])] += 1
         if not np.isnan(x[other]):
-            tally[1, int(x[other]), y[other]] += 1
+            tally[np.uint64(room + int(x[other]) * n_classes + y[other])] += 1
     if rows.size > 2 * half:
         last = rows[-1]
         if not np.isnan(x[last]):
-            tally[0, int(x[last]), y[last]] += 1
+            tally[int(x[last]) * n_classes + y[last]] += 1
     n_seen = 0
     for v in range(n_values):
-        for k in range(counts.shape[1]):
-            number = tally[0, v, k] + tally[1, v, k]
-            tally[0, v, k] = tally[1, v, k] = 0
+        for k in range(n_classes):
+            place = v * n_classes + k
+            number = tally[place] + tally[room + place]
+            tally[place] = tally[room + place] = 0
             counts[v, k] = number
             bag[v] += number
         if bag[v] > 0.0:
