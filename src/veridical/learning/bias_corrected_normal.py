@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import convolve
 from scipy.special import gammaln
 
 from veridical._records import FloatArray, InputError, IntArray
@@ -142,6 +141,8 @@ def prob_low_correlation_mixture(
 
 def _joint_counts(cells: IntArray, alpha: float, theta: float) -> FloatArray:
     """P(I_0, I_1 | θ): components convolved."""
+    from scipy.signal import convolve  # slow to import, and seldom needed
+
     joint = np.ones((1, 1))
     a, b = alpha * theta, alpha * (1.0 - theta)
     for n0, n1 in cells.T:
