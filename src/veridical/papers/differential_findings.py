@@ -304,6 +304,12 @@ def _notes(figures: Figures, frame: pd.DataFrame) -> Iterator[str]:
         "other data sets would show."
     )
     yield (
+        "A finding with an interval is reproduced where the whole interval meets the "
+        "rule, not reproduced where all of it fails, and open where it does both; one "
+        "without an interval is judged as it stands. Below "
+        f"{_ENOUGH_DATA} data sets or {_ENOUGH_SPLITS} splits everything is open."
+    )
+    yield (
         "The highest accuracy is that of the alpha that did best on the same test "
         "cases, as in the paper: it flatters a little. To have alpha chosen inside the "
         "training data use alpha='auto'."
