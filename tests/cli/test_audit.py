@@ -46,7 +46,7 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
         "On random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",
-        "10 of them are the best 10 by anova",
+        "10 of 10 are the best 10 by anova",
         "Cure: Select inside each training fold",
     ):
         assert words in " ".join(result.stdout.split())

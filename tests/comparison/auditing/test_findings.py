@@ -27,7 +27,13 @@ from sklearn.tree import DecisionTreeClassifier
 from veridical.comparison import CODES, audit
 from veridical.comparison.auditing.entry import CHECKS
 from veridical.datasets import make_random_labels
-from veridical.estimation import Bootstrap632, LeaveOut, Resubstitution, estimate
+from veridical.estimation import (
+    Bootstrap632,
+    Holdout,
+    LeaveOut,
+    Resubstitution,
+    estimate,
+)
 from veridical.selection import AnovaF, MDLDiscretizer
 
 DOCS = Path(__file__).parents[3] / "docs" / "findings"
@@ -100,11 +106,22 @@ def test_001_leak_on_noise_is_an_error():
 
     leak = finding(found, "VD001")
     assert leak.severity == "error"
-    assert "20 of them are the best 20 by anova" in leak.evidence
+    assert "20 of 20 are the best 20 by anova" in leak.evidence
     assert leak.details["optimism"] == pytest.approx(found.optimism.value)
     assert found.optimism.low > 0
     assert found.null["out"].mean > 0.75
     assert abs(found.null["in"].mean - 0.5) < 0.1
+
+
+def test_001_one_split_has_no_interval():
+    X, y = noise(60, 300)
+    chosen = AnovaF(10).fit(X, y).get_support(indices=True)
+
+    found = audit(GaussianNB(), X, y, selected=chosen, cv=Holdout(0.5), **FEW)
+
+    assert np.isnan(found.optimism.low)
+    assert "nan" not in finding(found, "VD001").evidence
+    assert "points." in finding(found, "VD001").evidence
 
 
 def test_001_leak_that_changes_nothing_is_a_warning():
@@ -113,6 +130,7 @@ def test_001_leak_that_changes_nothing_is_a_warning():
     found = audit(GaussianNB(), X, y, selected=[0], **FEW)
 
     leak = finding(found, "VD001")
+    assert leak.evidence.startswith("The column is tied to the labels more closely")
     assert leak.severity == "warning"
     assert "the leak changes little here" in leak.evidence
 

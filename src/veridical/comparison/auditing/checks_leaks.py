@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,18 @@ def _who(e: Evidence) -> str:
     assert chosen is not None
     k = len(chosen.columns)
     data = e.procedure.data
+    who = f"The {k} columns are" if k > 1 else "The column is"
+    others = f"{k} others" if k > 1 else "another"
     tied = (
-        f"The {k} columns are tied to the labels more closely than {k} others of the "
+        f"{who} tied to the labels more closely than {others} of the "
         f"{data.n_features} would be (p = {chosen.p_value:.3f})"
     )
     if chosen.given:
         return f"{tied}. {chosen.selector} repeats the choice inside the folds."
     best = chosen.overlap[chosen.selector]
     if best >= AGREES * k:
-        return f"{tied}; {best} of them are the best {k} by {chosen.selector}."
+        which = "the best" if best == k else "among the best"
+        return f"{tied}; {best} of {k} are {which} {k} by {chosen.selector}."
     return (
         f"{tied}. No selector tried agrees with the choice: the nearest, "
         f"{chosen.selector}, shares {best} of {k} and stands in for it inside the "
@@ -73,12 +77,15 @@ def _who(e: Evidence) -> str:
 
 def _optimism(e: Evidence) -> str:
     assert e.optimism is not None
-    low, high = points(e.optimism.low), points(e.optimism.high)
+    size = points(e.optimism.value)
+    if math.isfinite(e.optimism.low):  # a single split has no interval
+        low = points(e.optimism.low).removesuffix(" points")
+        confidence = f"{100 * (1 - e.alpha):g} %"
+        size += f" ({confidence} interval {low} to {points(e.optimism.high)})"
     return (
-        f"Chosen beforehand they give {percent(e.accuracy['out'].value)}; chosen anew "
-        f"in each training fold, {percent(e.accuracy['in'].value)}: an optimism of "
-        f"{points(e.optimism.value)} ({100 * (1 - e.alpha):g} % interval "
-        f"{low.removesuffix(' points')} to {high})."
+        f"Chosen beforehand, accuracy is {percent(e.accuracy['out'].value)}; chosen "
+        f"anew in each training fold, {percent(e.accuracy['in'].value)}: an optimism "
+        f"of {size}."
     )
 
 
@@ -101,9 +108,9 @@ def _scar(e: Evidence) -> Finding | None:
         "VD001",
         "warning",
         f"Each of the {k} columns differs between the classes (p at most {edge:.2g}), "
-        "and their p-values are spread evenly below that, as those of "
-        "the best of many noise columns are. The columns look as if they had been "
-        "selected on these very cases.",
+        "and their p-values are spread evenly below that, as those of the best of many "
+        "noise columns are. The columns look as if they had been selected on these "
+        "very cases.",
         {"n_columns": k, "largest_p_value": edge},
         cure="Pass all columns and name the chosen ones (selected=), to see what the "
         "selection is worth. If nothing was selected, ignore this code.",
