@@ -42,6 +42,7 @@ named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta
         ({"n_permutations": 5}, "19"),
         ({"n_permutations": "many"}, "whole number"),
         ({"alpha": 2}, "alpha"),
+        ({"n_jobs": 0}, "n_jobs=0 does no work"),
         ({"ignore": ("VD1",)}, "There is no finding 'VD1'"),
         ({"random_state": "x"}, "random_state"),
     ],

@@ -28,7 +28,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import stdtrit
 from threadpoolctl import ThreadpoolController
 
-from veridical._records import FloatArray, IntArray, Interval, Null
+from veridical._records import FloatArray, InputError, IntArray, Interval, Null
 from veridical.comparison.auditing.procedures import Procedure
 from veridical.estimation.splits import Split
 
@@ -90,6 +90,8 @@ def null_accuracies(
     -------
     mapping of protocol to array of shape (n_orders,)
     """
+    if n_jobs == 0:
+        raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
     parts = np.array_split(np.arange(orders.n), min(orders.n, _CHUNKS))
     hurried = procedure.hurried()
     if effective_n_jobs(n_jobs) == 1:

@@ -138,7 +138,7 @@ def picked_columns(
     if is_rowwise(first) or sparse.issparse(X) or data.nominal.any():
         return None
     one = _picked_alike(first, X, data, seed)
-    if one is None:
+    if one is None or not one.size:
         return None
     where = {column.tobytes(): j for j, column in enumerate(data.values.T.copy())}
     found = [where.get(column.tobytes(), -1) for column in one.T.copy()]
