@@ -257,6 +257,18 @@ def test_the_plain_machine_is_scikit_learns(C, p):
     assert one.gap < 1e-6
 
 
+def test_a_bias_without_free_multipliers_is_in_the_middle():
+    """All multipliers at C: any bias between the two classes' wishes is optimal."""
+    X = np.array([[5.0], [5.5], [7.0], [7.5]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    one = solve_plain(Cases(X @ X.T, y), np.full(4, 0.01))
+    w = float((one.alpha * y) @ X[:, 0])
+    np.testing.assert_allclose(one.alpha, 0.01)
+    wishes = y - w * X[:, 0]
+    assert one.bias == pytest.approx((wishes[:2].max() + wishes[2:].min()) / 2)
+    assert one.gap < 1e-9
+
+
 def test_squared_slacks_primal_and_dual_agree():
     """B7, with the one-class direction: the sum of α only scales the solution."""
     X, Z, y = problem(13)

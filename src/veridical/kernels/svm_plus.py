@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
 from veridical._records import FloatArray
-from veridical.kernels.svm import descend
+from veridical.kernels.svm import descend, solve_dual
 from veridical.kernels.svm_plus_interior import factor, solve_box, solve_interior
 from veridical.kernels.svm_plus_pivots import NEEDS_INVERSE, SOLVED, pivot
 
@@ -260,26 +260,48 @@ def _center_svm(cases: Cases, c: FloatArray) -> States:
 
 
 def solve_plain(cases: Cases, c: FloatArray) -> Solution:
-    """Solve the ordinary support vector machine: every case has a slack of its own."""
-    sign, n = cases.sign, len(c)
-    a, _, _ = solve_box(cases.gram, cases.factor, sign, c, 1e-11)
-    a = np.where(a < 1e-9 * c, 0.0, np.where(a > (1 - 1e-9) * c, c, a))
-    bend = cases.gram @ (sign * a)
-    wish = sign - bend  # equals b where the margin is met exactly
+    """Solve the ordinary support vector machine: every case has a slack of its own.
+
+    Steps of SMO are enough for most problems; interior points for the others.
+    """
+    n = len(c)
+    if n <= _SMALL:
+        a = solve_dual(cases.gram, cases.sign, c, np.zeros(n), max_steps=_PATIENCE * n)
+        found = _finish_plain(cases, c, a)
+        if found.gap <= _GOOD_GAP:
+            return found
+    a, _, _ = solve_box(cases.gram, cases.factor, cases.sign, c, 1e-11)
+    return _finish_plain(cases, c, a)
+
+
+def bias_of(wish: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray) -> float:
+    """Find the bias of a support vector machine.
+
+    `wish` is the bias at which a case meets its margin exactly. Free multipliers agree
+    on it; without any, the middle of what the others allow is taken.
+    """
     free = (a > 0) & (a < c)
     if free.any():
-        b = float(np.median(wish[free]))
-    else:
-        up = np.where(sign > 0, a < c, a > 0)
-        highest, lowest = wish[up].max(initial=-1.0), wish[~up].min(initial=1.0)
-        b = float(highest + lowest) / 2
+        return float(np.median(wish[free]))
+    least = np.where(sign > 0, a < c, a > 0)  # these cases want at least their wish
+    low, high = wish[least], wish[~least]
+    if not low.size or not high.size:
+        return float(low.max() if low.size else high.min())
+    return float(low.max() + high.min()) / 2
+
+
+def _finish_plain(cases: Cases, c: FloatArray, a: FloatArray) -> Solution:
+    """Find the bias that belongs to multipliers, and the gap they leave."""
+    sign = cases.sign
+    a = np.where(a < 1e-9 * c, 0.0, np.where(a > (1 - 1e-9) * c, c, a))
+    bend = cases.gram @ (sign * a)
+    b = bias_of(sign - bend, sign, a, c)
     half = 0.5 * float((sign * a) @ bend)
     dual = float(a.sum()) - half
     slack = np.maximum(1.0 - sign * (bend + b), 0.0)
     primal = half + float(c @ slack)
     gap = abs(primal - dual) / (1.0 + max(abs(primal), abs(dual)))
-    states = States(a > 0, a >= c)
-    return Solution(a, np.zeros(n), b, 0.0, dual, gap, 1, states)
+    return Solution(a, np.zeros(len(c)), b, 0.0, dual, gap, 1, States(a > 0, a >= c))
 
 
 @dataclass(eq=False)

@@ -40,6 +40,8 @@ from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
 
 #: From here on Gram matrices are left alone where they can be.
 _MANY = 5000
+#: More cases than this do not fit into memory several times over.
+_TOO_MANY = 30_000
 
 
 class SVMPlus(ClassifierMixin, BaseEstimator):
@@ -290,6 +292,12 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         problems: list[FloatArray],
         c: FloatArray,
     ) -> None:
+        if X.shape[0] > _TOO_MANY:
+            raise InputError(
+                f"{X.shape[0]} cases need Gram matrices of {X.shape[0]}² numbers each, "
+                f"more than the exact solver takes ({_TOO_MANY} cases); use linear "
+                "kernels with the hinge loss and solver='descent', or a sample."
+            )
         gram, gram_star = self._make(X, X), make_star(star, star)
         if self.loss == "squared_hinge":
             found = [

@@ -18,7 +18,12 @@ from veridical._records import FloatArray, IntArray
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_plus import Cases, PrivilegedGram, solve_hinge
+from veridical.kernels.svm_plus import (
+    Cases,
+    PrivilegedGram,
+    bias_of,
+    solve_hinge,
+)
 from veridical.kernels.svm_plus_grid import score_grid
 from veridical.papers.lufe_data import get_task
 from veridical.selection import SVMRFE, AnovaF
@@ -46,15 +51,10 @@ def fit_svm(
     a = np.zeros(len(sign))
     found = []
     for C in Cs:
-        a = solve_dual(gram, sign, np.full(len(sign), C), a)
-        wish = sign - gram @ (sign * a)
-        free = (a > 1e-9 * C) & (a < (1 - 1e-9) * C)
-        if free.any():
-            b = float(np.median(wish[free]))
-        else:
-            up = np.where(sign > 0, a < C / 2, a > C / 2)
-            highest, lowest = wish[up].max(initial=-1.0), wish[~up].min(initial=1.0)
-            b = float(highest + lowest) / 2
+        bound = np.full(len(sign), C)
+        a = solve_dual(gram, sign, bound, a)
+        sure = np.where(a < 1e-9 * C, 0.0, np.where(a > (1 - 1e-9) * C, C, a))
+        b = bias_of(sign - gram @ (sign * a), sign, sure, bound)
         found.append((a * sign, b))
     return found
 
