@@ -331,6 +331,8 @@ def test_010_uncorrected_test():
     # Ten folds: two training sets share 8 of the 9 folds they hold each.
     assert uncorrected.details["shared"] == pytest.approx(8 / 9)
     assert uncorrected.details["factor"] == pytest.approx(np.sqrt(1 + 10 / 9))
+    assert uncorrected.details["measured_size"] > 0.05
+    assert "Where there is nothing to find it rejects in" in uncorrected.evidence
     for test in (None, "corrected-t"):
         assert finding(audit(GaussianNB(), X, y, test=test, **FEW), "VD010") is None
     halves = KFold(2)
