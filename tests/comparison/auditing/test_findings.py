@@ -382,9 +382,9 @@ def test_006_memoriser_under_632():
 def test_007_best_of_many_settings():
     X, y = noise(40, 5, seed=3)
     grid = {"max_depth": [1, 2], "random_state": [0, 1, 2]}
-    search = GridSearchCV(DecisionTreeClassifier(max_features=1), grid, cv=3)
+    search = GridSearchCV(DecisionTreeClassifier(max_features=1), grid, cv=2)
 
-    found = audit(search, X, y, cv=3, **FEW)
+    found = audit(search, X, y, cv=2, **FEW)
 
     tuned = finding(found, "VD007")
     best = clone(search).fit(X, y).best_score_
