@@ -20,6 +20,7 @@ from veridical._records import InputError
 from veridical.datasets import make_monks
 from veridical.kernels.c45_pruning import added_errors
 from veridical.learning import C45
+from veridical.learning.reading import number_classes
 
 
 def expected_failures(estimator):
@@ -424,3 +425,20 @@ def test_bad_tables():
         C45().fit([[1.0], [2.0]], [0, 1], sample_weight=[1, -1])
     with pytest.raises(ValueError, match="Unknown label type"):
         C45().fit([[1.0], [2.0]], [0.5, 1.7])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8", "f8", "U3", "O", "?"])
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], [5, 0, 9, 5], [1, 1], [4095, 4096]])
+def test_classes_are_numbered_as_numpy_would(labels, dtype):
+    with np.errstate(all="ignore"):
+        y = np.array(labels).astype(dtype)
+    classes, codes = number_classes(y)
+    expected = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected[0])
+    np.testing.assert_array_equal(codes, expected[1])
+    assert classes.dtype == expected[0].dtype
+
+
+def test_negative_labels_are_numbered_too():
+    classes, codes = number_classes(np.array([3, -1, 3]))
+    assert (classes.tolist(), codes.tolist()) == ([-1, 3], [1, 0, 1])

@@ -17,7 +17,7 @@ from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
-from veridical.learning.reading import read_table, read_training
+from veridical.learning.reading import number_classes, read_table, read_training
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
 
@@ -164,7 +164,7 @@ class C45(ClassifierMixin, BaseEstimator):
             self, X, y, sample_weight, self.categorical_features
         )
         table = encode(X, self.categorical_features)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = number_classes(y)
         self.categories_ = table.categories
         self.tree_ = self._learn(_by_column(table.values), codes, weights)
         self.n_leaves_ = self.tree_.n_leaves

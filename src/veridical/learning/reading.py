@@ -17,7 +17,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError
+from veridical._records import FloatArray, InputError, IntArray
+
+#: Labels below this number are counted rather than sorted.
+_FEW = 1 << 12
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
@@ -94,3 +97,21 @@ def read_training(
         kept = np.flatnonzero(weights)
         X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
     return X, y, weights
+
+
+def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """Sort the classes, and number every label by its place among them.
+
+    Small whole numbers are counted, which is several times as fast as sorting.
+
+    Examples
+    --------
+    >>> classes, codes = number_classes(np.array([7, 3, 7]))
+    >>> classes.tolist(), codes.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _FEW:
+        there = np.bincount(y) > 0
+        return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
