@@ -101,5 +101,7 @@ def test_some_mutations(name, tmp_path):
 def test_ten_thousand_mutations(name, tmp_path):
     n_tables, longest = fuzz(tmp_path / name, 10_000, seed=2)
     print(f"{name}: {n_tables} of 10000 were tables; the longest took {longest:.2f} s")
-    assert 0 < n_tables < 10_000
+    # What is packed carries a checksum, so hardly a change leaves it whole.
+    assert n_tables > 0 or name.endswith(".gz")
+    assert n_tables < 10_000
     assert longest < 5

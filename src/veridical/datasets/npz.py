@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-import zlib
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,9 @@ def read_npz(
             arrays = _Arrays(archive, name)
             y = arrays.take("y" if target is None else target)
             X = _dense(arrays, with_names) if "X" in arrays else _sparse(arrays)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # whatever zipfile makes of it, the file is at fault
         raise InputError(
             f"{name} is damaged or not an npz archive ({error}); copy or save it again."
         ) from error

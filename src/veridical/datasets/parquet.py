@@ -39,13 +39,21 @@ def read_parquet(
             f"{name} is a parquet file, which takes pyarrow to read; install it (pip "
             "install pyarrow) or save the table as CSV."
         )
+    from pyarrow import parquet
+
     try:
-        frame = pd.read_parquet(path, engine="pyarrow")
-    except (OSError, ValueError) as error:  # pyarrow's own errors are among these
+        # What the file says of pandas is only read by pandas, and may be anything.
+        frame = parquet.read_table(path).to_pandas(ignore_metadata=True)
+        frame = frame.loc[:, [not _is_index(column) for column in frame.columns]]
+    except Exception as error:  # whatever pyarrow makes of it, the file is at fault
         raise InputError(
             f"{name} is damaged or not a parquet file ({error}); copy or save it again."
         ) from error
     if frame.empty:
         raise InputError(f"{name} has no rows or no columns; nothing can be learned.")
-    frame = frame.reset_index(drop=True)
     return split_target(frame, target, name, lambda row: f"row {row + 1}")
+
+
+def _is_index(column: str) -> bool:
+    """Tell the row labels of a frame, which pandas saves as columns of such a name."""
+    return column.startswith("__index_level_") and column.endswith("__")
