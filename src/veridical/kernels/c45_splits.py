@@ -101,8 +101,8 @@ def _scan_counts(
     x, y, table = problem.columns[feature], problem.y, problem.xlogx
     gap, m = problem.gap[feature], order.size
     in_left, in_right = 0.0, 0.0
-    for k in range(tally.shape[1]):
-        in_right += table[tally[1, k]]
+    for c in range(tally.shape[1]):
+        in_right += table[tally[1, c]]
     before = table[m] - in_right
     best, best_left, n_candidates, at = 0.0, 0.0, 0, -1
     for t in range(m - 1):
