@@ -190,7 +190,9 @@ def test_no_worker_outlives_its_run(tmp_path):
     run_study(Grid(), GridSpec(), tmp_path / "s.sqlite", executor=Processes(2))
 
     assert children() == []
-    assert threading.active_count() < 5
+    # Threads that wait for kernels stay; those that kept the workers do not.
+    names = [thread.name for thread in threading.enumerate()]
+    assert sum(not name.startswith("veridical_") for name in names) < 5
 
 
 def children(parent=None):

@@ -31,7 +31,7 @@ from veridical.experiments.worker import read_frame, write_frame
 
 _TICK = 0.2
 _START_LIMIT = 300.0
-_TAIL = 8000
+_TAIL = 64_000  # faulthandler lists every extension module after what happened
 _WORDS = 400
 
 # A crash of its own doing repeats itself: one more try shows it. A kill from outside
