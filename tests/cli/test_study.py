@@ -53,7 +53,7 @@ def test_a_real_study_from_run_to_export(run, tmp_path):
     assert "planned 6 = ok 6 + failed 0 + pending 0" in result.stdout
     assert (tmp_path / "in-vs-out.sqlite").exists()
     result = run("study", "show", "in-vs-out")
-    assert "planned 960 = ok 6 + failed 0 + pending 954" in result.stdout
+    assert "planned 1920 = ok 6 + failed 0 + pending 1914" in result.stdout
     assert "relieff" in result.stdout
     result = run("study", "verify", "in-vs-out.sqlite")
     assert (result.exit_code, "all 6 rows" in result.stdout) == (0, True)

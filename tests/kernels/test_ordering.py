@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 
-from veridical.kernels.ordering import first_best, order_by_score
+from veridical.kernels.ordering import first_best, last_by_score, order_by_score
 
 coarse = st.integers(-3, 3).map(float)
 any_score = st.one_of(coarse, st.floats(allow_nan=True, allow_infinity=True))
@@ -84,3 +84,22 @@ def test_the_first_of_the_best(scores):
     best = first_best(np.array(scores))
     near = [j for j, s in enumerate(scores) if s >= max(scores) - 1e-12]
     assert best == near[0]
+
+
+@given(
+    st.lists(any_score | st.sampled_from([1.0, 1.0 + 1e-13, 1e-9]), min_size=60),
+    st.integers(1, 20),
+    st.sampled_from([0.0, 1e-12, 0.5]),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_last_are_the_last_of_all(scores, n_last, atol):
+    scores = np.array(scores)
+    wanted = order_by_score(scores, atol=atol)[-n_last:]
+    assert last_by_score(scores, n_last, atol=atol).tolist() == wanted.tolist()
+
+
+def test_the_last_of_many():
+    rng = np.random.default_rng(0)
+    for scores in (rng.normal(size=500), rng.integers(0, 9, 500) / 3, np.zeros(500)):
+        wanted = order_by_score(scores)[-7:]
+        assert last_by_score(scores, 7).tolist() == wanted.tolist()

@@ -27,6 +27,7 @@ from veridical.kernels.distance import (
 )
 from veridical.kernels.ranges import block_ranges
 from veridical.kernels.relief import Cases, find_pairs, sum_mixed, sum_numeric
+from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
 SLICES = 10  # parts in which the distances are taken, for those who watch
@@ -160,9 +161,21 @@ class _Relief:
         result = np.zeros((len(self.counts), self.X.shape[1]))
         for lo in range(0, len(self.counts), BATCH):
             batch = range(lo, min(lo + BATCH, len(self.counts)))
-            pairs = [self._pairs(numeric, mixed, s) for s in batch]
-            self._sum(batch, pairs, result)
+            self._sum(batch, self._all_pairs(numeric, mixed, batch), result)
         return result
+
+    def _all_pairs(
+        self, numeric: SingleArray, mixed: FloatArray | None, batch: range
+    ) -> list[tuple[IntArray, FloatArray]]:
+        """Neighbour pairs of every set of a batch, sets side by side."""
+        found: dict[int, tuple[IntArray, FloatArray]] = {}
+        each = max(1, self.n_threads // len(batch))  # threads for one set
+
+        def work(s: int) -> None:
+            found[s] = self._pairs(numeric, mixed, s, each)
+
+        run(work, [(s,) for s in batch], self.n_threads)
+        return [found[s] for s in batch]
 
     def _numeric_distances(self) -> SingleArray:
         """Quick distances of all rows over the complete numeric columns."""
@@ -189,7 +202,12 @@ class _Relief:
         return D
 
     def _quick(
-        self, numeric: SingleArray, mixed: FloatArray | None, s: int, here: IntArray
+        self,
+        numeric: SingleArray,
+        mixed: FloatArray | None,
+        s: int,
+        here: IntArray,
+        n_threads: int,
     ) -> tuple[SingleArray, float]:
         """Distances as training set `s` measures them, and how far they may be off."""
         scales, whole, columns = self.scales[s], self.scales[-1], self.plain
@@ -198,18 +216,19 @@ class _Relief:
         if changed.size or here.size < len(numeric):
             X = np.take(self.X_plain, changed, axis=1)
             low, stretch = scales.low[columns[changed]], stretch[changed]
-            Z = scale(X, self.rows[here], low, stretch, self.n_threads)
+            Z = scale(X, self.rows[here], low, stretch, n_threads)
             D = np.empty((here.size, here.size), dtype=np.float32)
-            pieces = pairs_evenly(here.size, 4 * self.n_threads)
-            sum_pairs(Z, numeric, here, D, pieces, self.n_threads)
+            pieces = pairs_evenly(here.size, 4 * n_threads)
+            sum_pairs(Z, numeric, here, D, pieces, n_threads)
         else:
             D = numeric
         if mixed is not None:
             rows = self.rows[here]
-            D = D + self._as_measured(mixed, s)[np.ix_(rows, rows)].astype(np.float32)
+            more = self._as_measured(mixed, s, n_threads)[np.ix_(rows, rows)]
+            D = D + more.astype(np.float32)
         return D, error_bound(columns.size + changed.size, float(D.max(initial=0.0)))
 
-    def _as_measured(self, mixed: FloatArray, s: int) -> FloatArray:
+    def _as_measured(self, mixed: FloatArray, s: int, n_threads: int) -> FloatArray:
         """Distances over nominal and incomplete columns in training set `s`."""
         scales, whole = self.scales[s], self.scales[-1]
         changed = np.flatnonzero(scales.differ(whole)[self.mixed])
@@ -217,12 +236,16 @@ class _Relief:
             return mixed
         D, columns = mixed.copy(), self.mixed[changed]
         X = np.ascontiguousarray(self.X_mixed[:, changed])
-        add_mixed(X, *whole.take(columns), D, self.n_threads, -1.0)
-        add_mixed(X, *scales.take(columns), D, self.n_threads)
+        add_mixed(X, *whole.take(columns), D, n_threads, -1.0)
+        add_mixed(X, *scales.take(columns), D, n_threads)
         return D
 
     def _pairs(
-        self, numeric: SingleArray, mixed: FloatArray | None, s: int
+        self,
+        numeric: SingleArray,
+        mixed: FloatArray | None,
+        s: int,
+        n_threads: int,
     ) -> tuple[IntArray, FloatArray]:
         """Neighbour pairs of one set as keys ``i * n + j`` (i ≤ j), and their pull."""
         here = np.flatnonzero(self.counts[s])
@@ -235,7 +258,7 @@ class _Relief:
             self.rows[here],
         )
         return find_pairs(
-            *self._quick(numeric, mixed, s, here),
+            *self._quick(numeric, mixed, s, here, n_threads),
             self.counts[s, here],
             self.queries[s, here],
             np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
@@ -243,7 +266,7 @@ class _Relief:
             cases,
             here,
             len(self.X),
-            self.n_threads,
+            n_threads,
         )
 
     def _sum(
@@ -255,22 +278,12 @@ class _Relief:
         """Add up what the pairs of a batch of sets say of every column."""
         n = len(self.X)
         if self.plain.size:
-            every = np.concatenate([keys for keys, _ in pairs])
-            force = np.concatenate([pull for _, pull in pairs])
-            where = np.repeat(np.arange(len(pairs)), [len(keys) for keys, _ in pairs])
-            order = np.argsort(every, kind="stable")
-            every = every[order]
-            start = np.flatnonzero(np.diff(every, prepend=-1))
-            total = sum_numeric(
-                self.X_plain,
-                self.rows[every[start] // n],
-                self.rows[every[start] % n],
-                np.append(start, every.size),
-                where[order],
-                force[order],
-                len(pairs),
-                self.n_threads,
-            )
+            union = np.unique(np.concatenate([keys for keys, _ in pairs]))
+            force = np.zeros((union.size, len(pairs)))
+            for k, (keys, pull) in enumerate(pairs):
+                force[np.searchsorted(union, keys), k] = pull
+            first, second = self.rows[union // n], self.rows[union % n]
+            total = sum_numeric(self.X_plain, first, second, force, self.n_threads)
             for s, sums in zip(batch, total, strict=True):
                 result[s, self.plain] = sums * self.scales[s].inverse[self.plain]
         if self.mixed.size:

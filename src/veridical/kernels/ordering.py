@@ -46,6 +46,29 @@ def order_by_score(
     return _sort_tied_groups(np.argsort(-scores), scores, rtol, atol)
 
 
+def last_by_score(
+    scores: FloatArray, n_last: int, *, rtol: float = RELATIVE, atol: float = 0.0
+) -> IntArray:
+    """Return ``order_by_score(scores)[-n_last:]``, sorting few of the scores.
+
+    The lowest scores are sorted until a gap parts them from the rest.
+    """
+    n_low = 2 * n_last + 30
+    if n_low >= scores.size or not np.isfinite(scores).all():
+        return order_by_score(scores, rtol=rtol, atol=atol)[scores.size - n_last :]
+    low = np.argpartition(scores, n_low)[:n_low]
+    low = low[np.argsort(scores[low])]
+    values = scores[low]
+    size = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    parted = np.flatnonzero(np.diff(values) > atol + rtol * size) + 1
+    enough = parted[parted >= n_last]
+    if not enough.size:
+        return order_by_score(scores, rtol=rtol, atol=atol)[scores.size - n_last :]
+    few = np.sort(low[: enough[0]])
+    order = order_by_score(scores[few], rtol=rtol, atol=atol)
+    return few[order[few.size - n_last :]]
+
+
 def first_best(scores: FloatArray, *, atol: float = ABSOLUTE) -> int:
     """Index of the largest score; of those that agree to rounding, the lowest index."""
     best = float(scores.max())

@@ -39,6 +39,7 @@ from veridical.kernels.threads import run, spans
 # Distances closer than this (relatively) are equal.
 TIE = 1e-11
 TILE = 256
+PAIRS = 4
 
 NO, WITHIN, BORDER = 0, 1, 2
 
@@ -252,54 +253,54 @@ def _sum_numeric(
     X: Any,
     first: IntArray,
     second: IntArray,
-    start: IntArray,
-    where: IntArray,
     force: FloatArray,
     lo: int,
     hi: int,
     total: FloatArray,
 ) -> None:
-    gap = np.empty(TILE)
+    n_pairs, n_sets = force.shape
+    gap = np.empty((PAIRS, TILE))
     for f in range(lo, hi, TILE):
         g = min(f + TILE, hi)
-        for pair in range(first.size):
-            a, b = X[first[pair], f:g], X[second[pair], f:g]
-            if start[pair + 1] - start[pair] == 1:
-                t = start[pair]
-                out, w = total[where[t], f:g], force[t]
-                for c in range(out.size):
-                    out[c] += w * abs(np.float64(a[c]) - np.float64(b[c]))
-                continue
-            for c in range(a.size):
-                gap[c] = abs(np.float64(a[c]) - np.float64(b[c]))
-            for t in range(start[pair], start[pair + 1]):
-                out, w = total[where[t], f:g], force[t]
-                for c in range(out.size):
-                    out[c] += w * gap[c]
+        for start in range(0, n_pairs, PAIRS):
+            held = min(PAIRS, n_pairs - start)
+            for q in range(held):
+                a, b = X[first[start + q], f:g], X[second[start + q], f:g]
+                for c in range(a.size):
+                    gap[q, c] = abs(np.float64(a[c]) - np.float64(b[c]))
+            for s in range(n_sets):
+                out = total[s, f:g]
+                if held == PAIRS:
+                    # Four at a time: a sum is fetched and put back once for all.
+                    w0, w1 = force[start, s], force[start + 1, s]
+                    w2, w3 = force[start + 2, s], force[start + 3, s]
+                    for c in range(out.size):
+                        out[c] += (w0 * gap[0, c] + w1 * gap[1, c]) + (
+                            w2 * gap[2, c] + w3 * gap[3, c]
+                        )
+                else:
+                    for q in range(held):
+                        w = force[start + q, s]
+                        for c in range(out.size):
+                            out[c] += w * gap[q, c]
 
 
 def sum_numeric(
     X: Any,
     first: IntArray,
     second: IntArray,
-    start: IntArray,
-    where: IntArray,
     force: FloatArray,
-    n_sets: int,
     n_threads: int,
 ) -> FloatArray:
     """Σ over pairs of force × |difference|, for every training set and column.
 
-    The pairs ``first[t], second[t]`` serve all training sets; pair t acts on the sets
-    ``where[start[t]:start[t + 1]]``.
+    The pairs ``first[t], second[t]`` serve all training sets; pair t has the force
+    ``force[t, s]`` in set s, 0 where it is no pair of neighbours.
     """
-    total = np.zeros((n_sets, X.shape[1]))
+    total = np.zeros((force.shape[1], X.shape[1]))
     pieces = spans(X.shape[1], 4 * n_threads, TILE)
-    run(
-        _sum_numeric,
-        [(X, first, second, start, where, force, lo, hi, total) for lo, hi in pieces],
-        n_threads,
-    )
+    jobs = [(X, first, second, force, lo, hi, total) for lo, hi in pieces]
+    run(_sum_numeric, jobs, n_threads)
     return total
 
 

@@ -148,7 +148,7 @@ PAPER_SELECTORS = (
 )
 #: Per scale: N and F of the continuous and of the discrete sources, training sets.
 _SCALES: dict[Scale, tuple[Any, Any, Any, Any, int]] = {
-    "smoke": ((125,), (5, 20), (60,), (2, 4), 8),
+    "smoke": ((125,), (5, 20), (60,), (2, 4), 16),
     "laptop": ((125, 250, 500), (3, 5, 10, 20, 40), (40, 80, 120), (1, 2, 3, 4, 5), 20),
     "paper": (
         tuple(range(125, 1001, 125)),

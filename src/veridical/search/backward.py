@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.ordering import order_by_score
+from veridical.kernels.ordering import last_by_score
 
 
 def backward(
@@ -49,10 +49,9 @@ def backward(
     while kept.size > 1:
         values = worth(kept)
         slack = max(atol(), rtol * float(np.abs(values).max(initial=0.0)))
-        order = order_by_score(values, rtol=rtol, atol=slack)
-        n_left = kept.size - min(max(1, n_drop(kept.size)), kept.size - 1)
-        dropped = order[n_left:]
+        n_dropped = min(max(1, n_drop(kept.size)), kept.size - 1)
+        dropped = last_by_score(values, n_dropped, rtol=rtol, atol=slack)
         rounds.append(kept[np.sort(dropped) if by_index else dropped])
-        kept = kept[np.sort(order[:n_left])]
+        kept = np.delete(kept, dropped)
         tick()
     return np.concatenate([kept, *reversed(rounds)])
