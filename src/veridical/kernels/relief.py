@@ -66,32 +66,44 @@ def _exact(cases: Cases, i: int, j: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _radius(
-    distance: Any, weight: FloatArray, lo: int, hi: int, me: int, k: float
+    distance: Any,
+    weight: FloatArray,
+    lo: int,
+    hi: int,
+    me: int,
+    k: float,
+    guess: float,
 ) -> float:
-    """Distance within which cases ``lo:hi`` have weight `k`; `me` counts once less."""
+    """Distance within which cases ``lo:hi`` have weight `k`; `me` counts once less.
+
+    Cases beyond `guess` are not looked at, unless it proves too small.
+    """
     size = min(int(np.ceil(k)), hi - lo)
     near, heavy = np.empty(size + 1), np.empty(size + 1)
-    kept, total, bar = 0, 0.0, np.inf
-    for j in range(lo, hi):
-        d = distance[j]
-        if d >= bar:
-            continue
-        w = weight[j] - (j == me)
-        if w <= 0:
-            continue
-        at = kept
-        while at > 0 and near[at - 1] > d:
-            near[at], heavy[at] = near[at - 1], heavy[at - 1]
-            at -= 1
-        near[at], heavy[at] = d, w
-        kept += 1
-        total += w
-        while total - heavy[kept - 1] >= k:
-            kept -= 1
-            total -= heavy[kept]
+    while True:
+        kept, total, bar = 0, 0.0, guess
+        for j in range(lo, hi):
+            d = distance[j]
+            if d >= bar:
+                continue
+            w = weight[j] - (j == me)
+            if w <= 0:
+                continue
+            at = kept
+            while at > 0 and near[at - 1] > d:
+                near[at], heavy[at] = near[at - 1], heavy[at - 1]
+                at -= 1
+            near[at], heavy[at] = d, w
+            kept += 1
+            total += w
+            while total - heavy[kept - 1] >= k:
+                kept -= 1
+                total -= heavy[kept]
+            if total >= k:
+                bar = near[kept - 1]
         if total >= k:
-            bar = near[kept - 1]
-    return near[kept - 1]
+            return near[kept - 1]
+        guess = np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -106,15 +118,17 @@ def _neighbours_in(
     cases: Cases,
     kind: NDArray[np.uint8],
     work: FloatArray,
-) -> float:
-    """Mark the neighbours of case i among cases ``lo:hi``; return the border's share.
+    guess: float,
+) -> tuple[float, float]:
+    """Mark the neighbours of case i among cases ``lo:hi``.
 
-    Quick distances settle all but the cases near the k-th; for these the exact ones
-    are taken, unless all of them find a place.
+    Return the border's share, and the distance of the k-th. Quick distances
+    settle all but the cases near the k-th; for these the exact ones are taken, unless
+    all of them find a place.
     """
     row, exact, weight, who = D[i], work[0], work[1], work[2]
-    radius = _radius(row, counts, lo, hi, i, places)
-    sure, limit = radius - 2 * error, radius + 2 * error
+    quick = _radius(row, counts, lo, hi, i, places, guess)
+    sure, limit = quick - 2 * error, quick + 2 * error
     inside, doubtful, near = 0.0, 0.0, 0
     for j in range(lo, hi):
         if row[j] > limit:
@@ -132,10 +146,10 @@ def _neighbours_in(
     if doubtful == places - inside:
         for t in range(near):
             kind[i, int(who[t])] = WITHIN
-        return 0.0
+        return 0.0, quick
     for t in range(near):
         exact[t] = _exact(cases, i, int(who[t]))
-    radius = _radius(exact, weight, 0, near, -1, places - inside)
+    radius = _radius(exact, weight, 0, near, -1, places - inside, np.inf)
     slack = TIE * radius
     border = 0.0
     for t in range(near):
@@ -145,7 +159,7 @@ def _neighbours_in(
         elif exact[t] <= radius + slack:
             kind[i, int(who[t])] = BORDER
             border += weight[t]
-    return (places - inside) / border
+    return (places - inside) / border, quick
 
 
 @njit(cache=True, nogil=True)
@@ -169,10 +183,13 @@ def _find(
     for c in range(n_classes):
         size[c] = counts[bounds[c] : bounds[c + 1]].sum()
     n, asked = size.sum(), queries.sum()
+    # The k-th neighbour of the case before, and a little: few are nearer than that.
+    guess = np.full(n_classes, np.inf)
     mine = 0
     for i in range(lo, hi):
         while i >= bounds[mine + 1]:
             mine += 1
+            guess[:] = np.inf
         kind[i] = NO
         if queries[i] == 0:
             continue
@@ -182,8 +199,20 @@ def _find(
                 continue
             places = min(float(k), available)
             here = bounds[c], bounds[c + 1]
-            found = i, here[0], here[1], places
-            share[i, c] = _neighbours_in(*found, D, error, counts, cases, kind, work)
+            share[i, c], radius = _neighbours_in(
+                i,
+                here[0],
+                here[1],
+                places,
+                D,
+                error,
+                counts,
+                cases,
+                kind,
+                work,
+                guess[c],
+            )
+            guess[c] = 1.05 * radius
             force[i, c] = queries[i] / (asked * places)
             force[i, c] *= -1.0 if c == mine else size[c] / (n - size[mine])
 
