@@ -348,3 +348,17 @@ def test_the_classifier_cuts_alike():
     assert np.array_equal(
         inside.predict_proba(X[50:]), outside.predict_proba(cut.transform(X[50:]))
     )
+
+
+@pytest.mark.parametrize("make", [BiasCorrectedGaussianNB, MedianBinarizer])
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "inf")])
+def test_a_hole_is_named_by_column_and_row(make, bad, word):
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    frame = pd.DataFrame(rng.normal(size=(20, 3)), columns=["a", "b", "c"])
+    fitted = make().fit(frame, y)
+    frame.loc[7, "b"] = bad
+    use = fitted.predict if hasattr(fitted, "predict") else fitted.transform
+    for call in (lambda: make().fit(frame, y), lambda: use(frame)):
+        with pytest.raises(InputError, match=f"contains {word}: column 'b', row 7"):
+            call()

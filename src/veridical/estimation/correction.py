@@ -22,6 +22,7 @@ from veridical.datasets import encode
 from veridical.estimation.probabilities import calibration_table
 from veridical.estimation.seeds import root_seed
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
+from veridical.learning.bias_corrected_columns import refuse_unknown
 
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
@@ -80,8 +81,10 @@ def correction(
     if classes.size != 2:
         raise InputError(
             f"y holds {classes.size} classes; the comparison of probabilities is made "
-            "for two."
+            "for two. Leave the correction out, or take two of the classes."
         )
+    table = encode(X)  # refused here, a hole has the number of its row in X
+    refuse_unknown(table.values, range(table.values.shape[1]), table.feature_names)
     chosen = _choose(X, model)
     if n_folds < 2:
         raise InputError(f"n_folds={n_folds} leaves nothing to test; give 2 or more.")

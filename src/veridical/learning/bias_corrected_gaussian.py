@@ -20,7 +20,11 @@ from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold, how_many
+from veridical.learning.bias_corrected_columns import (
+    check_threshold,
+    how_many,
+    refuse_unknown,
+)
 from veridical.learning.bias_corrected_normal import low_normal
 
 #: Features may be far more telling than binary ones: r = 1/α up to this.
@@ -192,7 +196,17 @@ class BiasCorrectedGaussianNB(Corrected):
         """
         prior = Prior.checked(self.prior)
         df, squares = self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            ensure_min_samples=2,
+            ensure_all_finite=False,  # refused below, by column and row
+        )
+        refuse_unknown(
+            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
+        )
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -240,7 +254,12 @@ class BiasCorrectedGaussianNB(Corrected):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=False
+        )
+        refuse_unknown(
+            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
+        )
         values = (X[:, self._used] - self._centre) / self._scale
         parts = [
             self._mix(self._log_likelihood(values[start : start + _CHUNK]))
