@@ -98,6 +98,10 @@ def test_the_display_draws_counts_and_shares():
         "uncorrected",
     }
     mpl.pyplot.close(shown.figure_)
+    single = CalibrationDisplay.from_estimator(models["corrected"], X[40:], y[40:])
+    assert [t.label for t in single.tables] == ["BiasCorrectedNB"]
+    assert single.tables[0].bins == shown.tables[0].bins
+    mpl.pyplot.close(single.figure_)
     alone = CalibrationDisplay.from_predictions(y[:4], [0.2, 0.9, 0.4, 0.6], n_bins=2)
     assert [b.n for b in alone.tables[0].bins] == [2, 2]
     mpl.pyplot.close(alone.figure_)

@@ -83,6 +83,40 @@ class CalibrationDisplay:
         return cls([table]).plot(axes=axes)
 
     @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        n_bins: int = 10,
+        axes: Any = None,
+    ) -> Self:
+        """Draw one fitted classifier, on cases it has not seen.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted.
+        X, y : array-like
+            Test cases, of two classes.
+        name : str, optional
+            The name to show, by default that of its class.
+        n_bins : int, default=10
+            Number of equal intervals.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        one = {name or type(estimator).__name__: estimator}
+        return cls.from_estimators(one, X, y, n_bins=n_bins, axes=axes)
+
+    @classmethod
     def from_estimators(
         cls, estimators: Any, X: Any, y: Any, *, n_bins: int = 10, axes: Any = None
     ) -> Self:
