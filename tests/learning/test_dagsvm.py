@@ -49,7 +49,7 @@ def test_agrees_with_pairwise_svc_fed_through_a_naive_graph(
     expected, asked = oracle.predict(X, y, cases, C=C)
     assert set(asked) == {n_classes - 1}
     clear = np.all(np.abs(list(decisions.values())) > NEAR, axis=0)
-    assert clear.any()
+    assume(clear.any())
     np.testing.assert_array_equal(model.predict(cases)[clear], expected[clear])
 
 

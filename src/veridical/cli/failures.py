@@ -36,9 +36,21 @@ class Verbs(TyperGroup):
                 typer.echo("Stopped. Nothing was written.", err=True)
                 raise typer.Exit(130) from None
             except Exception as error:
+                if _was_interrupted(error):
+                    typer.echo("Stopped. Nothing was written.", err=True)
+                    raise typer.Exit(130) from None
                 if _is_about_usage(error) or os.environ.get(DEBUG):
                     raise
                 raise typer.Exit(_report(error)) from None
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether a Ctrl-C lies behind what some library made of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _is_about_usage(error: Exception) -> bool:
