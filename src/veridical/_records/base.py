@@ -69,7 +69,7 @@ class Interval(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DataSummary:
     """What a report needs to know of the data: its name, size, classes and columns."""
 
@@ -78,6 +78,10 @@ class DataSummary:
     n_features: int
     classes: Mapping[str, int]
     feature_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        size = f"{self.n_samples} cases, {self.n_features} features"
+        return f"DataSummary({self.name!r}, {size}, {len(self.classes)} classes)"
 
     @property
     def majority_share(self) -> float:

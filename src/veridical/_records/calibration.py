@@ -26,7 +26,7 @@ class MeasuredSize(NamedTuple):
     design: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """A test on data sets where neither side is better, by construction.
 
@@ -49,6 +49,11 @@ class Calibration:
     statistics: FloatArray
     accuracy: float
     settings: Mapping[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        size = self.size
+        rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
+        return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
     def p_value(self, statistic: float) -> float:
         """Share of the null that is at least as extreme, the observed one counted in.

@@ -124,7 +124,7 @@ class Truthfulness:
     better: Literal["in", "out", "same"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ForPapers):
     """Two selectors, one classifier or several, judged by one method or several.
 
@@ -183,6 +183,15 @@ class Comparison(ForPapers):
     settings: Mapping[str, str] = field(default_factory=dict)
     stability: Mapping[str, Mapping[Side, Interval]] = field(default_factory=dict)
     seconds: Mapping[Side, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        found = []
+        for method, verdict in self.verdicts.items():
+            winner = verdict.winner
+            who = "draw" if winner == "draw" else self.names[winner]
+            found.append(f"{method.upper()} {who} (p = {verdict.p_value:.3g})")
+        pair = " against ".join(self.names[side] for side in SIDES)
+        return f"Comparison({pair}: {', '.join(found)})"
 
     @property
     def scores(self) -> dict[str, dict[Side, FloatArray]]:

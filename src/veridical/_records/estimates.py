@@ -128,7 +128,7 @@ class Estimate:
         return _display().html(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates(ForPapers):
     """How accurate one learner is on one data set, by several methods.
 
@@ -152,6 +152,9 @@ class Estimates(ForPapers):
     estimates: tuple[Estimate, ...]
     truth: Estimate | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Estimates({self.learner}: {', '.join(map(repr, self.estimates))})"
 
     def save(self, path: str | Path) -> Path:
         """Write the estimates as one self-contained HTML page.

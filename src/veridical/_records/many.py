@@ -33,7 +33,7 @@ class PairVerdict(NamedTuple):
     verdict: Verdict
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ManyComparison(ForPapers):
     """Several selectors, one classifier or several, judged by one method or several.
 
@@ -86,6 +86,16 @@ class ManyComparison(ForPapers):
     alpha: float
     recommendation: str
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        found = []
+        for method, result in self.friedman.items():
+            ranks = zip(result.mean_ranks, self.names, strict=True)
+            order = ", ".join(f"{name} {rank:.1f}" for rank, name in sorted(ranks))
+            found.append(
+                f"{method.upper()} mean ranks {order} (p = {result.p_value:.3g})"
+            )
+        return f"ManyComparison({'; '.join(found)})"
 
     @property
     def scores(self) -> dict[str, FloatArray]:

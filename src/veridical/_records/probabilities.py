@@ -35,7 +35,7 @@ class Bin:
     observed: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CalibrationTable:
     """Predicted probabilities of one class beside what happened.
 
@@ -69,6 +69,10 @@ class CalibrationTable:
     log_loss: float
     squared_error: float
 
+    def __repr__(self) -> str:
+        errors = f"error {self.error:.3f}, expected {self.expected_error:.3f}"
+        return f"CalibrationTable({self.label}: {self.n} cases, {errors})"
+
     def to_frame(self) -> pd.DataFrame:
         """The table of the bins.
 
@@ -84,7 +88,7 @@ class CalibrationTable:
         return pd.DataFrame.from_records(rows, columns=names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Correction:
     """What correcting for feature selection changes on some data.
 
@@ -119,6 +123,9 @@ class Correction:
     alphas: Mapping[str, float]
     verdict: str
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
 
     def save(self, path: str | Path) -> Path:
         """Write it as one self-contained HTML page.

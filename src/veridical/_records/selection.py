@@ -41,7 +41,7 @@ class ClassResult:
     accuracy: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """Selected features, with the accuracy of selecting and learning as a whole.
 
@@ -92,6 +92,14 @@ class Selection:
     fold_alphas: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = [feature.name for feature in self.features[:5]]
+        more = len(self.features) - len(names)
+        listed = ", ".join(names) + (f" and {more} more" if more else "")
+        value, low, high = self.accuracy
+        accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
+        return f"Selection({self.selector}: {listed}; {accuracy})"
 
     def save(self, path: str | Path) -> Path:
         """Write the selection as one self-contained HTML page.

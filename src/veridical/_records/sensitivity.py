@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sensitivity:
     """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
 
@@ -51,6 +51,17 @@ class Sensitivity:
     recommendation: str
     recipe: str
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        pair = " against ".join(self.names[side] for side in SIDES)
+        right = {"in": 0, "out": 0}
+        for source in self.sources:
+            true = source.verdicts["truth"].winner
+            for method in right:
+                right[method] += source.set_verdicts[method].count(true)
+        n_sets = sum(len(source.set_verdicts["in"]) for source in self.sources)
+        found = f"of {n_sets} data sets IN told the truth on {right['in']}"
+        return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
     def to_frame(self) -> pd.DataFrame:
         """One row per source.

@@ -79,7 +79,7 @@ class Picture:
     band: Interval | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyReport:
     """What a study found, beside what its paper says.
 
@@ -105,6 +105,10 @@ class StudyReport:
     pictures: tuple[Picture, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"
+        return f"StudyReport({self.study}: {held})"
 
     def count(self, outcome: Outcome) -> int:
         """Count the findings that came out so."""
