@@ -1,5 +1,7 @@
 """IN and OUT on one data set: against an obvious loop, and what must not matter."""
 
+import re
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -8,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -17,6 +20,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -31,7 +35,7 @@ from veridical.comparison import (
     paired_t,
 )
 from veridical.datasets import make_linear, make_monks, make_random_labels
-from veridical.selection import FCBF, MRMR, ReliefF
+from veridical.selection import FCBF, MRMR, AnovaF, ReliefF
 
 NAMED = ["svm", "nb", "1nn", "tree"]
 MODELS = {
@@ -480,3 +484,30 @@ def test_a_search_goes_as_far_as_the_comparison_asks():
     )
     np.testing.assert_array_equal(record.selected["in"][0], deep.selected["in"][0])
     assert shallow.n_features_to_select == 2
+
+
+class Complainer(GaussianNB):
+    """A classifier that warns at every fit."""
+
+    def fit(self, X, y):
+        warnings.warn("It did not converge.", ConvergenceWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_models_warn_of_is_said_once(n_jobs):
+    X, y = make_linear(40, 20, random_state=0)
+    with pytest.warns(ConvergenceWarning) as caught:
+        compare(
+            AnovaF(),
+            ReliefF(),
+            X,
+            y,
+            classifier=Complainer(),
+            n_features=3,
+            random_state=0,
+            n_jobs=n_jobs,
+        )
+    said = [str(w.message) for w in caught if w.category is ConvergenceWarning]
+    assert len(said) == 1
+    assert re.fullmatch(r"It did not converge\. \(\d\d times\)", said[0])

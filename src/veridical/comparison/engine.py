@@ -8,7 +8,10 @@ chosen, the fitted models.
 
 from __future__ import annotations
 
+import threading
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +32,7 @@ from veridical.comparison.splits import Splits
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 Runner = Callable[[Iterable[Job]], list[Any]]
 Progress = Callable[[int, int], object]
+Said = tuple[type[Warning], str]
 
 
 # -- classifiers ---------------------------------------------------------------------
@@ -318,22 +322,40 @@ class Workers:
         self.progress = progress
         self.total = total
         self.done = 0
+        self.said: set[Said] = set()
 
     def __call__(self, jobs: Iterable[Job]) -> list[Any]:
-        """Do a series of jobs; the results come in the order of the jobs."""
+        """Do a series of jobs; the results come in the order of the jobs.
+
+        What their models warn of is said once, with the number of times.
+        """
         results = []
+        said: Counter[Said] = Counter()
         stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
         )
-        for result in stream:
+        for result, warned in stream:
             results.append(result)
+            said.update(warned)
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done, self.total)
+        for (category, text), times in said.items():
+            if (category, text) not in self.said:
+                often = f" ({times} times)" if times > 1 else ""
+                warnings.warn(text + often, category, stacklevel=4)
+        self.said |= set(said)
         return results
 
 
-def _on_one_thread(routine: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _on_one_thread(
+    routine: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Any, list[Said]]:
+    """Do one job; return its result and what was warned of meanwhile."""
     # BLAS sums in another order on another number of threads; one is always the same.
     with threadpool_limits(limits=1):
-        return routine(*arguments)
+        if threading.current_thread() is not threading.main_thread():
+            return routine(*arguments), []  # filters belong to all threads
+        with warnings.catch_warnings(record=True) as caught:
+            result = routine(*arguments)
+    return result, [(w.category, str(w.message)) for w in caught]
