@@ -109,10 +109,45 @@ def test_the_error_of_quick_distances_stays_within_its_bound():
     low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
     rows = np.arange(40)
     D = np.zeros((40, 40), dtype=np.float32)
-    sum_pairs(scale(table, rows, low, inverse, 1), D, rows, D, [(0, 40)], 1)
+    scaled = scale(table, rows, low, inverse, 1)
+    sum_pairs(scaled, D, rows, D, [(0, 40)], 1)
     exact = np.array(
         [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
     )
     plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
     np.testing.assert_allclose(exact, plain, rtol=1e-12)
-    assert 0 < np.abs(D - plain).max() < error_bound(3000, float(D.max()))
+    assert 0 < np.abs(D - plain).max() < error_bound(3000, scaled.reach, float(D.max()))
+
+
+def test_quick_distances_are_near_where_most_of_a_range_is_empty():
+    """One far case a column: the others lie close together at one end of the range."""
+    rng = np.random.default_rng(10)
+    table = rng.normal(size=(60, 400)) * 1e-3
+    table[np.arange(400) % 60, np.arange(400)] = rng.choice([-1e3, 1e3], 400)
+    y = np.arange(60) % 2
+    exact = oracle.relieff(table.T.tolist(), y.tolist(), [False] * 400, n_neighbors=3)
+    found = ReliefF(1, n_neighbors=3).fit(table, y).scores_
+    np.testing.assert_allclose(found, np.array(exact, dtype=float), atol=1e-13)
+
+
+@pytest.mark.parametrize("y", [Y, Y % 2], ids=["three classes", "two classes"])
+def test_sums_over_many_sets_are_those_of_each(y):
+    """Sets of one size share most pulls, those of other sizes must not spoil them."""
+    data = Labelled(X, np.zeros(7, dtype=bool), y, int(y.max()) + 1)
+    rows = [np.flatnonzero(np.arange(60) % 6 != f) for f in range(6)]
+    rows += [np.arange(60), np.arange(40), RNG.integers(0, 60, 60), np.arange(40, 60)]
+    relevance = ReliefRelevance(4)
+    many = relevance.scores(data, TrainSets.from_indices(rows, 60), 2)
+    for scores, chosen in zip(many, rows, strict=True):
+        alone = relevance.scores(data, TrainSets.from_indices([chosen], 60), 1)[0]
+        np.testing.assert_allclose(scores, alone, rtol=0, atol=1e-14)
+
+
+def test_a_range_too_large_for_a_double_tells_nothing():
+    table = X.copy()
+    table[:, 2] = np.where(np.arange(60) % 2, 1.7e308, -1.7e308)
+    fitted = ReliefF(3).fit(table, Y)
+    assert fitted.scores_[2] == 0.0
+    others = np.delete(np.arange(7), 2)
+    alone = ReliefF(3).fit(table[:, others], Y)
+    np.testing.assert_allclose(fitted.scores_[others], alone.scores_, atol=1e-14)

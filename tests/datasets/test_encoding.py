@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -193,6 +193,7 @@ def test_known_categories_match_across_dtypes(first, second):
     assert decoded == expected
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -297,6 +298,7 @@ WAYS = {
 }
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["b", "a", "", "ü", "zz", "z\x00", None]),

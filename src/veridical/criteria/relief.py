@@ -26,7 +26,8 @@ from veridical.kernels.distance import (
     sum_pairs,
 )
 from veridical.kernels.ranges import block_ranges
-from veridical.kernels.relief import Cases, find_pairs, sum_mixed, sum_numeric
+from veridical.kernels.relief import Cases, Pairs, find_pairs
+from veridical.kernels.relief_sums import sum_mixed, sum_numeric
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
@@ -54,6 +55,12 @@ class _Scales:
         """How much more a difference counts here; 0 where no two cases differ."""
         more = self.inverse[columns] - other.inverse[columns]
         return np.where(self.inverse[columns] > 0, more, 0.0)
+
+    def centre(self, mean: FloatArray, columns: IntArray) -> FloatArray:
+        """Values in the middle of these columns: near `mean`, within the range."""
+        low, inverse = self.low[columns], self.inverse[columns]
+        inverse = np.where(inverse > 0, inverse, np.inf)
+        return low + np.clip(np.nan_to_num(mean[columns] - low), 0.0, 1.0 / inverse)
 
     def take(self, columns: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return the scales of some columns, as kernels want them."""
@@ -115,7 +122,8 @@ class _Relief:
         self.tick = relevance.tick
         plain = ~data.nominal
         with np.errstate(over="ignore", invalid="ignore"):
-            plain[plain] = ~np.isnan(self.X.sum(axis=0)[plain])
+            self.mean = self.X.sum(axis=0) / np.float64(len(self.X))
+        plain[plain] = ~np.isnan(self.mean[plain])
         self.plain, self.mixed = np.flatnonzero(plain), np.flatnonzero(~plain)
         self.X_plain = self.X if plain.all() else self.X[:, self.plain]
         self.X_mixed = self.X[:, self.mixed].astype(np.float64)
@@ -149,8 +157,10 @@ class _Relief:
             high[:] = np.fmax.reduce(self.X, axis=0)[:, None]
             return low, high
 
+        present = np.ascontiguousarray(counts.T > 0)
+
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            block_ranges(block, counts, low[lo:hi], high[lo:hi])
+            block_ranges(block, present, low[lo:hi], high[lo:hi])
 
         map_blocks(work, self.X, self.n_threads)
         return low, high
@@ -166,9 +176,9 @@ class _Relief:
 
     def _all_pairs(
         self, numeric: SingleArray, mixed: FloatArray | None, batch: range
-    ) -> list[tuple[IntArray, FloatArray]]:
+    ) -> list[Pairs]:
         """Neighbour pairs of every set of a batch, sets side by side."""
-        found: dict[int, tuple[IntArray, FloatArray]] = {}
+        found: dict[int, Pairs] = {}
         each = max(1, self.n_threads // len(batch))  # threads for one set
 
         def work(s: int) -> None:
@@ -180,15 +190,17 @@ class _Relief:
     def _numeric_distances(self) -> SingleArray:
         """Quick distances of all rows over the complete numeric columns."""
         n, whole = len(self.X), self.scales[-1]
-        low, inverse = whole.low[self.plain], whole.inverse[self.plain]
-        Z = scale(self.X_plain, self.rows, low, inverse, self.n_threads)
+        centre = whole.centre(self.mean, self.plain)
+        inverse = whole.inverse[self.plain]
+        scaled = scale(self.X_plain, self.rows, centre, inverse, self.n_threads)
+        self.reach = scaled.reach
         D, same = np.zeros((n, n), dtype=np.float32), np.arange(n)
         each = 4 * self.n_threads
         steps = 1 if self.tick is None else SLICES
         pieces = pairs_evenly(n, steps * each)
         for first in range(0, steps * each, each):
             # D is its own base: a pair is read before it is filled, and never after.
-            sum_pairs(Z, D, same, D, pieces[first : first + each], self.n_threads)
+            sum_pairs(scaled, D, same, D, pieces[first : first + each], self.n_threads)
             if self.tick is not None:
                 self.tick()
         return D
@@ -210,23 +222,26 @@ class _Relief:
         n_threads: int,
     ) -> tuple[SingleArray, float]:
         """Distances as training set `s` measures them, and how far they may be off."""
-        scales, whole, columns = self.scales[s], self.scales[-1], self.plain
-        stretch = scales.stretch(whole, columns)
+        scales, whole = self.scales[s], self.scales[-1]
+        stretch = scales.stretch(whole, self.plain)
         changed = np.flatnonzero(stretch)
+        D, reach = numeric, 0.0
         if changed.size or here.size < len(numeric):
             X = np.take(self.X_plain, changed, axis=1)
-            low, stretch = scales.low[columns[changed]], stretch[changed]
-            Z = scale(X, self.rows[here], low, stretch, n_threads)
-            D = np.empty((here.size, here.size), dtype=np.float32)
+            centre = scales.centre(self.mean, self.plain[changed])
+            scaled = scale(X, self.rows[here], centre, stretch[changed], n_threads)
+            D, reach = np.empty((here.size, here.size), dtype=np.float32), scaled.reach
             pieces = pairs_evenly(here.size, 4 * n_threads)
-            sum_pairs(Z, numeric, here, D, pieces, n_threads)
-        else:
-            D = numeric
+            sum_pairs(scaled, numeric, here, D, pieces, n_threads)
         if mixed is not None:
             rows = self.rows[here]
             more = self._as_measured(mixed, s, n_threads)[np.ix_(rows, rows)]
             D = D + more.astype(np.float32)
-        return D, error_bound(columns.size + changed.size, float(D.max(initial=0.0)))
+        largest = float(D.max(initial=0.0))
+        return D, (
+            error_bound(self.plain.size, self.reach, largest)
+            + error_bound(changed.size, reach, largest)
+        )
 
     def _as_measured(self, mixed: FloatArray, s: int, n_threads: int) -> FloatArray:
         """Distances over nominal and incomplete columns in training set `s`."""
@@ -246,8 +261,8 @@ class _Relief:
         mixed: FloatArray | None,
         s: int,
         n_threads: int,
-    ) -> tuple[IntArray, FloatArray]:
-        """Neighbour pairs of one set as keys ``i * n + j`` (i ≤ j), and their pull."""
+    ) -> Pairs:
+        """Neighbour pairs of one set; cases are called by their place in `rows`."""
         here = np.flatnonzero(self.counts[s])
         scales = self.scales[s]
         cases = Cases(
@@ -269,30 +284,21 @@ class _Relief:
             n_threads,
         )
 
-    def _sum(
-        self,
-        batch: range,
-        pairs: list[tuple[IntArray, FloatArray]],
-        result: FloatArray,
-    ) -> None:
+    def _sum(self, batch: range, pairs: list[Pairs], result: FloatArray) -> None:
         """Add up what the pairs of a batch of sets say of every column."""
-        n = len(self.X)
         if self.plain.size:
-            union = np.unique(np.concatenate([keys for keys, _ in pairs]))
-            force = np.zeros((union.size, len(pairs)))
-            for k, (keys, pull) in enumerate(pairs):
-                force[np.searchsorted(union, keys), k] = pull
-            first, second = self.rows[union // n], self.rows[union % n]
-            total = sum_numeric(self.X_plain, first, second, force, self.n_threads)
-            for s, sums in zip(batch, total, strict=True):
-                result[s, self.plain] = sums * self.scales[s].inverse[self.plain]
-        if self.mixed.size:
-            for s, (keys, pull) in zip(batch, pairs, strict=True):
-                first, second = self.rows[keys // n], self.rows[keys % n]
-                scales = self.scales[s].take(self.mixed)
-                result[s, self.mixed] = sum_mixed(
-                    self.X_mixed, *scales, first, second, pull
+            sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
+            result[batch.start : batch.stop, self.plain] = sums
+        for s, each in zip(batch, pairs, strict=True):
+            scales = self.scales[s]
+            # Where no two cases differ there is no range, and nothing to divide by it.
+            with np.errstate(invalid="ignore"):
+                scaled = np.where(scales.inverse > 0, result[s] * scales.inverse, 0.0)
+            if self.mixed.size:
+                scaled[self.mixed] = sum_mixed(
+                    self.X_mixed, self.rows, *scales.take(self.mixed), each
                 )
+            result[s] = scaled / self.queries[s].sum()
 
 
 def _writeable(values: NDArray[np.floating]) -> NDArray[np.floating]:

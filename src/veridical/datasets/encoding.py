@@ -7,7 +7,7 @@ numpy arrays, pandas or polars data frames, lists of rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +119,8 @@ def encode(
         raise InputError(
             "X is a sparse matrix, but a dense table is needed here; use X.toarray()."
         )
+    if isinstance(X, np.ndarray):  # narwhals would look long before it lets it pass
+        return _encode_array(_as_matrix(X), categorical_features, categories, name)
     if isinstance(X, pd.DataFrame):
         _refuse_repeated(X.columns)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -131,7 +133,10 @@ def _encode_array(
     X: NDArray[Any], categorical_features: Any, known: Categories | None, name: str
 ) -> Encoded:
     n_features = X.shape[1]
-    labels = [f"Column {j} of {name}" for j in range(n_features)]
+
+    def label(j: Any) -> str:
+        return f"Column {j} of {name}"
+
     if known is None:
         nominal = choose_nominal(
             categorical_features, n_features, None, np.zeros(n_features, dtype=bool)
@@ -150,20 +155,20 @@ def _encode_array(
         else:
             values = np.empty(X.shape, order="F")
             for j in np.flatnonzero(~nominal):
-                values[:, j] = _numbers(X[:, j], labels[j])
+                values[:, j] = _numbers(X[:, j], label(j))
     categories: list[NDArray[Any] | None] = [None] * n_features
     rest = nominal
     if known is None and nominal.any() and X.dtype.str in _COUNTED:
         values, rest = _code_small_integers(X, values, nominal, categories)
     for j in np.flatnonzero(rest):
         column = _object_if_text(X[:, j])
-        codes, categories[j] = _codes(column, known[j] if known else None, labels[j])
+        codes, categories[j] = _codes(column, known[j] if known else None, label(j))
         # A column that already holds its own codes need not be written (nor X copied).
         if values is X and not np.array_equal(codes, column, equal_nan=True):
             values = X.copy(order="K")
         if values is not X:
             values[:, j] = codes
-    _refuse_infinite(values, labels)
+    _refuse_infinite(values, label)
     return Encoded(values, nominal, tuple(categories), None)
 
 
@@ -207,7 +212,10 @@ def _encode_frame(
     names = frame.columns
     n_samples, n_features = frame.shape
     _refuse_empty(n_samples, n_features)
-    labels = [f"Column {show(column)} of {name}" for column in names]
+
+    def label(j: Any) -> str:
+        return f"Column {show(names[j])} of {name}"
+
     by_dtype, is_number, is_single = _kinds(frame)
     if known is None:
         nominal = choose_nominal(categorical_features, n_features, names, by_dtype)
@@ -225,13 +233,13 @@ def _encode_frame(
     categories: list[NDArray[Any] | None] = [None] * n_features
     for j, series in _columns(frame, np.flatnonzero(nominal)):
         values[:, j], categories[j] = _codes_of(
-            series, known[j] if known else None, labels[j]
+            series, known[j] if known else None, label(j)
         )
     for j in np.flatnonzero(~is_number & ~nominal).tolist():
         column = frame[:, j].to_numpy()
-        values[:, j] = _numbers(_object_if_text(column), labels[j])
+        values[:, j] = _numbers(_object_if_text(column), label(j))
     if not nominal.all():  # codes are finite
-        _refuse_infinite(values, labels)
+        _refuse_infinite(values, label)
     feature_names = None
     if all(isinstance(name, str) for name in names):
         feature_names = np.array(names, dtype=object)
@@ -415,7 +423,7 @@ def _refuse_empty(n_samples: int, n_features: int) -> None:
             )
 
 
-def _refuse_infinite(values: NDArray[Any], labels: Sequence[str]) -> None:
+def _refuse_infinite(values: NDArray[Any], label: Callable[[Any], str]) -> None:
     with np.errstate(all="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return  # the common case: one pass, no temporary
@@ -426,7 +434,7 @@ def _refuse_infinite(values: NDArray[Any], labels: Sequence[str]) -> None:
             j = start + int(np.flatnonzero(where.any(axis=0))[0])
             row = int(np.flatnonzero(np.isinf(values[:, j]))[0])
             raise InputError(
-                f"{labels[j]} holds an infinite value (row {row}); replace it by "
+                f"{label(j)} holds an infinite value (row {row}); replace it by "
                 "a finite number or by NaN for missing."
             )
 

@@ -6,18 +6,25 @@ and exact ones in double precision, for the few pairs on which something hangs.
 | symbol  | meaning                                                        | shape  |
 |---------|----------------------------------------------------------------|--------|
 | X       | cases as they are; complete numeric columns                    | (n, p) |
-| Z       | cases scaled to differences of at most 1, single precision     | (m, p) |
+| Z       | cases scaled to differences of at most 1, single precision;    | (m, q) |
+|         | zeros fill the last columns up to a multiple of `WIDTH`        |        |
+| sums    | Σ of a row of Z                                                | (m,)   |
 | rows    | which rows of X (or of `base`) the rows of Z are               | (m,)   |
 | low     | least value of a column                                        | (p,)   |
+| centre  | a value in the middle of a column                              | (p,)   |
 | inverse | 1 / range of a column, 0 for a constant one                    | (p,)   |
 | factor  | what a difference in a column is multiplied by                 | (p,)   |
 | n_vals  | number of values of a nominal column, 0 for a numeric one      | (p,)   |
 | D       | distances                                                      | (m, m) |
+
+Quick distances use ``|a − b| = a + b − 2 min(a, b)``: the sums of rows are known, so a
+pair costs a minimum and a fused multiply–add, which processors do side by side, where
+difference, absolute value and sum would wait for each other.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,53 +35,86 @@ from veridical.kernels.threads import run, spans
 
 SingleArray = NDArray[np.float32]
 
-ROWS = 4  # rows whose distances to another row are summed side by side
-TILE = 1024  # columns of a sum; five rows of a tile fit the first-level cache
+ROWS = 4  # rows whose distances to two others are summed side by side
+WIDTH = 16  # numbers that the widest registers hold
+TILE = 1024  # columns of a sum; six rows of a tile fit the first-level cache
 
 _REORDER = {"reassoc", "contract", "nsz"}
 _ROUNDING = 2.0**-24  # half a unit in the last place of single precision
+_MINUS_TWO = np.float32(-2.0)
 
 
-def error_bound(n_columns: int, largest: float) -> float:
-    """How far a quick distance over columns of `Z` can lie from the exact one.
+class Scaled(NamedTuple):
+    """Cases in single precision, Σ z and the largest Σ |z| of their rows."""
 
-    A scaled value is off by half a unit in the last place, and so is a difference of
-    two; a sum of m terms of size D in any order by less than m halves of a unit of D.
+    Z: SingleArray
+    sums: FloatArray
+    reach: float
+
+
+def error_bound(n_columns: int, reach: float, largest: float) -> float:
+    """How far a quick distance of up to `largest` can lie from the exact one.
+
+    A scaled value is off by half a unit in its last place. A sum of m terms is off by
+    at most m halves of a unit of the sum of their sizes, and the sizes are
+    ``2 |min(a, b)| ≤ |a| + |b| + |a − b|``. Sums over tiles are added in double
+    precision.
     """
-    terms = TILE + n_columns / TILE + 8
-    return 2 * _ROUNDING * n_columns + terms * _ROUNDING * largest
+    terms = min(n_columns, TILE) + 8
+    return terms * _ROUNDING * (2 * reach + largest)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _scale(
     X: Any,
     rows: IntArray,
-    low: FloatArray,
+    centre: FloatArray,
     factor: FloatArray,
     lo: int,
     hi: int,
     Z: SingleArray,
+    sums: FloatArray,
+    sizes: FloatArray,
 ) -> None:
+    p = X.shape[1]
     for i in range(lo, hi):
-        x = X[rows[i]]
-        for c in range(x.size):
-            move = np.float64(x[c]) - low[c]
-            Z[i, c] = move * factor[c] if factor[c] > 0 else 0.0
+        x, z = X[rows[i]], Z[i]
+        for c in range(p):
+            move = np.float64(x[c]) - centre[c]
+            z[c] = move * factor[c] if factor[c] > 0 else 0.0
+        z[p:] = 0.0
+        total, size = 0.0, 0.0
+        for c in range(p):
+            total += z[c]
+            size += abs(z[c])
+        sums[i], sizes[i] = total, size
+
+
+def _aligned(n_rows: int, width: int) -> SingleArray:
+    """Room for rows that begin with a cache line, so that no register spans two."""
+    room = np.empty((n_rows + 1) * width, dtype=np.float32)
+    skip = -room.ctypes.data % (4 * WIDTH) // 4
+    return room[skip : skip + n_rows * width].reshape(n_rows, width)
 
 
 def scale(
-    X: Any, rows: IntArray, low: FloatArray, factor: FloatArray, n_threads: int
-) -> SingleArray:
-    """``(X[rows] - low) * factor`` in single precision."""
-    Z = np.empty((len(rows), X.shape[1]), dtype=np.float32)
-    pieces = spans(len(rows), n_threads, 64)
-    run(_scale, [(X, rows, low, factor, *piece, Z) for piece in pieces], n_threads)
-    return Z
+    X: Any, rows: IntArray, centre: FloatArray, factor: FloatArray, n_threads: int
+) -> Scaled:
+    """``(X[rows] - centre) * factor`` in single precision."""
+    m, width = len(rows), -(-X.shape[1] // WIDTH) * WIDTH
+    Z = _aligned(m, width)
+    sums, sizes = np.empty((2, m))
+    fixed = X, rows, centre, factor
+    pieces = spans(m, n_threads, 64)
+    run(_scale, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads)
+    return Scaled(Z, sums, float(sizes.max(initial=0.0)))
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def _sum_pairs(
     Z: SingleArray,
+    sums: FloatArray,
+    minus_two: float,
     base: SingleArray,
     rows: IntArray,
     lo: int,
@@ -82,7 +122,7 @@ def _sum_pairs(
     D: SingleArray,
 ) -> None:
     m, p = Z.shape
-    total = np.empty((m, ROWS), dtype=np.float32)
+    total = np.empty((m + 1, ROWS))  # one more row: the last pair may reach over
     for first in range(lo, hi, ROWS):
         total[first:] = 0.0
         for f in range(0, p, TILE):
@@ -91,28 +131,40 @@ def _sum_pairs(
             b = Z[min(first + 1, m - 1), f:g]
             c = Z[min(first + 2, m - 1), f:g]
             d = Z[min(first + 3, m - 1), f:g]
-            for j in range(first + 1, m):
-                z = Z[j, f:g]
-                at, bt = np.float32(0.0), np.float32(0.0)
-                ct, dt = np.float32(0.0), np.float32(0.0)
+            for j in range(first + 1, m, 2):
+                y, z = Z[j, f:g], Z[min(j + 1, m - 1), f:g]
+                ay = by = cy = dy = np.float32(0.0)
+                az = bz = cz = dz = np.float32(0.0)
                 for t in range(z.size):
-                    at += abs(a[t] - z[t])
-                    bt += abs(b[t] - z[t])
-                    ct += abs(c[t] - z[t])
-                    dt += abs(d[t] - z[t])
-                total[j, 0] += at
-                total[j, 1] += bt
-                total[j, 2] += ct
-                total[j, 3] += dt
+                    ay += minus_two * (a[t] if a[t] < y[t] else y[t])
+                    by += minus_two * (b[t] if b[t] < y[t] else y[t])
+                    cy += minus_two * (c[t] if c[t] < y[t] else y[t])
+                    dy += minus_two * (d[t] if d[t] < y[t] else y[t])
+                    az += minus_two * (a[t] if a[t] < z[t] else z[t])
+                    bz += minus_two * (b[t] if b[t] < z[t] else z[t])
+                    cz += minus_two * (c[t] if c[t] < z[t] else z[t])
+                    dz += minus_two * (d[t] if d[t] < z[t] else z[t])
+                total[j, 0] += ay
+                total[j, 1] += by
+                total[j, 2] += cy
+                total[j, 3] += dy
+                total[j + 1, 0] += az
+                total[j + 1, 1] += bz
+                total[j + 1, 2] += cz
+                total[j + 1, 3] += dz
         for i in range(first, min(first + ROWS, hi)):
-            known = base[rows[i]]
-            for j in range(i, m):
-                D[i, j] = known[rows[j]] + total[j, i - first]
+            known, mine, out = base[rows[i]], total[:, i - first], D[i]
+            out[i] = known[rows[i]]
+            for j in range(i + 1, m):
+                out[j] = known[rows[j]] + (sums[i] + sums[j] + mine[j])
+        # Side by side: the other half of D is written in pieces of a cache line.
+        for j in range(first + 1, m):
+            for i in range(first, min(first + ROWS, hi, j)):
                 D[j, i] = D[i, j]
 
 
 def sum_pairs(
-    Z: SingleArray,
+    scaled: Scaled,
     base: SingleArray,
     rows: IntArray,
     D: SingleArray,
@@ -123,7 +175,8 @@ def sum_pairs(
 
     `pieces` are the runs of rows i to work on; each takes all j ≥ i.
     """
-    run(_sum_pairs, [(Z, base, rows, *piece, D) for piece in pieces], n_threads)
+    fixed = scaled.Z, scaled.sums, _MINUS_TWO, base, rows
+    run(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)

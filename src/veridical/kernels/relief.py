@@ -1,4 +1,4 @@
-"""ReliefF: who are the neighbours, and how do features differ from them?
+"""ReliefF: who are the neighbours?
 
 Rows of D are the cases of one training set, sorted by class, so that each class is a
 run of rows.
@@ -10,9 +10,10 @@ run of rows.
 | counts  | how often a case occurs in the training set                     | (m,)    |
 | queries | how often a case is asked for its neighbours                    | (m,)    |
 | bounds  | class k is rows ``bounds[k]:bounds[k + 1]``                     | (K + 1,)|
-| kind    | is j a neighbour of i: no, within the k-th one, as far as it    | (m, m)  |
-| force   | weight of a neighbour of i in class c within the k-th           | (m, K)  |
-| share   | part of that for a neighbour as far as the k-th                 | (m, K)  |
+| names   | what the cases are called in all training sets, ascending       | (m,)    |
+| places  | how many neighbours are wanted of a class                       |         |
+| pull    | weight of the difference between two cases, times the number of |         |
+|         | cases asked: the same in training sets of different sizes       |         |
 
 Neighbours at the same distance as the k-th share the places that are left, so that
 the weights do not depend on the order of the rows: what one gets on average by
@@ -21,27 +22,37 @@ breaking such ties at random.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.distance import (
-    SingleArray,
-    difference,
-    mixed_distance,
-    numeric_distance,
-)
+from veridical.kernels.distance import SingleArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 
 # Distances closer than this (relatively) are equal.
 TIE = 1e-11
-TILE = 256
-PAIRS = 4
+# How far beyond the k-th neighbour of the case before one looks for those of the next,
+# in widths of the shell that its neighbours fill, and how often one looks further.
+MARGIN = 0.3
+STEPS = 4
 
-NO, WITHIN, BORDER = 0, 1, 2
+
+class Pairs(NamedTuple):
+    """Neighbour pairs ``first[t] ≤ second[t]`` of a training set, and their pull."""
+
+    first: IntArray
+    second: IntArray
+    pull: FloatArray
+
+
+def join(parts: Sequence[Pairs]) -> Pairs:
+    """Put several lists of pairs one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return Pairs(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Cases(NamedTuple):
@@ -56,6 +67,14 @@ class Cases(NamedTuple):
     rows: IntArray
 
 
+class _Some(NamedTuple):
+    """Room for some cases: who, how far, how many of each."""
+
+    who: IntArray
+    distance: FloatArray
+    weight: FloatArray
+
+
 @njit(cache=True, nogil=True)
 def _exact(cases: Cases, i: int, j: int) -> float:
     a, b = cases.rows[i], cases.rows[j]
@@ -65,45 +84,65 @@ def _exact(cases: Cases, i: int, j: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _radius(
-    distance: Any,
-    weight: FloatArray,
+def _shell(some: _Some, n: int, k: float, best: _Some) -> tuple[float, float]:
+    """Least distance of n cases, and the distance within which they have weight k."""
+    near, heavy = best.distance, best.weight
+    kept, total, bar = 0, 0.0, np.inf
+    for t in range(n):
+        d, w = some.distance[t], some.weight[t]
+        if d >= bar:
+            continue
+        at = kept
+        while at > 0 and near[at - 1] > d:
+            near[at], heavy[at] = near[at - 1], heavy[at - 1]
+            at -= 1
+        near[at], heavy[at] = d, w
+        kept += 1
+        total += w
+        while total - heavy[kept - 1] >= k:
+            kept -= 1
+            total -= heavy[kept]
+        if total >= k:
+            bar = near[kept - 1]
+    return near[0], near[kept - 1]
+
+
+@njit(cache=True, nogil=True)
+def _bar(row: SingleArray, places: float, guess: float, step: float) -> float:
+    """A distance within which more cases lie than there are places, or infinity."""
+    for _ in range(STEPS):
+        bar, n = np.float32(guess), np.int32(0)
+        for d in row:
+            n += np.int32(d <= bar)
+        if n > places:
+            return guess
+        guess, step = guess + step, 2 * step
+    return np.inf
+
+
+@njit(cache=True, nogil=True)
+def _within(
+    row: SingleArray,
+    counts: FloatArray,
     lo: int,
     hi: int,
     me: int,
-    k: float,
-    guess: float,
-) -> float:
-    """Distance within which cases ``lo:hi`` have weight `k`; `me` counts once less.
-
-    Cases beyond `guess` are not looked at, unless it proves too small.
-    """
-    size = min(int(np.ceil(k)), hi - lo)
-    near, heavy = np.empty(size + 1), np.empty(size + 1)
-    while True:
-        kept, total, bar = 0, 0.0, guess
-        for j in range(lo, hi):
-            d = distance[j]
-            if d >= bar:
-                continue
-            w = weight[j] - (j == me)
-            if w <= 0:
-                continue
-            at = kept
-            while at > 0 and near[at - 1] > d:
-                near[at], heavy[at] = near[at - 1], heavy[at - 1]
-                at -= 1
-            near[at], heavy[at] = d, w
+    bar: float,
+    some: _Some,
+) -> int:
+    """Collect the cases of ``lo:hi`` up to `bar` away; `me` counts once less."""
+    n = 0
+    for j in range(lo, hi):
+        some.who[n] = j
+        n += row[j] <= bar
+    kept = 0
+    for t in range(n):
+        j = some.who[t]
+        w = counts[j] - (j == me)
+        if w > 0:
+            some.who[kept], some.distance[kept], some.weight[kept] = j, row[j], w
             kept += 1
-            total += w
-            while total - heavy[kept - 1] >= k:
-                kept -= 1
-                total -= heavy[kept]
-            if total >= k:
-                bar = near[kept - 1]
-        if total >= k:
-            return near[kept - 1]
-        guess = np.inf
+    return kept
 
 
 @njit(cache=True, nogil=True)
@@ -116,50 +155,81 @@ def _neighbours_in(
     error: float,
     counts: FloatArray,
     cases: Cases,
-    kind: NDArray[np.uint8],
-    work: FloatArray,
+    near: _Some,
+    open_: _Some,
+    spare: _Some,
     guess: float,
-) -> tuple[float, float]:
-    """Mark the neighbours of case i among cases ``lo:hi``.
+    step: float,
+) -> tuple[int, float, float]:
+    """Neighbours of case i among cases ``lo:hi``, with the places that each gets.
 
-    Return the border's share, and the distance of the k-th. Quick distances
-    settle all but the cases near the k-th; for these the exact ones are taken, unless
-    all of them find a place.
+    Return how many, the first of `near`, and where to look for those of the next case.
+    Quick distances settle all but the cases near the k-th; for these the exact ones are
+    taken, unless all of them find a place.
     """
-    row, exact, weight, who = D[i], work[0], work[1], work[2]
-    quick = _radius(row, counts, lo, hi, i, places, guess)
+    row = D[i]
+    bar = _bar(row[lo:hi], places, guess, step)
+    n = _within(row, counts, lo, hi, i, bar, near)
+    least, quick = _shell(near, n, places, spare)
     sure, limit = quick - 2 * error, quick + 2 * error
-    inside, doubtful, near = 0.0, 0.0, 0
-    for j in range(lo, hi):
-        if row[j] > limit:
-            continue
-        w = counts[j] - (j == i)
-        if w <= 0:
-            continue
-        if row[j] < sure:
-            kind[i, j] = WITHIN
+    if limit > bar:
+        n = _within(row, counts, lo, hi, i, limit, near)
+    found, n_open, inside, doubtful = 0, 0, 0.0, 0.0
+    for t in range(n):
+        j, w = near.who[t], near.weight[t]
+        if near.distance[t] < sure:
+            near.who[found], near.weight[found] = j, w
             inside += w
-        else:
-            who[near], weight[near] = j, w
+            found += 1
+        elif near.distance[t] <= limit:
+            open_.who[n_open], open_.weight[n_open] = j, w
             doubtful += w
-            near += 1
-    if doubtful == places - inside:
-        for t in range(near):
-            kind[i, int(who[t])] = WITHIN
-        return 0.0, quick
-    for t in range(near):
-        exact[t] = _exact(cases, i, int(who[t]))
-    radius = _radius(exact, weight, 0, near, -1, places - inside, np.inf)
-    slack = TIE * radius
+            n_open += 1
+    left = places - inside
+    if doubtful == left:
+        radius = np.inf
+    else:
+        for t in range(n_open):
+            open_.distance[t] = _exact(cases, i, open_.who[t])
+        _, radius = _shell(open_, n_open, left, spare)
+    found = _give(open_, n_open, radius, left, near, found)
+    return found, limit + MARGIN * (quick - least), quick - least
+
+
+@njit(cache=True, nogil=True)
+def _give(
+    some: _Some, n: int, radius: float, places: float, near: _Some, found: int
+) -> int:
+    """Add the cases within `radius` to the neighbours; those as far as it share."""
+    low, high = radius - TIE * radius, radius + TIE * radius
     border = 0.0
-    for t in range(near):
-        if exact[t] < radius - slack:
-            kind[i, int(who[t])] = WITHIN
-            inside += weight[t]
-        elif exact[t] <= radius + slack:
-            kind[i, int(who[t])] = BORDER
-            border += weight[t]
-    return (places - inside) / border, quick
+    if radius < np.inf:
+        for t in range(n):
+            if some.distance[t] < low:
+                places -= some.weight[t]
+            elif some.distance[t] <= high:
+                border += some.weight[t]
+    for t in range(n):
+        if radius < np.inf and some.distance[t] > high:
+            continue
+        w = some.weight[t]
+        if radius < np.inf and some.distance[t] >= low:
+            w *= places / border
+        near.who[found], near.weight[found] = some.who[t], w
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _room(n: int) -> _Some:
+    return _Some(np.empty(n + 1, dtype=np.intp), np.empty(n + 1), np.empty(n + 1))
+
+
+@njit(cache=True, nogil=True)
+def _longer(values: Any, size: int) -> Any:
+    more = np.empty(size, dtype=values.dtype)
+    more[: values.size] = values
+    return more
 
 
 @njit(cache=True, nogil=True)
@@ -171,26 +241,26 @@ def _find(
     bounds: IntArray,
     k: int,
     cases: Cases,
+    names: IntArray,
     lo: int,
     hi: int,
-    kind: NDArray[np.uint8],
-    force: FloatArray,
-    share: FloatArray,
-) -> None:
-    n_classes = bounds.size - 1
-    work = np.empty((3, counts.size))
+) -> Pairs:
+    """Each case ``lo:hi`` with each of its neighbours, by the names of both."""
+    n_classes, m = bounds.size - 1, counts.size
+    near, open_, spare = _room(m), _room(m), _room(m)
     size = np.zeros(n_classes)
     for c in range(n_classes):
         size[c] = counts[bounds[c] : bounds[c + 1]].sum()
-    n, asked = size.sum(), queries.sum()
-    # The k-th neighbour of the case before, and a little: few are nearer than that.
-    guess = np.full(n_classes, np.inf)
-    mine = 0
+    n = size.sum()
+    room = (hi - lo) * n_classes * (k + 1)
+    first, second = np.empty((2, room), dtype=np.intp)
+    pull = np.empty(room)
+    guess, step = np.full(n_classes, np.inf), np.zeros(n_classes)
+    at, mine = 0, 0
     for i in range(lo, hi):
         while i >= bounds[mine + 1]:
             mine += 1
             guess[:] = np.inf
-        kind[i] = NO
         if queries[i] == 0:
             continue
         for c in range(n_classes):
@@ -198,56 +268,66 @@ def _find(
             if available <= 0:
                 continue
             places = min(float(k), available)
-            here = bounds[c], bounds[c + 1]
-            share[i, c], radius = _neighbours_in(
+            begin, end = bounds[c], bounds[c + 1]
+            found, guess[c], step[c] = _neighbours_in(
                 i,
-                here[0],
-                here[1],
+                begin,
+                end,
                 places,
                 D,
                 error,
                 counts,
                 cases,
-                kind,
-                work,
+                near,
+                open_,
+                spare,
                 guess[c],
+                step[c],
             )
-            guess[c] = 1.05 * radius
-            force[i, c] = queries[i] / (asked * places)
-            force[i, c] *= -1.0 if c == mine else size[c] / (n - size[mine])
+            force = queries[i] / places
+            force *= -1.0 if c == mine else size[c] / (n - size[mine])
+            if at + found > pull.size:
+                room = 2 * (at + found)
+                first, second = _longer(first, room), _longer(second, room)
+                pull = _longer(pull, room)
+            for t in range(found):
+                j = near.who[t]
+                first[at], second[at] = names[min(i, j)], names[max(i, j)]
+                pull[at] = force * near.weight[t]
+                at += 1
+    return Pairs(first[:at], second[:at], pull[:at])
 
 
 @njit(cache=True, nogil=True)
-def _collect(
-    kind: NDArray[np.uint8],
-    counts: FloatArray,
-    label: IntArray,
-    force: FloatArray,
-    share: FloatArray,
-    names: IntArray,
-    base: int,
-) -> tuple[IntArray, FloatArray]:
-    m, found = counts.size, 0
-    for i in range(m):
-        for j in range(i, m):
-            found += (kind[i, j] | kind[j, i]) != NO
-    keys, pull = np.empty(found, dtype=np.intp), np.empty(found)
+def _both_ways(pairs: Pairs, n: int) -> Pairs:
+    """Add up the pulls of pairs that occur twice, order pairs by their first case."""
+    found = pairs.pull.size
+    start = np.zeros(n + 1, dtype=np.intp)
+    for t in range(found):
+        start[pairs.first[t] + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    order, end = np.empty(found, dtype=np.intp), start[:-1].copy()
+    for t in range(found):
+        i = pairs.first[t]
+        order[end[i]] = t
+        end[i] += 1
+    first, second = np.empty((2, found), dtype=np.intp)
+    pull = np.empty(found)
+    place = np.full(n, -1, dtype=np.intp)  # of a pair (i, j), at or after that of i
     at = 0
-    for i in range(m):
-        for j in range(i, m):
-            there, back = kind[i, j], kind[j, i]
-            if (there | back) == NO:
-                continue
-            total = 0.0
-            if there != NO:
-                w = force[i, label[j]] * (counts[j] - (i == j))
-                total += w if there == WITHIN else w * share[i, label[j]]
-            if back != NO and i != j:
-                w = force[j, label[i]] * counts[i]
-                total += w if back == WITHIN else w * share[j, label[i]]
-            keys[at], pull[at] = names[i] * base + names[j], total
-            at += 1
-    return keys, pull
+    for i in range(n):
+        here = at
+        for u in range(start[i], start[i + 1]):
+            t = order[u]
+            j = pairs.second[t]
+            if place[j] >= here:
+                pull[place[j]] += pairs.pull[t]
+            else:
+                place[j] = at
+                first[at], second[at], pull[at] = i, j, pairs.pull[t]
+                at += 1
+    return Pairs(first[:at], second[:at], pull[:at])
 
 
 def find_pairs(
@@ -259,96 +339,20 @@ def find_pairs(
     k: int,
     cases: Cases,
     names: IntArray,
-    base: int,
+    n_names: int,
     n_threads: int,
-) -> tuple[IntArray, FloatArray]:
-    """Neighbour pairs as ascending keys ``names[i] * base + names[j]``, and their pull.
+) -> Pairs:
+    """Neighbour pairs of one training set, each once, ordered by the first case.
 
-    A pull is the weight of the difference between i and j in the result. Cases have
-    ascending names, the same in all training sets.
+    Cases have ascending names below `n_names`, the same in all training sets.
     """
-    m, n_classes = len(D), bounds.size - 1
-    kind = np.empty((m, m), dtype=np.uint8)
-    force, share = np.zeros((2, m, n_classes))
-    fixed = D, error, counts, queries, bounds, k, cases
-    pieces = spans(m, 4 * n_threads, 16)
-    run(_find, [(*fixed, *piece, kind, force, share) for piece in pieces], n_threads)
-    label = np.repeat(np.arange(n_classes), np.diff(bounds))
-    return _collect(kind, counts, label, force, share, names, base)
+    found: dict[int, Pairs] = {}
+    fixed = D, error, counts, queries, bounds, k, cases, names
 
+    def work(lo: int, hi: int) -> None:
+        found[lo] = _find(*fixed, lo, hi)
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _sum_numeric(
-    X: Any,
-    first: IntArray,
-    second: IntArray,
-    force: FloatArray,
-    lo: int,
-    hi: int,
-    total: FloatArray,
-) -> None:
-    n_pairs, n_sets = force.shape
-    gap = np.empty((PAIRS, TILE))
-    for f in range(lo, hi, TILE):
-        g = min(f + TILE, hi)
-        for start in range(0, n_pairs, PAIRS):
-            held = min(PAIRS, n_pairs - start)
-            for q in range(held):
-                a, b = X[first[start + q], f:g], X[second[start + q], f:g]
-                for c in range(a.size):
-                    gap[q, c] = abs(np.float64(a[c]) - np.float64(b[c]))
-            for s in range(n_sets):
-                out = total[s, f:g]
-                if held == PAIRS:
-                    # Four at a time: a sum is fetched and put back once for all.
-                    w0, w1 = force[start, s], force[start + 1, s]
-                    w2, w3 = force[start + 2, s], force[start + 3, s]
-                    for c in range(out.size):
-                        out[c] += (w0 * gap[0, c] + w1 * gap[1, c]) + (
-                            w2 * gap[2, c] + w3 * gap[3, c]
-                        )
-                else:
-                    for q in range(held):
-                        w = force[start + q, s]
-                        for c in range(out.size):
-                            out[c] += w * gap[q, c]
-
-
-def sum_numeric(
-    X: Any,
-    first: IntArray,
-    second: IntArray,
-    force: FloatArray,
-    n_threads: int,
-) -> FloatArray:
-    """Σ over pairs of force × |difference|, for every training set and column.
-
-    The pairs ``first[t], second[t]`` serve all training sets; pair t has the force
-    ``force[t, s]`` in set s, 0 where it is no pair of neighbours.
-    """
-    total = np.zeros((force.shape[1], X.shape[1]))
-    pieces = spans(X.shape[1], 4 * n_threads, TILE)
-    jobs = [(X, first, second, force, lo, hi, total) for lo, hi in pieces]
-    run(_sum_numeric, jobs, n_threads)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def sum_mixed(
-    X: FloatArray,
-    low: FloatArray,
-    inverse: FloatArray,
-    n_vals: IntArray,
-    first: IntArray,
-    second: IntArray,
-    force: FloatArray,
-) -> FloatArray:
-    """Σ over pairs of force × diff for columns with missing or nominal values."""
-    total = np.zeros(X.shape[1])
-    for t in range(first.size):
-        i, j = first[t], second[t]
-        for c in range(X.shape[1]):
-            total[c] += force[t] * difference(
-                X[i, c], X[j, c], low[c], inverse[c], n_vals[c]
-            )
-    return total
+    pieces = spans(len(D), 1 if n_threads == 1 else 4 * n_threads, 16)
+    run(work, pieces, n_threads)
+    parts = [found[lo] for lo, _ in pieces]
+    return _both_ways(join(parts), n_names)

@@ -278,6 +278,8 @@ def _first_column(data: Labelled, ability: str) -> int | None:
 
 def _booleans_as_numbers(X: Any) -> Any:
     """Take true and false for 1 and 0, as ``pandas.get_dummies`` means them."""
+    if isinstance(X, np.ndarray):
+        return X
     names = list(getattr(X, "columns", ()))
     if len(set(names)) < len(names):
         return X  # `encode` says which names are repeated
