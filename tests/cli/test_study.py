@@ -16,8 +16,9 @@ from tests.experiments.synthetic import Grid
 from typer.testing import CliRunner
 
 from veridical import papers
+from veridical._records import InputError
 from veridical.cli import app, watching
-from veridical.experiments import Counts, Progress, Serial, Writer
+from veridical.experiments import Counts, Progress, Serial, Store, Writer
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.study import Cell, Recipe
 
@@ -123,6 +124,8 @@ def test_a_specification_from_a_file(run, grid, tmp_path):
         (["in-vs-out", "--jobs", "0"], ["0 processes"]),
         (["in-vs-out", "--seed", "-1"], ["--seed -1"]),
         (["in-vs-out", "--spec", "no.toml"], ["no.toml cannot be read"]),
+        (["in-vs-out", "--spec", "a.toml", "--seed", "1"], ["leave out --seed"]),
+        (["in-vs-out", "--spec", "a.toml", "--scale", "paper"], ["leave out --scale"]),
         (["in-vs-out", "--store", "no/s.sqlite"], ["make the folder first"]),
     ],
 )
@@ -152,26 +155,45 @@ def test_a_second_runner_is_told_who_holds_the_store(run, grid, tmp_path):
     assert f"process {os.getpid()} on " in result.stderr
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+def is_begun(store):
+    return store.exists()
+
+
+def has_rows(store):
+    if not store.exists():
+        return False
+    try:
+        with Store(store) as opened:
+            return len(opened) > 0
+    except InputError:
+        return False  # it is only being made
+
+
+@pytest.mark.parametrize("sign", [is_begun, has_rows])
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
     command = ["study", "run", "in-vs-out", "--where", "source=monks-2"]
+    store = tmp_path / "in-vs-out.sqlite"
     with subprocess.Popen(
         [sys.executable, "-c", "from veridical.cli import main; main()", *command],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     ) as process:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not list(tmp_path.glob("*-wal")):
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        while process.poll() is None and not sign(store):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
         began = time.monotonic()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
 
     assert time.monotonic() - began < 10
     assert process.returncode == 130, err
-    assert "pending" in out
+    with Store(store) as opened:
+        assert f"planned 384 = ok {len(opened)} + failed 0 + pending" in out
+        assert sign is is_begun or len(opened) > 0
     assert "To go on: veridical study run in-vs-out --where source=monks-2" in out
+    assert err == ""
 
 
 # ---- what is shown meanwhile -----------------------------------------------------

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from tests.experiments.synthetic import Grid, GridSpec
 
 from veridical.experiments import Plan, Recipe, content_hash, derive_seed
-from veridical.experiments.keys import canonical, cell_key, digest, recipe_digest
+from veridical.experiments.keys import (
+    canonical,
+    cell_key,
+    digest,
+    recipe_digest,
+    write_coordinates,
+)
+from veridical.experiments.stored_keys import StoredKeys
 
 finite = st.dictionaries(
     st.text(min_size=1, max_size=5),
@@ -33,6 +40,27 @@ def test_different_cells_have_different_keys(one, other):
     assert (cell_key(one, "r") == cell_key(other, "r")) == (
         canonical(one) == canonical(other)
     )
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False),
+    lambda values: (
+        st.lists(values, max_size=3)
+        | st.dictionaries(st.text(max_size=3), values, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5) | st.integers(), anything, max_size=5))
+def test_coordinates_are_written_as_canonical_json(cell):
+    try:
+        expected = canonical(cell)
+    except (TypeError, ValueError) as error:  # names of two kinds, infinities
+        with pytest.raises(type(error)):
+            write_coordinates(cell)
+    else:
+        assert write_coordinates(cell) == expected
 
 
 def test_a_key_is_the_hash_of_canonical_json():
@@ -102,3 +130,22 @@ def test_seeds_differ():
     }
 
     assert len(seeds) >= 2999  # 3000 draws of 32 bits: a collision is a 1 in 1000 event
+
+
+# Keys that begin alike: of two letters, so that the first eight bytes are often equal.
+alike = st.sets(
+    st.builds(
+        lambda start, end: bytes([start] * 8 + [0] * 20) + end.to_bytes(4),
+        st.integers(0, 2),
+        st.integers(0, 6),
+    )
+)
+
+
+@given(alike, alike)
+def test_a_set_of_keys_is_a_set(known, asked):
+    stored = StoredKeys.of([sorted(known, reverse=True)])
+
+    found = stored.contain(list(asked))
+
+    assert found.tolist() == [key in known for key in asked]

@@ -12,7 +12,7 @@ import time
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical.experiments import Processes, Serial, Store, run_study, verify
+from veridical.experiments import Processes, Serial, Store, run_study, store, verify
 
 RUN = """
 import sys
@@ -95,6 +95,34 @@ def test_a_signal_saves_what_is_finished(tmp_path, number):
     assert 20 <= count(path) < 300
 
 
+class Interrupted(Grid):
+    """Gets a Ctrl-C while it is being planned."""
+
+    def units(self, spec):
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().units(spec)
+
+
+def test_a_signal_while_the_store_is_made_is_one_too(tmp_path, monkeypatch):
+    def upgrade(connection, version):
+        os.kill(os.getpid(), signal.SIGINT)
+        upgrade_as_ever(connection, version)
+
+    upgrade_as_ever = store.upgrade
+    monkeypatch.setattr(store, "upgrade", upgrade)
+    check_nothing_done(run_study(Grid(), GridSpec(), tmp_path / "s.sqlite"))
+    assert count(tmp_path / "s.sqlite") == 0
+
+
+def test_a_signal_while_planning_is_one_too(tmp_path):
+    check_nothing_done(run_study(Interrupted(), GridSpec(), tmp_path / "s.sqlite"))
+
+
+def check_nothing_done(report):
+    assert report.stopped == "signal"
+    assert str(report.counts) == "planned 50 = ok 0 + failed 0 + pending 50"
+
+
 @pytest.mark.slow
 def test_fifty_kills_of_the_whole_group(tmp_path, canonical):
     path, spec, generator = (
@@ -104,10 +132,13 @@ def test_fifty_kills_of_the_whole_group(tmp_path, canonical):
     )
     rows, lost, at_work = 0, 0, 0
     began = time.monotonic()
-    for _ in range(50):
+    for number in range(50):
         with start(path, spec.n_units, 0.06) as process:
-            # From the first import to the middle of a batch.
-            time.sleep(generator.uniform(0.2, 6.0))
+            if number % 2:  # somewhere in the work, however busy the machine is
+                wait_for_rows(path, rows + 1, process)
+                time.sleep(generator.uniform(0.0, 1.5))
+            else:  # from the first import to the middle of a batch
+                time.sleep(generator.uniform(0.2, 6.0))
             assert process.poll() is None  # it was killed, it did not finish
             os.killpg(process.pid, signal.SIGKILL)
         now = count(path)
@@ -123,7 +154,7 @@ def test_fifty_kills_of_the_whole_group(tmp_path, canonical):
         f"3000 cells were there before the last run; {lost} lost; {seconds:.0f} s"
     )
     assert lost == 0
-    assert at_work >= 15
+    assert at_work >= 25
     assert str(report.counts) == "planned 3000 = ok 3000 + failed 0 + pending 0"
     assert count(path) == 3000  # no cell twice
     assert verify(path).ok

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veridical.cli import study_options as options
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
@@ -22,49 +24,9 @@ app = typer.Typer(
     help="Run a paper's experiment: it can be stopped at any time and goes on later.",
 )
 
-_Name = Annotated[str, typer.Argument(help="The study, see veridical study list.")]
-_Scale = Annotated[
-    str, typer.Option(metavar="SCALE", help="How much of it: smoke, laptop or paper.")
-]
-_Spec = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="A TOML file that says what is varied, instead of a scale.",
-        show_default=False,
-    ),
-]
-_Store = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help=r"Where the results are kept. \[default: NAME.sqlite]",
-        show_default=False,
-    ),
-]
-_Where = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COORDINATE=VALUE",
-        help="Only these cells, selector=relieff say; may be given more than once.",
-        show_default=False,
-    ),
-]
-_Seed = Annotated[int, typer.Option(help="Decides all that is left to chance.")]
-_Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write what was found as a page, beside what the paper says.",
-        show_default=False,
-    ),
-]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-_File = Annotated[Path, typer.Argument(metavar="STORE", help="The store.")]
-
 
 @app.command("list")
-def list_studies(as_json: _Json = False) -> None:
+def list_studies(as_json: options.Json = False) -> None:
     """Which studies are there?"""
     from veridical.papers import available
 
@@ -78,11 +40,11 @@ def list_studies(as_json: _Json = False) -> None:
 
 @app.command()
 def run(
-    name: _Name,
-    scale: _Scale = "smoke",
-    spec: _Spec = None,
-    store: _Store = None,
-    where: _Where = None,
+    name: options.Name,
+    scale: options.Scale = None,
+    spec: options.Spec = None,
+    store: options.Store = None,
+    where: options.Where = None,
     jobs: Annotated[int, typer.Option(help="Processes at work; -1: all cores.")] = 1,
     dask: Annotated[
         str | None,
@@ -92,7 +54,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    seed: _Seed = 0,
+    seed: options.Seed = None,
     limit_time: Annotated[
         str | None,
         typer.Option(
@@ -116,8 +78,8 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try failed cells once more.")
     ] = False,
-    out: _Out = None,
-    as_json: _Json = False,
+    out: options.Out = None,
+    as_json: options.Json = False,
 ) -> None:
     """Run a study, or go on with it: what the store holds is not computed again.
 
@@ -133,45 +95,47 @@ def run(
 
     study = _find(name)
     study_report.check_page(study, out)
-    chosen = _spec(study, scale, spec, seed)
+    chosen = options.read_spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
     conditions = parse_where(where or [])
     limits = Limits(
-        _seconds(limit_cell, "--limit-cell"), _bytes(limit_memory, "--limit-memory")
+        options.seconds(limit_cell, "--limit-cell"),
+        options.size(limit_memory, "--limit-memory"),
     )
-    time_allowed = _seconds(limit_time, "--limit-time") if limit_time else None
-    with watching(name) as watch:
-        report = _in_words(
-            run_study,
-            study,
-            chosen,
-            path,
-            executor=_executor(jobs, dask, limits),
-            where=conditions,
-            retry_failed=retry_failed,
-            limit_seconds=time_allowed,
-            watch=watch,
-        )
-    stopped = report.stopped == "signal"
-    found = None if stopped else study_report.find(study, chosen, path)
-    _tell(report, path, as_json, study_report.as_json(found, out) if as_json else {})
-    if not as_json:
-        study_report.tell(found, out)
-    if report.stopped == "signal":
+    time_allowed = options.seconds(limit_time, "--limit-time") if limit_time else None
+    with _told():
+        with watching(name) as watch:
+            report = run_study(
+                study,
+                chosen,
+                path,
+                executor=_executor(jobs, dask, limits),
+                where=conditions,
+                retry_failed=retry_failed,
+                limit_seconds=time_allowed,
+                watch=watch,
+            )
+        stopped = report.stopped == "signal"
+        found = None if stopped else study_report.find(study, chosen, path)
+        more = study_report.as_json(found, out) if as_json else {}
+        _tell(report, path, as_json, more)
+        if not as_json:
+            study_report.tell(found, out)
+    if stopped:
         raise typer.Exit(130)
     raise typer.Exit(1 if report.counts.failed else 0)
 
 
 @app.command()
 def show(
-    name: _Name,
-    scale: _Scale = "smoke",
-    spec: _Spec = None,
-    store: _Store = None,
-    where: _Where = None,
-    seed: _Seed = 0,
-    out: _Out = None,
-    as_json: _Json = False,
+    name: options.Name,
+    scale: options.Scale = None,
+    spec: options.Spec = None,
+    store: options.Store = None,
+    where: options.Where = None,
+    seed: options.Seed = None,
+    out: options.Out = None,
+    as_json: options.Json = False,
 ) -> None:
     """What does a study vary, how far is it, and what has it found?"""
     from veridical.cli import study_report
@@ -180,7 +144,7 @@ def show(
     study = _find(name)
     study_report.check_page(study, out)
     path = store or Path(f"{name}.sqlite")
-    chosen: Any = _spec(study, scale, spec, seed)
+    chosen: Any = options.read_spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
     absent = study_report.absences(study, path)
     conditions = parse_where(where or [])
@@ -222,7 +186,7 @@ def show(
 
 
 @app.command()
-def verify(store: _File, as_json: _Json = False) -> None:
+def verify(store: options.File, as_json: options.Json = False) -> None:
     """Is everything in a store as it was written? Exit status 1 if it is not."""
     from dataclasses import asdict
 
@@ -247,7 +211,7 @@ def verify(store: _File, as_json: _Json = False) -> None:
 
 @app.command()
 def export(
-    store: _File,
+    store: options.File,
     out: Annotated[
         Path,
         typer.Option(help="Where to: .csv, .parquet, .json or .jsonl."),
@@ -271,7 +235,7 @@ def export(
 
 @app.command()
 def watch(
-    store: _File,
+    store: options.File,
     port: Annotated[
         int, typer.Option(help="Where on this machine; 0 takes any that is free.")
     ] = 0,
@@ -312,19 +276,6 @@ def _refuse_if_held(path: Path) -> None:
         WriterLock(path).release()
 
 
-def _spec(study: Any, scale: str, path: Path | None, seed: int) -> Any:
-    from veridical._records import InputError
-    from veridical.experiments import SCALES
-
-    if path is not None:
-        return study.spec.from_toml(path)
-    if scale not in SCALES:
-        raise InputError(f"There is no scale {scale!r}; use {', '.join(SCALES)}.")
-    if seed < 0:
-        raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
-    return study.plan(scale, seed)
-
-
 def _executor(jobs: int, dask: str | None, limits: Any) -> Executor:
     import os
 
@@ -337,38 +288,13 @@ def _executor(jobs: int, dask: str | None, limits: Any) -> Executor:
     return Cluster(None if dask == "local" else dask, jobs, limits)
 
 
-_UNITS = {
-    "time": {"s": 1, "m": 60, "h": 3600, "d": 86400},
-    "size": {"k": 2**10, "m": 2**20, "g": 2**30},
-}
-
-
-def _quantity(text: str, option: str, kind: str, examples: str) -> float:
-    from veridical._records import InputError
-
-    units = _UNITS[kind]
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]?)", text.strip().lower())
-    if match is None or (match[2] and match[2] not in units) or float(match[1]) == 0:
-        raise InputError(f"{option} {text} is no {kind}; write {examples}.")
-    return float(match[1]) * units.get(match[2], 1)
-
-
-def _seconds(text: str, option: str) -> float:
-    return _quantity(text, option, "time", "90s, 30m or 8h")
-
-
-def _bytes(text: str | None, option: str) -> int | None:
-    if text is None:
-        return None
-    return int(_quantity(text, option, "size", "500M or 4G"))
-
-
-def _in_words(work: Any, *arguments: Any, **options: Any) -> RunReport:
+@contextmanager
+def _told() -> Iterator[None]:
     """Tell what stopped the engine in a sentence; no bad input, so status 1."""
     from veridical.experiments import StoreError, WorkerError
 
     try:
-        return work(*arguments, **options)
+        yield
     except (StoreError, WorkerError) as error:
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         raise typer.Exit(1) from None

@@ -34,6 +34,9 @@ _encoder = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
 
+# Names of coordinates in their order, each with what is written before its value.
+_layouts: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+
 
 def canonical(value: Any) -> str:
     """Write a value as the one JSON text that stands for it.
@@ -65,8 +68,42 @@ def cell_key(cell: Mapping[str, Any], recipe: str) -> bytes:
     recipe : str
         ``recipe_digest`` of everything else the result depends on.
     """
-    text = f'{{"cell":{_encoder.encode(cell)},"recipe":"{recipe}"}}'
+    text = f'{{"cell":{write_coordinates(cell)},"recipe":"{recipe}"}}'
     return hashlib.sha256(text.encode()).digest()
+
+
+def write_coordinates(cell: Mapping[str, Any]) -> str:
+    """Write coordinates as `canonical` does, in half the time.
+
+    A plan of a million cells writes a million of them, and nearly all are texts and
+    whole numbers.
+    """
+    layout = _layouts.get(tuple(cell))
+    if layout is None:
+        layout = _lay_out(cell)
+    parts = []
+    for start, name in layout:
+        value = cell[name]
+        kind = type(value)
+        if kind is int:
+            parts.append(f"{start}{value}")
+        elif kind is str:
+            parts.append(start + _encoder.encode(value))
+        else:
+            return _encoder.encode(cell)
+    return "".join(parts) + "}" if parts else _encoder.encode(cell)
+
+
+def _lay_out(cell: Mapping[str, Any]) -> list[tuple[str, str]]:
+    layout = []
+    if all(type(name) is str for name in cell):
+        layout = [
+            (("," if i else "{") + _encoder.encode(name) + ":", name)
+            for i, name in enumerate(sorted(cell))
+        ]
+    if len(_layouts) < 1000:  # a study has one or a few; nothing grows for ever
+        _layouts[tuple(cell)] = layout
+    return layout
 
 
 def recipe_digest(text: str) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from veridical._records import InputError
+import numpy as np
+
+from veridical._records import InputError, IntArray
 from veridical.datasets.wording import did_you_mean, listed
 from veridical.experiments.keys import cell_key, recipe_digest
 from veridical.experiments.outcomes import Task
@@ -14,6 +16,8 @@ from veridical.experiments.stored_keys import StoredKeys
 from veridical.experiments.study import Cell, Study, Unit
 
 Where = Mapping[str, frozenset[str]]
+
+_BATCH = 5000  # keys that are looked up together
 
 
 @dataclass(frozen=True)
@@ -97,27 +101,32 @@ class Plan:
 
     def _count(self) -> Counts:
         planned = ok = failed = 0
-        for _, keys in self._grid():
+        for sizes, keys in self._batches():
             known = self.stored.contain(keys)
-            n_known = int(known.sum())
-            n_failed = self._count_failed(keys)
+            bad = self.stored.have_failed(keys)
             planned += len(keys)
-            failed += n_failed
-            ok += n_known - n_failed
-            again = n_failed if self.retry_failed else 0
-            self._open.append(n_known - again < len(keys))
+            failed += int(bad.sum())
+            ok += int(known.sum() - bad.sum())
+            to_do = ~known | bad if self.retry_failed else ~known
+            before = np.concatenate([[0], np.cumsum(to_do)])
+            ends = np.cumsum(sizes)
+            self._open += (before[ends] > before[ends - sizes]).tobytes()
         if planned == 0:
             self._refuse_nothing()
         return Counts(planned, ok, failed)
 
-    def _count_failed(self, keys: Sequence[bytes]) -> int:
-        if not self.stored.failed:
-            return 0
-        return sum(key in self.stored.failed for key in keys)
-
-    def _grid(self) -> Iterator[tuple[Unit, Sequence[bytes]]]:
+    def _batches(self) -> Iterator[tuple[IntArray, list[bytes]]]:
+        """Keys of many units together, with the number of cells of each unit."""
+        sizes: list[int] = []
+        keys: list[bytes] = []
         for unit in self._units():
-            yield unit, self._keys(unit.cells)
+            sizes.append(len(unit.cells))
+            keys += self._keys(unit.cells)
+            if len(keys) + len(sizes) >= _BATCH:
+                yield np.array(sizes), keys
+                sizes, keys = [], []
+        if sizes:
+            yield np.array(sizes), keys
 
     def _units(self) -> Iterator[Unit]:
         for unit in self.study.units(self.spec):
@@ -169,12 +178,16 @@ class Plan:
     @property
     def keys(self) -> StoredKeys:
         """The keys of all planned cells."""
-        return StoredKeys.of(keys for _, keys in self._grid())
+        return StoredKeys.of(keys for _, keys in self._batches())
 
     def tasks(self) -> Iterator[Task]:
         """Go through what is to be done, unit by unit, without the cells that are."""
+        left = sum(self._open)
         for unit, is_open in zip(self._units(), self._open, strict=True):
+            if not left:
+                return
             if is_open:
+                left -= 1
                 yield self._task(unit)
 
     def _task(self, unit: Unit) -> Task:

@@ -97,17 +97,19 @@ def run_study(
         If the store cannot be written.
     """
     began = time.monotonic()
-    with Writer(path) as store, _stopped_by_signals() as stop:
+    # Signals first: from here on a Ctrl-C ends the run in order, whatever it meets.
+    with _stopped_by_signals() as stop, Writer(path) as store:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
         progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
         reason: Literal["signal", "time"] | None = None
-        if progress.left:
+        halt = _Halt(stop, began, limit_seconds)
+        halt.check()
+        if progress.left and not halt.event.is_set():
             store.begin_run(study=study.name, spec=_to_json(spec))
-            halt = _Halt(stop, began, limit_seconds)
             work = (executor or Processes()).run(study, plan.tasks(), halt.event)
             _save(work, store, progress, halt, watch)
-            if progress.left and halt.event.is_set():
-                reason = "signal" if stop.is_set() else "time"
+        if progress.left and halt.event.is_set():
+            reason = "signal" if stop.is_set() else "time"
     seconds = time.monotonic() - began
     return RunReport(
         progress.counts, progress.computed, seconds, progress.working, reason

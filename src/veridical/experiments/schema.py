@@ -134,7 +134,8 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
         connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 

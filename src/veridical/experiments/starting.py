@@ -14,9 +14,13 @@ import time
 import traceback
 import warnings
 from contextlib import suppress
+from functools import cache
 from typing import IO, Protocol
 
+import numpy as np
+
 from veridical.experiments.worker import ONE_THREAD, serve
+from veridical.kernels.columns import column_block
 
 CAN_FORK = sys.platform.startswith("linux")
 
@@ -57,8 +61,19 @@ def start_anew(complaints: IO[bytes]) -> Process:
     )
 
 
+@cache
+def _load_for_all() -> None:
+    """Load what every copy would otherwise load for itself.
+
+    With its first kernel, whichever it is, numba imports a hundred modules of its own;
+    that takes several times as long as a kernel does.
+    """
+    column_block(np.zeros((1, 1)), 0, 1)
+
+
 def start_copy(complaints: IO[bytes]) -> Process:
     """Fork this process; `complaints` gets the copy's last words."""
+    _load_for_all()
     tasks, to_child = os.pipe()
     from_child, results = os.pipe()
     with warnings.catch_warnings():

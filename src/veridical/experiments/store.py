@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from veridical._records import InputError
 from veridical.experiments.checksums import chain, row_check
-from veridical.experiments.keys import canonical
+from veridical.experiments.keys import canonical, write_coordinates
 from veridical.experiments.lock import WriterLock
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.schema import (
@@ -304,7 +304,7 @@ class Writer(Store):
                     outcome.attempt,
                     self._run,
                     recipes[recipe],
-                    canonical(outcome.cell.coordinates),
+                    write_coordinates(outcome.cell.coordinates),
                     outcome.status,
                     outcome.values,
                     outcome.detail,

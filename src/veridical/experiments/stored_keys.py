@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -66,7 +67,31 @@ class StoredKeys:
         """Tell which of some keys are among these."""
         if self.known.size == 0 or not keys:
             return np.zeros(len(keys), dtype=bool)
-        asked = np.array(keys, dtype=_TYPE)
-        place = np.searchsorted(self.known, asked)
+        raw = b"".join(keys)
+        asked = np.frombuffer(raw, dtype=_TYPE)
+        place = np.searchsorted(self._beginnings, _beginnings(raw))
         place[place == self.known.size] = 0
-        return np.asarray(self.known[place] == asked, dtype=bool)
+        found = np.asarray(self.known[place] == asked, dtype=bool)
+        # Two keys that begin alike are rare; then only whole ones tell where to look.
+        alike = ~found & (self._beginnings[place] == _beginnings(raw))
+        if alike.any():
+            place = np.searchsorted(self.known, asked[alike])
+            place[place == self.known.size] = 0
+            found[alike] = self.known[place] == asked[alike]
+        return found
+
+    def have_failed(self, keys: Sequence[bytes]) -> BoolArray:
+        """Tell which of some keys belong to cells that have failed."""
+        if not self.failed:
+            return np.zeros(len(keys), dtype=bool)
+        return np.array([key in self.failed for key in keys], dtype=bool)
+
+    @cached_property
+    def _beginnings(self) -> NDArray[np.uint64]:
+        """The first eight bytes as numbers, which are found faster than bytes are."""
+        return _beginnings(self.known)
+
+
+def _beginnings(keys: Any) -> NDArray[np.uint64]:
+    words = np.frombuffer(keys, dtype=">u8").reshape(-1, KEY_SIZE // 8)
+    return words[:, 0].astype(np.uint64)
