@@ -56,7 +56,7 @@ def test_the_page_says_how_far_it_is(server, store):
     assert f"in-vs-out is at {share}\N{NO-BREAK SPACE}%: {state['ok']} of" in page
     assert 'http-equiv="refresh"' in page
     assert headers["Cache-Control"] == "no-store"
-    assert "<script" not in page
+    assert "connect-src 'self'" in page
 
 
 def test_findings_and_the_whole_report(server):

@@ -596,8 +596,8 @@ def test_the_page_says_what_was_found():
         # pessimism on Vehicle, and the true accuracy there: 60.0 is close to 60.11
         "Of 39 findings of the paper, 2 are reproduced, 0 are not, 37 are open.",
         "The paper's findings",
-        "Table 1: the data and the true accuracies",
         "Vehicle",
+        "Table 1: the data and the true accuracies",
         "Method and provenance",
     ]
     assert "−6.0 (−6.4 to −5.6) points, 50 runs" in found.text

@@ -35,7 +35,7 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
-        if self._open and self._open[-1] != "style":
+        if self._open and self._open[-1] not in ("style", "script"):
             self.words.append(data)
         if self._open and self._open[-1] in ("h1", "h2", "h3"):
             level, text = self.headings[-1]

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.report import audit_records as records
-from tests.report.browser import needs_browser, visit
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page, elements
 
@@ -163,7 +162,7 @@ def test_page_without_findings(tmp_path):
     text = report.save(records.audit(), tmp_path / "page.html").read_text("utf-8")
     assert "nothing was found" in text
     assert "Columns in common" not in text
-    assert "<h2>Against random labels</h2>" in text
+    assert ">Against random labels</h2>" in text
 
 
 def test_notebook_fragment():
@@ -191,12 +190,3 @@ def test_hostile_names_make_no_element(tmp_path):
     harmless = count(tuple(f"name {i}" for i in range(7)))
     for start in range(0, len(PAYLOADS) - 7, 7):
         assert count(PAYLOADS[start : start + 7]) == harmless
-
-
-@needs_browser
-def test_page_opens_without_requests_or_messages(tmp_path):
-    page = report.save(records.leaky(), tmp_path / "page.html")
-    seen = visit(page, tmp_path)
-    assert seen.console == []
-    assert seen.requests == []
-    assert "Selected first, and selected inside" in seen.dom

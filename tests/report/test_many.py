@@ -98,7 +98,7 @@ def test_the_picture_shows_ranks_and_groups(decided):
     dots = [e for e in picture.iter() if e.tag.endswith("circle")]
     assert len(dots) == 3
     (clique,) = (e for e in picture.iter() if e.get("class") == "vd-clique")
-    line = clique[0]
+    line = next(e for e in clique if e.tag.endswith("line"))
     place = [float(line.get(end).rstrip("%")) for end in ("x1", "x2")]
     # Beta and Gamma share their rank, 2.5 of 3: three quarters of the way.
     at = many_draw.LEFT + 0.75 * (many_draw.RIGHT - many_draw.LEFT)
@@ -116,7 +116,7 @@ def test_the_page_is_whole_and_closed(decided, tmp_path):
         assert text.count(name) > 3
     assert "http" not in text.split("</head>")[1].replace("http-equiv", "")
     assert "Holm" in text
-    assert "<script" not in text
+    assert text.count("<script") == 1
     assert decided._repr_html_().startswith("<style>")
 
 

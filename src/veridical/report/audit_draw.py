@@ -62,16 +62,15 @@ def _lane(summary: AuditSummary, lane: LaneSummary, scale: draw.Scale) -> Markup
     draw._level(svg, "chance", summary["data"]["chance"], scale, 2, bottom)
     if piles:
         group = ET.SubElement(svg, "g", {"class": "vd-null"})
-        for x, level in piles:
-            ET.SubElement(
-                group,
-                "circle",
-                {
-                    "cx": draw._share(x),
-                    "cy": f"{ground - spacing * level:g}",
-                    "r": f"{DOT:g}",
-                },
-            )
+        for value, (x, level) in zip(sorted(lane["null"]), piles, strict=True):
+            dot = {
+                "cx": draw._share(x),
+                "cy": f"{ground - spacing * level:g}",
+                "r": f"{DOT:g}",
+            }
+            mark = ET.SubElement(group, "circle", dot)
+            words = f"labels in random order: {percent(value)}"
+            ET.SubElement(mark, "title").text = words
     _mark(svg, lane, scale, top - 8)
     return draw._markup(svg)
 
@@ -91,9 +90,12 @@ def _mark(svg: ET.Element, lane: LaneSummary, scale: draw.Scale, y: float) -> No
     side = SIDES[lane["protocol"]]
     a = lane["accuracy"]
     group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    words = f"{lane['label']}, true labels: {percent(a['value'])}"
     if a["low"] is not None and a["high"] is not None:
+        words += f" ({percent_range(a['low'], a['high'])})"
         draw._whiskers(group, scale.x(a["low"]), scale.x(a["high"]), y)
     x = scale.x(a["value"])
     draw._dot(group, side, x, y, 6)
+    ET.SubElement(group, "title").text = words
     label = f"{lane['label']} {percent(a['value'])}"
     draw._text(group, x, y - 13, label, draw._anchor(x, 12))

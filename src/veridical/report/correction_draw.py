@@ -18,6 +18,8 @@ from veridical.report.numbers import percent
 LEFT, RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the width
 TOP, HEIGHT, GAP, BARS, AXIS = 12, 200, 26, 44, 22
 SIDES: tuple[Side, Side] = ("a", "b")
+#: Both models often promise the same; side by side their intervals can be told apart.
+DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
 
 
 def calibration(summary: CorrectionSummary) -> Markup:
@@ -61,7 +63,7 @@ def _points(svg: ET.Element, side: Side, model: CalibrationSummary) -> None:
         low, high = one["observed_low"], one["observed_high"]
         if predicted is None or observed is None or low is None or high is None:
             continue
-        x = _x(predicted)
+        x = _x(predicted) + DODGE[side]
         mark = ET.SubElement(group, "g")
         ET.SubElement(mark, "title").text = (
             f"{model['label']}: {one['n']} cases, {percent(predicted)} promised, "
@@ -94,7 +96,7 @@ def _counts(
         middle = (left + right) / 2
         _text(group, middle, floor - height - 4, str(one["n"]), "middle")
     _text(group, LEFT - 1, floor - 2, "cases", "end")
-    _text(group, LEFT, floor + 14, model["label"], "start")
+    _text(group, LEFT + 0.8, floor + 14, model["label"], "start")
 
 
 def _x(probability: float) -> float:

@@ -192,7 +192,9 @@ def _estimate(
         ).text = f"{bounds['kind']}: {percent_range(bounds['low'], bounds['high'])}"
         low, high = scale.x(bounds["low"]), scale.x(bounds["high"])
         _whiskers(row, low, high, y + MORE_ROW * i)
-    _dot(group, side, scale.x(estimate["value"]), y, 6)
+    mark = ET.SubElement(group, "g")
+    ET.SubElement(mark, "title").text = label
+    _dot(mark, side, scale.x(estimate["value"]), y, 6)
 
 
 def _band(summary: Summary, method: MethodSummary, scale: Scale) -> Markup:
@@ -333,6 +335,10 @@ def _mean(
     up: int,
 ) -> None:
     group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    ET.SubElement(group, "title").text = (
+        f"{_short(summary['names'][side])}, mean {percent(mean['value'])} "
+        f"({percent_range(mean['low'], mean['high'])}), n = {mean['n']}"
+    )
     if mean["low"] is not None and mean["high"] is not None:
         _whiskers(group, scale.x(mean["low"]), scale.x(mean["high"]), y)
     x = scale.x(mean["value"])

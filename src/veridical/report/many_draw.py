@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from veridical.report.draw import _anchor, _canvas, _dot, _line, _markup, _short, _text
 from veridical.report.many_schema import ManyMethod, ManySummary
+from veridical.report.numbers import percent
 
 LEFT, RIGHT = 4.0, 96.0  # rank 1 and the last rank, in per cent of the width
 TOP, ROW, BAR, AXIS = 34, 34, 14, 24
@@ -60,12 +61,19 @@ def _picture(summary: ManySummary, method: ManyMethod) -> Markup:
     for row, i in enumerate(order):
         group = ET.SubElement(svg, "g", {"class": "vd-mean vd-a"})
         x, y = _x(ranks[i], n), TOP + ROW * row + 22
+        mean = summary["selectors"][i]["means"][method["method"]]
+        ET.SubElement(group, "title").text = (
+            f"{_short(summary['names'][i], LONGEST)}: mean rank {ranks[i]:.2f}, "
+            f"mean accuracy {percent(mean['value'])}"
+        )
         _dot(group, "a", x, y, 5)
         label = f"{_short(summary['names'][i], LONGEST)} {ranks[i]:.2f}"
         _text(group, x, y - 10, label, _anchor(x, 25))
     for row, members in enumerate(found["groups"]):
         group = ET.SubElement(svg, "g", {"class": "vd-clique"})
         ends = [ranks[i] for i in members]
+        told = " and ".join(_short(summary["names"][i]) for i in members)
+        ET.SubElement(group, "title").text = f"Not told apart: {told}"
         y = bars + BAR * row + 4
         _line(group, _x(min(ends), n) - 0.5, y, _x(max(ends), n) + 0.5, y)
     return _markup(svg)

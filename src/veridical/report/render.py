@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import itertools
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,14 @@ from markupsafe import Markup
 
 from veridical import __version__
 from veridical._records import InputError
-from veridical.report import audit_draw, correction_draw, draw, many_draw, numbers
+from veridical.report import (
+    audit_draw,
+    correction_draw,
+    draw,
+    many_draw,
+    numbers,
+    sensitivity_draw,
+)
 from veridical.report.estimates_words import covered
 from veridical.report.schema import AnySummary
 from veridical.report.size_words import short as size_short
@@ -45,6 +53,8 @@ def _templates() -> Environment:
         size_short=size_short,
         covered=covered,
         prose=prose,
+        numbered=numbered,
+        sections=sections,
     )
     return environment
 
@@ -64,44 +74,106 @@ def prose(text: str) -> str:
 
 
 @cache
-def _style() -> Markup:
-    """Return the style sheet; our own file, so it needs no escaping."""
-    return Markup(_templates().get_template("style.css").render().strip())
+def _own(name: str) -> Markup:
+    """Return our own style sheet or script; our own file, so it needs no escaping."""
+    return Markup(_templates().get_template(name).render().strip())
 
 
-def content_policy(style: str) -> str:
-    """Say what a page may load: its own style sheet, by hash, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def content_policy(
+    style: str, scripts: Sequence[str] = (), *, live: bool = False
+) -> str:
+    """Say what a page may load: its own style sheet and scripts, by hash, nothing else.
+
+    A ``live`` page may also ask again where it came from.
+    """
+    parts = ["default-src 'none'", f"style-src '{_digest(style)}'"]
+    if scripts:
+        parts.append(" ".join(["script-src", *(f"'{_digest(s)}'" for s in scripts)]))
+    if live:
+        parts.append("connect-src 'self'")
+    return "; ".join([*parts, "img-src data:", "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"sha256-{digest}"
 
 
 def page(summary: AnySummary) -> str:
     """Write a summary as a whole HTML page."""
-    policy = content_policy(_style())
-    return _render("page.html", summary, policy=policy, version=__version__)
+    return whole(summary["kind"], summary, _pictures(summary))
+
+
+def whole(
+    kind: str, summary: Mapping[str, Any], pictures: Any, *, every: int | None = None
+) -> str:
+    """Fill the frame that all pages share: the kind's template says what is in it.
+
+    Parameters
+    ----------
+    kind : str
+        Names the template.
+    summary : mapping
+        Plain numbers and strings.
+    pictures : Any
+        What the template wants besides.
+    every : int, optional
+        Seconds after which the page asks for itself again, on this machine.
+    """
+    style, scripts = _own("style.css"), [_own("page.js")]
+    ending = ". This page is one file and loads nothing from anywhere."
+    if every is not None:
+        scripts.append(_own("watch.js"))
+        ending = ", on this machine and for it alone."
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            s=summary,
+            pictures=pictures,
+            body=f"{kind}.html",
+            style=style,
+            scripts=scripts,
+            policy=content_policy(style, scripts, live=every is not None),
+            every=every,
+            ending=ending,
+            version=__version__,
+        )
+    )
 
 
 def fragment(summary: AnySummary) -> str:
     """Write the first part of a page, for a notebook's cell."""
-    return _render("fragment.html", summary)
-
-
-def _render(frame: str, summary: AnySummary, **more: str) -> str:
-    """Fill a frame: the template named after the summary's kind says what is in it."""
     return (
         _templates()
-        .get_template(frame)
+        .get_template("fragment.html")
         .render(
             s=summary,
             pictures=_pictures(summary),
-            style=_style(),
+            style=_own("style.css"),
             body=f"{summary['kind']}.html",
-            **more,
         )
     )
+
+
+def numbered(body: Markup) -> Markup:
+    """Give every section's heading an address; a name in it has no say in that.
+
+    Examples
+    --------
+    >>> print(numbered(Markup("<h2>Means</h2>")))
+    <h2 id="section-1">Means</h2>
+    """
+    numbers = itertools.count(1)
+    return Markup(
+        re.sub("<h2>", lambda _: f'<h2 id="section-{next(numbers)}">', str(body))
+    )
+
+
+def sections(body: Markup) -> list[tuple[str, Markup]]:
+    """List addresses and titles of the sections, as they stand in the page."""
+    found = re.findall(r'<h2 id="(section-\d+)">(.*?)</h2>', str(body), re.DOTALL)
+    return [(address, Markup(title)) for address, title in found]
 
 
 def _pictures(summary: AnySummary) -> dict[str, Any]:
@@ -110,7 +182,7 @@ def _pictures(summary: AnySummary) -> dict[str, Any]:
     if summary["kind"] == "many":
         return {"distances": many_draw.critical_differences(summary)}
     if summary["kind"] == "sensitivity":
-        return {}
+        return {"truths": sensitivity_draw.truths(summary)}
     if summary["kind"] == "audit":
         return {"lanes": audit_draw.lanes(summary)}
     if summary["kind"] == "correction":

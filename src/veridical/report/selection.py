@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypedDict
 
-from veridical import __version__
 from veridical._records import Curve, Interval, Picture
 from veridical._records.selection import Selection
+from veridical.estimation.intervals import wilson
 from veridical.report import render, studies
+from veridical.report.draw import bar
 from veridical.report.numbers import count, percent, percent_range
+from veridical.report.rows_draw import Row, rows
 from veridical.report.schema import DataInfo
 from veridical.report.summarize import clean, clean_settings, data_info, finite
 
@@ -17,6 +19,8 @@ SCHEMA = "veridical/selection/1"
 CONFIDENCE = 0.95
 #: More places than this on an axis are too many to name.
 MOST_PLACES = 12
+#: More classes than this are too many rows for a picture.
+MOST_CLASSES = 20
 
 
 class FeatureInfo(TypedDict):
@@ -105,25 +109,39 @@ def save(record: Selection, path: str | Path) -> Path:
 
 def page(record: Selection) -> str:
     """Write a selection as HTML."""
-    style = render._style()
-    return (
-        render._templates()
-        .get_template("page.html")
-        .render(
-            s=to_json(record),
-            pictures=[_drawn(picture) for picture in pictures(record)],
-            style=style,
-            policy=render.content_policy(style),
-            version=__version__,
-            body="selection.html",
-        )
-    )
+    summary = to_json(record)
+    return render.whole("selection", summary, _drawings(record, summary))
+
+
+def _drawings(record: Selection, summary: SelectionSummary) -> dict[str, Any]:
+    """Draw the accuracy and that of each class, the worst first where they are many."""
+    together = Row("All cases", summary["accuracy"], summary["low"], summary["high"])
+    bounds = [
+        wilson(one["accuracy"], one["n_test"]) if one["n_test"] else (None, None)
+        for one in summary["classes"]
+    ]
+    classes = [
+        Row(one["name"], one["accuracy"], low, high, "b")
+        for one, (low, high) in zip(summary["classes"], bounds, strict=True)
+        if low is not None and high is not None
+    ]
+    drawn = classes
+    if len(classes) > MOST_CLASSES:
+        drawn = sorted(classes, key=lambda row: row.value)[:MOST_CLASSES]
+    chance = summary["data"]["chance"]
+    return {
+        "accuracy": rows([together, *drawn], chance=chance),
+        "bounds": bounds,
+        "left_out": len(classes) - len(drawn),
+        "paths": [_drawn(picture) for picture in pictures(record)],
+        "bar": bar,
+    }
 
 
 def _drawn(picture: Picture) -> dict[str, Any]:
     return {
-        "title": picture.title,
-        "unit": picture.unit,
+        "title": clean(picture.title),
+        "unit": clean(picture.unit),
         "key": [
             {"label": clean(curve.label), "look": studies.LOOKS[i]}
             for i, curve in enumerate(picture.curves)

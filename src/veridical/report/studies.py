@@ -24,9 +24,9 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical import __version__
 from veridical._records import Curve, Interval, Outcome, Picture, StudyReport
 from veridical.report import render
+from veridical.report.findings_draw import strip
 from veridical.report.numbers import MINUS
 from veridical.report.summarize import clean
 
@@ -69,19 +69,8 @@ def save(report: StudyReport, path: str | Path) -> Path:
 
 def page(report: StudyReport) -> str:
     """Write what a study found as HTML."""
-    style = render._style()
-    return (
-        render._templates()
-        .get_template("page.html")
-        .render(
-            s=to_json(report),
-            pictures={"groups": _draw_groups(report)},
-            style=style,
-            policy=render.content_policy(style),
-            version=__version__,
-            body="study.html",
-        )
-    )
+    pictures = {"groups": _draw_groups(report), "strip": strip(report.checks)}
+    return render.whole("study", to_json(report), pictures)
 
 
 # -- plain numbers and strings -------------------------------------------------------
@@ -262,8 +251,10 @@ def draw(picture: Picture) -> Markup:
         _band(svg, picture.band, axes)
     _grid(svg, picture, axes)
     n = len(picture.curves)
+    names = [name for _, places in picture.sections for name in places]
     for number, curve in enumerate(picture.curves):
-        _curve(svg, curve, axes, LOOKS[number % len(LOOKS)], (number - (n - 1) / 2))
+        look = LOOKS[number % len(LOOKS)]
+        _curve(svg, curve, names, axes, look, number - (n - 1) / 2)
     return Markup(ET.tostring(svg, encoding="unicode", short_empty_elements=False))
 
 
@@ -312,7 +303,14 @@ def _grid(svg: ET.Element, picture: Picture, axes: Axes) -> None:
         _text(group, centre, TOP + HEIGHT + 35, clean(title), "middle")
 
 
-def _curve(svg: ET.Element, curve: Curve, axes: Axes, look: str, offset: float) -> None:
+def _curve(
+    svg: ET.Element,
+    curve: Curve,
+    names: list[str],
+    axes: Axes,
+    look: str,
+    offset: float,
+) -> None:
     kind = {"class": f"vd-mean {look}"} if look else {"stroke": "currentColor"}
     group = ET.SubElement(svg, "g", kind)
     ends: list[tuple[float, float]] = []
@@ -326,13 +324,24 @@ def _curve(svg: ET.Element, curve: Curve, axes: Axes, look: str, offset: float) 
         ends.append((x, axes.y(value.value)))
     for a, b in pairwise(ends):
         _line(group, *a, *b)
-    for (x, y), value in zip(ends, curve.values, strict=True):
+    for (x, y), place, value in zip(ends, curve.places, curve.values, strict=True):
         dot = {"cx": _share(x), "cy": f"{y:.1f}", "r": "4"}
         looks = {"class": f"vd-dot {look}"} if look else {"fill": "currentColor"}
         mark = ET.SubElement(group, "circle", {**looks, **dot})
-        ET.SubElement(mark, "title").text = clean(
-            f"{curve.label}: {_number(value.value)}"
-        )
+        ET.SubElement(mark, "title").text = clean(_said(curve, names[place], value))
+
+
+def _said(curve: Curve, where: str, value: Interval) -> str:
+    """Say a point in words, with its interval where it has one."""
+    said = f"{curve.label}, {where}: " if where else f"{curve.label}: "
+    said += _number(value.value)
+    if (
+        math.isfinite(value.low)
+        and math.isfinite(value.high)
+        and value.low < value.high
+    ):
+        said += f" ({_number(value.low)} to {_number(value.high)})"
+    return said
 
 
 def _line(parent: ET.Element, x1: float, y1: float, x2: float, y2: float) -> None:

@@ -1,0 +1,439 @@
+"""Every kind of page that there is, with the words on it given from outside.
+
+A builder takes ``say``: it is called with each name, sentence or path that a user or
+a file may choose, and gives what shall stand there. So one catalogue serves the looks
+of the pages (say nothing else) and attacks on them (say something nasty everywhere).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from tests.report import audit_records, estimates_records, records
+
+from veridical import report
+from veridical._records import (
+    Bin,
+    CalibrationTable,
+    Check,
+    Correction,
+    Curve,
+    DataSummary,
+    Interval,
+    Picture,
+    Preselection,
+    StudyReport,
+    StudyTable,
+)
+from veridical._records.selection import ClassResult, SelectedFeature, Selection
+from veridical.comparison import compare_many, sensitivity
+from veridical.report import render, selection, studies, watch
+
+Say = Callable[[str], str]
+#: Templates that are frames or parts of pages, not pages.
+FRAMES = {"page.html", "parts.html", "fragment.html"}
+
+
+def kinds() -> set[str]:
+    """Name all kinds of pages: each has a template of its own."""
+    folder = files("veridical.report") / "templates"
+    names = {entry.name for entry in folder.iterdir() if entry.name.endswith(".html")}
+    return {name.removesuffix(".html") for name in names - FRAMES}
+
+
+def plain(text: str) -> str:
+    """Say what the catalogue says."""
+    return text
+
+
+def settings(say: Say, verb: str) -> dict[str, str]:
+    """What the command line notes about a run on a file."""
+    return {
+        "cross-validation": say("10 stratified folds"),
+        "alpha": "0.05",
+        "random_state": "0",
+        "veridical": "0.1",
+        "data sha256": "5f70bf18" + 56 * "a",
+        "versions": "Python 3.12.4, numpy 2.1.0, scikit-learn 1.6.0, numba 0.61.0",
+        "command": say(f"veridical {verb} colon.csv --target tissue --seed 0"),
+        say("note"): say("made for a test"),
+    }
+
+
+def gene(i: int) -> str:
+    """A name as microarrays have them."""
+    return f"{'HXUTRMJ'[i % 7]}{(i * 7919 + 6225) % 89989:05d}_{'atg'[i % 3]}"
+
+
+def names(say: Say, n: int) -> tuple[str, ...]:
+    """Feature names, each said."""
+    return tuple(say(gene(i)) for i in range(n))
+
+
+def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
+    """Two selectors."""
+    classifiers = options.pop("classifiers", ("SVM",))
+    record = make(
+        names={"a": say("ReliefF"), "b": say("FCBF")},
+        classifiers=tuple(map(say, classifiers)),
+        feature_names=names(say, n),
+        class_names=(say("normal"), say("tumour")),
+        data_name=say("colon.csv"),
+        **options,
+    )
+    record = replace(
+        record,
+        recommendation=say("Report the accuracy under IN."),
+        settings={**record.settings, **settings(say, "compare")},
+        stability={"in": {s: Interval(0.62, 0.5, 0.74) for s in ("a", "b")}},
+        seconds={"a": 1.25, "b": 0.033},
+    )
+    return render.page(report.to_json(record))
+
+
+def comparison_of_many_features(say: Say) -> str:
+    """Two selectors that agree on nothing, on many columns."""
+    record = records.honest(feature_names=names(say, 200), n_repeats=10)
+    rng = np.random.default_rng(0)
+    wide = {
+        method: np.minimum(199, rng.geometric(0.03, chosen.shape))
+        for method, chosen in record.selected.items()
+    }
+    return render.page(report.to_json(replace(record, selected=wide)))
+
+
+class _Fixed:
+    """Ranks the columns in an order of its own."""
+
+    def __init__(self, shift: int) -> None:
+        self.shift = shift
+
+    def rank_many(self, X, y, train_sets):
+        return [np.roll(np.arange(X.shape[1]), self.shift) for _ in train_sets]
+
+
+@cache
+def _many():
+    rng = np.random.default_rng(0)
+    y = np.resize(["normal", "tumour"], 100)
+    X = rng.normal(size=(100, 9)) + 0.7 * (y == "tumour")[:, None] * (np.arange(9) < 4)
+    shifts = {"ReliefF": 0, "mRMR": -1, "FCBF": -3, "SVM-RFE": -6, "AnovaF": 1}
+    selectors = {name: _Fixed(shift) for name, shift in shifts.items()}
+    return compare_many(selectors, X, y, n_features=3, classifier="nb", random_state=0)
+
+
+def many(say: Say) -> str:
+    """Several selectors."""
+    base = _many()
+    record = replace(
+        base,
+        names=tuple(say(name) for name in base.names),
+        classifiers=tuple(say(name) for name in base.classifiers),
+        data=_renamed(base.data, say),
+        recommendation=say(base.recommendation),
+        settings={**base.settings, **settings(say, "compare")},
+    )
+    return render.page(report.to_json(record))
+
+
+def _renamed(data: DataSummary, say: Say) -> DataSummary:
+    return replace(
+        data,
+        name=say("colon.csv"),
+        classes={say(name): n for name, n in data.classes.items()},
+        feature_names=tuple(say(name) for name in data.feature_names),
+    )
+
+
+def estimates(say: Say, make=estimates_records.with_failure) -> str:
+    """One learner, several methods."""
+    record = make(
+        name=say("colon.csv"),
+        learner=say("C4.5"),
+        class_names=(say("normal"), say("tumour")),
+        settings=settings(say, "estimate"),
+    )
+    found = tuple(
+        replace(
+            one,
+            method=say(one.method),
+            notes=tuple(say(note) for note in one.notes),
+            assumes={kind: say(text) for kind, text in one.assumes.items()},
+        )
+        for one in record.estimates
+    )
+    return render.page(report.to_json(replace(record, estimates=found)))
+
+
+def audit(say: Say) -> str:
+    """Columns that were chosen beforehand, on noise."""
+    features = names(say, 40)
+    found = [
+        audit_records.finding(
+            title=say("Selection saw the test fold"),
+            evidence=say("The columns were chosen on all cases."),
+            cure=say("Select inside each training fold."),
+        ),
+        audit_records.finding(
+            "VD004",
+            "warning",
+            title=say("Too few cases"),
+            evidence=say("An interval of 37 points."),
+            cure=say("Say so."),
+        ),
+        audit_records.finding(
+            "VD007",
+            "note",
+            title=say("Classes are uneven"),
+            evidence=say("30 of 50."),
+            cure=say("Report the balanced accuracy."),
+        ),
+    ]
+    chosen = Preselection(
+        tuple(range(0, 40, 2)),
+        say("anova"),
+        False,
+        {say("anova"): 20, say("relieff"): 7},
+        0.002,
+    )
+    record = audit_records.leaky(
+        *found,
+        name=say("genes.csv"),
+        learner=say("svm"),
+        feature_names=features,
+        class_names=(say("normal"), say("tumour")),
+        preselection=chosen,
+        settings=settings(say, "audit"),
+    )
+    return render.page(report.to_json(record))
+
+
+def honest_audit(say: Say) -> str:
+    """Nothing against it."""
+    record = audit_records.audit(name=say("genes.csv"), settings=settings(say, "audit"))
+    return render.page(report.to_json(record))
+
+
+def correction(say: Say) -> str:
+    """Probabilities with and without the correction."""
+
+    def table(label: str, error: float, expected: float, bend: float):
+        mean = (np.arange(10) + 0.5) / 10
+        n = (70, 22, 9, 6, 0, 3, 5, 8, 17, 60)
+        bins = [
+            Bin(i / 10, (i + 1) / 10, n[i], *((None, None) if not n[i] else both))
+            for i, both in enumerate(zip(mean, 0.5 + bend * (mean - 0.5), strict=True))
+        ]
+        return CalibrationTable(
+            say(label), tumour, tuple(bins), 200, error, expected, 0.3, 0.08
+        )
+
+    tumour = say("tumour")
+    record = Correction(
+        DataSummary(say("colon.csv"), 200, 2000, {say("normal"): 80, tumour: 120}, ()),
+        "binary",
+        10,
+        0.31,
+        table("corrected", 0.08, 0.07, 0.95),
+        table("uncorrected", 0.08, 0.01, 0.6),
+        {"corrected": 300.0, "uncorrected": 8.0},
+        say("Believe the corrected one."),
+        settings(say, "select"),
+    )
+    return render.page(report.to_json(record))
+
+
+def selected(say: Say, n: int = 30) -> str:
+    """One selector and its features."""
+    classes = {"ALL": 30, "AML": 10, "BL": 11, "EWS": 12}
+    shown = {say(name): count for name, count in classes.items()}
+    data = DataSummary(say("srbct.csv"), 63, 2308, shown, ())
+    record = Selection(
+        data=data,
+        selector=say("DDP, one against all"),
+        learner=say("DAG of linear SVMs"),
+        features=tuple(
+            SelectedFeature(j, say(gene(j)), 9.5 / (j + 1), 10 - j // 4)
+            for j in range(n)
+        ),
+        accuracy=Interval(0.9, 0.8, 0.95),
+        n_test=63,
+        n_folds=10,
+        classes=tuple(
+            ClassResult(name, count, accuracy)
+            for (name, count), accuracy in zip(
+                shown.items(), (0.95, 0.75, 1.0, 0.82), strict=True
+            )
+        ),
+        sizes=tuple(range(1, n + 1)),
+        size_accuracy=tuple(1 - 0.6 * 0.85**k for k in range(n)),
+        paths={say("antiredundancy"): tuple(0.5 + 0.01 * k for k in range(n))},
+        alphas=(0.1, 0.3, 0.5, 0.7, 1.0),
+        alpha_accuracy=(0.7, 0.8, 0.85, 0.8, 0.75),
+        alpha=0.5,
+        fold_alphas=(0.5,) * 10,
+        notes=(say("The exponent was chosen anew in every fold."),),
+        settings=settings(say, "select"),
+    )
+    return selection.page(record)
+
+
+@cache
+def _sensitivity():
+    rng = np.random.default_rng(0)
+    y = np.resize(["no", "yes"], 60)
+    X = rng.normal(size=(60, 10)) + 0.8 * (y == "yes")[:, None] * (np.arange(10) < 3)
+    return sensitivity(
+        "anova",
+        "fcbf",
+        X,
+        y,
+        n_features=3,
+        classifier="nb",
+        cv=5,
+        n_sets=8,
+        n_test=50,
+        strengths=(0.5, 1, 2),
+        random_state=0,
+    )
+
+
+def sensitive(say: Say) -> str:
+    """Sources like the data."""
+    base = _sensitivity()
+    record = replace(
+        base,
+        names={"a": say("AnovaF"), "b": say("FCBF")},
+        data=_renamed(base.data, say),
+        observed=replace(base.observed, classifiers=(say("naive Bayes"),)),
+        recommendation=say(base.recommendation),
+        recipe=say(base.recipe),
+        settings={**base.settings, **settings(say, "compare")},
+    )
+    return render.page(report.to_json(record))
+
+
+def study_report(say: Say) -> StudyReport:
+    """Findings of every outcome, tables and curves."""
+
+    def curve(name: str, start: float):
+        values = [start * 0.8**i for i in range(6)]
+        bands = tuple(Interval(v, v - 0.8, v + 0.8) for v in values)
+        return Curve(say(name), tuple(range(6)), bands)
+
+    return StudyReport(
+        study=say("accuracy-estimation"),
+        question=say("Which estimate of accuracy should be trusted?"),
+        paper=say("R. Kohavi, A study of cross-validation and bootstrap (1995)."),
+        checks=tuple(
+            Check(
+                say(statement), outcome, say("81 %"), say(ours), say("within 2 points")
+            )
+            for statement, outcome, ours in (
+                ("Ten folds have little bias", "reproduced", "80.4 % (79.1 to 81.7 %)"),
+                ("Leave-one-out has more variance", "not reproduced", "5.1 % (n = 50)"),
+                ("The bootstrap has the least variance", "open", "too few, n = 3"),
+            )
+        ),
+        tables=(
+            StudyTable(
+                say("Table 1: data sets"),
+                tuple(say(head) for head in ("Data", "Cases", "Features", "Accuracy")),
+                tuple(
+                    (
+                        say(f"set {i}"),
+                        say(str(100 * i)),
+                        say(str(i)),
+                        say(f"{90 - i} %"),
+                    )
+                    for i in range(1, 16)
+                ),
+                (say("A note."),),
+            ),
+        ),
+        pictures=tuple(
+            Picture(
+                say("Bias of the estimates"),
+                say(title),
+                say("points of accuracy"),
+                (
+                    (say("folds"), tuple(map(say, ("2", "5", "10", "20")))),
+                    (say("samples"), tuple(map(say, ("10", "50")))),
+                ),
+                (curve("C4.5", -8.0), curve("naive Bayes", -3.0), curve("chance", 2.0)),
+                Interval(0.0, -0.5, 0.5),
+            )
+            for title in ("soybean", "vehicle")
+        ),
+        notes=(say("Intervals are over data sets."),),
+        settings={
+            "cells": "9 of 9 done",
+            "scale": "smoke",
+            "seed": "0",
+            **settings(say, "study run"),
+        },
+    )
+
+
+def study(say: Say) -> str:
+    """A paper's findings."""
+    return studies.page(study_report(say))
+
+
+def state(say: Say, **changes) -> dict:
+    """Where a study stands."""
+    return {
+        "study": say("accuracy-estimation"),
+        "store": say("accuracy-estimation.sqlite"),
+        "planned": 900,
+        "ok": 340,
+        "failed": 2,
+        "pending": 558,
+        "cells_per_second": 2.0,
+        "seconds_left": 279.0,
+        "failures": [
+            {"status": say("error"), "cell": {say("data"): say("soybean")}, "detail": d}
+            for d in (say("ValueError: no cases of class 3"), say("MemoryError"))
+        ],
+        "looked": "12:00:00",
+        "trouble": say("The store is locked."),
+        "findings": studies.to_json(study_report(say)),
+        "unchanged": [210, 40, 12],
+        **changes,
+    }
+
+
+def watched(say: Say) -> str:
+    """A study that is running."""
+    return watch.page(state(say))
+
+
+def finished(say: Say) -> str:
+    """A study that is done."""
+    return watch.page(state(say, pending=0, ok=898, trouble=None, failures=[]))
+
+
+#: By kind, and by what is special about the page.
+CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
+    ("comparison", ""): comparison,
+    ("comparison", "noise"): lambda say: comparison(say, records.random_labels),
+    ("comparison", "truth"): lambda say: comparison(
+        say, records.with_truth, classifiers=("SVM", "C4.5", "naive Bayes")
+    ),
+    ("comparison", "wide"): comparison_of_many_features,
+    ("many", ""): many,
+    ("estimates", ""): estimates,
+    ("estimates", "truth"): lambda say: estimates(say, estimates_records.with_truth),
+    ("audit", ""): audit,
+    ("audit", "honest"): honest_audit,
+    ("correction", ""): correction,
+    ("selection", ""): selected,
+    ("sensitivity", ""): sensitive,
+    ("study", ""): study,
+    ("watch", ""): watched,
+    ("watch", "finished"): finished,
+}

@@ -1,0 +1,179 @@
+"""Every kind of page in a real browser: what must hold for each, and how each looks.
+
+axe-core comes from npm: ``npm install --prefix build axe-core``, or name its folder in
+AXE_CORE. Pictures of all pages go to the folder named in VERIDICAL_SHOTS, else to
+build/pages: light, dark, on a phone and in print.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.report.browser import DESK, PHONE
+from tests.report.pages import CATALOGUE, kinds, plain
+
+ROOT = Path(__file__).parent.parent.parent
+AXE = Path(os.environ.get("AXE_CORE", ROOT / "build/node_modules/axe-core/axe.min.js"))
+SHOTS = Path(os.environ.get("VERIDICAL_SHOTS", ROOT / "build/pages"))
+PAPER = (717, 1047)  # A4 without a centimetre on each side
+
+# What sticks out to the right of the window, but for what scrolls in a box of its own;
+# in print nothing scrolls, so nothing may stick out of its box either.
+OUTSIDE = """
+[...document.querySelectorAll("main, main *, footer")].filter((e) => {
+  const box = matchMedia("print").matches ? e : e.closest(".vd-scroll") || e;
+  const right = box.getBoundingClientRect().right;
+  return right > document.documentElement.clientWidth + 1;
+}).map((e) => e.outerHTML.slice(0, 120))
+"""
+# Of the rules, only contrast depends on the colours.
+JUDGE = """
+(rules) => axe.run(document, {
+  resultTypes: ["violations"], ...(rules ? {runOnly: rules} : {})
+}).then((found) => found.violations
+  .filter((v) => ["serious", "critical"].includes(v.impact))
+  .map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 200) + " "
+    + ((n.any[0] || {}).message || "")).join("; ")))
+"""
+STRUCTURE = """
+({
+  first: [...document.querySelectorAll("main h1, main h2, main svg[role=img],"
+    + " main table, main dl.vd-list")]
+    .filter((e) => !e.closest("details")).map((e) => e.localName),
+  h1: document.querySelectorAll("h1").length,
+  headings: [...document.querySelectorAll("h2")].map((e) => e.textContent),
+  pictures: [...document.querySelectorAll("svg[role=img]")]
+    .map((e) => e.getAttribute("aria-label")),
+  silent: [...document.querySelectorAll("svg:not([role=img])")]
+    .filter((e) => e.getAttribute("aria-hidden") !== "true").length,
+  captions: [...document.querySelectorAll("table")]
+    .filter((e) => !e.caption || !e.caption.textContent.trim()).length,
+  scopes: document.querySelectorAll("th:not([scope])").length,
+  provenance: [...document.querySelectorAll("section")].at(-1).textContent,
+  lang: document.documentElement.lang,
+  title: document.title,
+})
+"""
+
+
+def title(entry):
+    return "-".join(filter(None, entry))
+
+
+def test_no_kind_is_forgotten():
+    assert {kind for kind, _ in CATALOGUE} == kinds()
+    assert len(kinds()) >= 9
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=title)
+def test_page_is_fit_for_everybody(entry, browser, tmp_path):
+    """One visit for all that must hold: a browser takes its time to open a page."""
+    path = tmp_path / "page.html"
+    path.write_text(CATALOGUE[entry](plain), encoding="utf-8")
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    with browser.tab() as tab:
+        tab.open(path)
+        check_design(tab.run(STRUCTURE), provenance=entry[1] != "wide")
+        check_looks(tab, title(entry))
+        assert tab.complaints == []
+        assert tab.requests == []
+        if AXE.is_file():
+            check_access(tab)
+
+
+def check_looks(tab, name):
+    """Light, dark, on a phone and in print nothing is cut or unreadable."""
+
+    def shoot(look):
+        tab.screenshot(SHOTS / f"{name}-{look}.png")
+
+    tab.look(DESK)
+    shoot("light")
+    assert not light_on_dark(tab)
+    assert tab.run(OUTSIDE) == []
+    tab.look(PHONE, dark=True)
+    assert tab.run("document.documentElement.scrollWidth") <= PHONE[0]
+    assert tab.run(OUTSIDE) == []
+    assert light_on_dark(tab)
+    shoot("phone")
+    tab.look(PAPER, dark=True, media="print")
+    assert tab.run(OUTSIDE) == []
+    assert not light_on_dark(tab)
+    shoot("print")
+    assert tab.print().startswith(b"%PDF")
+
+
+def light_on_dark(tab):
+    """Whether letters are lighter than what is behind them."""
+    ink, paper = (
+        tab.run(
+            f"getComputedStyle(document.querySelector('{where}')).{what}"
+            ".match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0)"
+        )
+        for where, what in (("h1", "color"), ("body", "backgroundColor"))
+    )
+    return ink > paper
+
+
+def check_design(seen, *, provenance):
+    """The answer, the picture, the tables, and last how it came about."""
+    assert seen["h1"] == 1
+    first = seen["first"]
+    assert first[0] == "h1"
+    assert first.index("svg") < first.index("table")
+    assert seen["headings"][-1] == "Method and provenance"
+    assert all(len(words) > 20 for words in seen["pictures"])
+    assert (seen["silent"], seen["captions"], seen["scopes"]) == (0, 0, 0)
+    assert seen["lang"] == "en"
+    assert seen["title"].strip()
+    if provenance:
+        said, _, repeat = seen["provenance"].partition("To repeat it")
+        for words in ("Seed", "SHA-256", "5f70bf18", "scikit-learn 1.6.0", "Record"):
+            assert words in said, words
+        assert "veridical " in repeat
+
+
+def check_access(tab):
+    """axe-core finds nothing serious, in light or dark."""
+    tab.look(DESK)
+    tab.run(AXE.read_text(encoding="utf-8"))
+    assert tab.run(f"({JUDGE})()", wait=True) == []
+    tab.look(DESK, dark=True)
+    assert tab.run(f"({JUDGE})(['color-contrast'])", wait=True) == []
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here")
+def test_the_judge_is_awake(browser, tmp_path):
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        '<!doctype html><html lang="en"><title>x</title><main><h1>x</h1>'
+        '<p style="color: #ccc">pale</p><img src="data:,"></main>'
+    )
+    with browser.tab() as tab:
+        tab.open(bad)
+        tab.run(AXE.read_text(encoding="utf-8"))
+        found = " ".join(tab.run(f"({JUDGE})()", wait=True))
+        assert "color-contrast" in found
+        assert "image-alt" in found
+        assert "contrast" in tab.run(f"({JUDGE})(['color-contrast'])", wait=True)[0]
+
+
+def test_the_watch_is_awake(browser, tmp_path):
+    """A page that does what ours must not is caught at all of it."""
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        '<!doctype html><meta name="viewport" content="width=device-width">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; img-src http:; style-src 'unsafe-inline'\">"
+        '<img src="http://127.0.0.1:9/x.png"><script>alert(1)</script>'
+        '<main><p style="width: 900px">wide</p></main>'
+    )
+    with browser.tab(PHONE) as tab:
+        tab.open(bad)
+        assert "http://127.0.0.1:9/x.png" in tab.requests
+        assert any("Content Security Policy" in said for said in tab.complaints)
+        assert tab.run(OUTSIDE)
+        tab.look(PAPER, media="print")
+        assert tab.run(OUTSIDE)
