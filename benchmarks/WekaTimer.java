@@ -9,7 +9,7 @@ import weka.core.*;
  *
  * Arguments: class, data file, file for what was found (the score of every attribute, or
  * the class that is predicted for every row), rows, columns, classes, number of codes (0
- * for numeric columns), timed calls. The data file holds doubles in the machine's own
+ * for numeric columns), untimed calls, timed calls. The data file holds doubles in the machine's own
  * byte order, row by row, the class last in each row; NaN is missing. A nominal column
  * has as many values as it needs. Prints the best time in seconds: of scoring all
  * attributes, or of building the classifier.
@@ -18,14 +18,13 @@ public class WekaTimer {
   public static void main(String[] args) throws Exception {
     int rows = Integer.parseInt(args[3]), columns = Integer.parseInt(args[4]);
     int classes = Integer.parseInt(args[5]), codes = Integer.parseInt(args[6]);
-    int calls = Integer.parseInt(args[7]);
+    int warm = Integer.parseInt(args[7]), calls = Integer.parseInt(args[8]);
     Instances data = read(args[1], rows, columns, classes, codes);
     boolean learns = args[0].startsWith("weka.classifiers.");
     double best = Double.POSITIVE_INFINITY;
     double[] scores = null;
     Object classifier = null;
-    // The first calls are for the compiler: more of them where a call is short.
-    int warm = learns ? calls : 1;
+    // The first calls are for the compiler.
     for (int call = 0; call < warm + calls; call++) {
       long started = System.nanoTime();
       if (learns) classifier = build(args[0], data);

@@ -58,27 +58,27 @@ def evaluator(name: str) -> Callable[[Table], Result]:
     """Score all columns by an evaluator of ``weka.attributeSelection``."""
 
     def run(table: Table) -> Result:
-        scores, seconds = _call(f"weka.attributeSelection.{name}", table, CALLS)
+        scores, seconds = _call(f"weka.attributeSelection.{name}", table, 1, CALLS)
         order = np.argsort(-scores, kind="stable")
-        return Result(order, scores, seconds, _note(CALLS))
+        return Result(order, scores, seconds, _note(1, CALLS))
 
     return run
 
 
-def classifier(name: str, calls: int) -> Callable[[Table], Result]:
+def classifier(name: str, warm: int, calls: int) -> Callable[[Table], Result]:
     """Build a classifier of ``weka.classifiers``; scores are what it predicts.
 
-    It is built `calls` times before the clock is looked at, and as often after that.
+    It is built `warm` times before the clock is looked at, and `calls` times then.
     """
 
     def run(table: Table) -> Result:
-        named, seconds = _call(f"weka.classifiers.{name}", table, calls)
-        return Result(scores=named, seconds=seconds, note=_note(calls))
+        named, seconds = _call(f"weka.classifiers.{name}", table, warm, calls)
+        return Result(scores=named, seconds=seconds, note=_note(warm, calls))
 
     return run
 
 
-def _call(name: str, table: Table, calls: int) -> tuple[Any, float]:
+def _call(name: str, table: Table, warm: int, calls: int) -> tuple[Any, float]:
     called = subprocess.run(
         [
             *JAVA,
@@ -89,6 +89,7 @@ def _call(name: str, table: Table, calls: int) -> tuple[Any, float]:
             str(table.data),
             str(table.scores),
             *map(str, table.shape),
+            str(warm),
             str(calls),
         ],
         capture_output=True,
@@ -100,8 +101,9 @@ def _call(name: str, table: Table, calls: int) -> tuple[Any, float]:
     return np.fromfile(table.scores), float(called.stdout.split()[-1])
 
 
-def _note(calls: int) -> str:
-    return f"best of {calls} inside a warm virtual machine"
+def _note(warm: int, calls: int) -> str:
+    untimed = f"{warm} untimed call" + "s" * (warm > 1)
+    return f"best of {calls} in a running virtual machine, after {untimed}"
 
 
 def find_jar() -> str:

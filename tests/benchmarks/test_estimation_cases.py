@@ -22,6 +22,7 @@ def results(case, names=None):
 @pytest.mark.parametrize(
     ("case", "name"),
     [
+        ("c45-mushroom", "veridical, columns of categories"),
         ("c45-mushroom", "veridical, columns of text"),
         ("c45-mushroom", "scikit-learn, one-hot"),
         ("c45-numbers", "scikit-learn"),

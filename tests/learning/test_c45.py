@@ -159,6 +159,24 @@ def test_same_tree_as_the_oracle_on_more_cases(seed, options):
     np.testing.assert_allclose(model.predict_proba(X), theirs, atol=1e-9)
 
 
+@pytest.mark.parametrize("hole", [0.0, 0.02])
+@pytest.mark.parametrize("options", [{}, {"prune": False}])
+def test_columns_of_names_counted_in_pairs(hole, options):
+    """Where cases abound, two columns with few names are counted together."""
+    rng = np.random.default_rng(7)
+    n, n_values = 900, [3, 4, 2, 2, 3]
+    X = np.column_stack([rng.integers(v, size=n) for v in n_values]).astype(float)
+    y = (X[:, 0] + X[:, 1] * X[:, 3] + rng.integers(2, size=n) > 2).astype(int)
+    X[rng.random(X.shape) < hole] = np.nan
+    rows = [tuple(None if np.isnan(v) else int(v) for v in row) for row in X]
+    expected = oracle.fit(
+        list(zip(rows, y.tolist(), [1.0] * n, strict=True)), n_values, 2, **options
+    )
+    model = C45(categorical_features=range(5), **options).fit(X, y)
+    assert_same(described(model), described_oracle(expected, [0, 1]))
+    assert model.n_leaves_ > 5
+
+
 @given(st.floats(0.1, 500), st.floats(0, 1), st.sampled_from([0.01, 0.1, 0.25, 0.5]))
 def test_added_errors(n, share, confidence):
     z = NormalDist().inv_cdf(1 - confidence)

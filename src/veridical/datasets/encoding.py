@@ -18,6 +18,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from veridical._records import InputError
+from veridical.datasets.coding import (
+    code_column,
+    code_series,
+    code_small_integers,
+    object_if_text,
+    read_numbers,
+)
 from veridical.datasets.columns import (
     BoolArray,
     Categories,
@@ -25,14 +32,9 @@ from veridical.datasets.columns import (
     mask_of_known,
 )
 from veridical.datasets.wording import listed, show
-from veridical.kernels.codes import seen_values
 
 #: Elements looked at in one go when searching for infinities: bounds the mask's size.
 _CHUNK = 1 << 22
-
-#: Kinds of numbers whose small whole values are coded by counting, and how small.
-_COUNTED = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
-_SMALL = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,52 +157,24 @@ def _encode_array(
         else:
             values = np.empty(X.shape, order="F")
             for j in np.flatnonzero(~nominal):
-                values[:, j] = _numbers(X[:, j], label(j))
+                values[:, j] = read_numbers(X[:, j], label(j))
     categories: list[NDArray[Any] | None] = [None] * n_features
     rest = nominal
-    if known is None and nominal.any() and X.dtype.str in _COUNTED:
-        values, rest = _code_small_integers(X, values, nominal, categories)
+    if known is None and nominal.any() and X.dtype.kind in "fiub":
+        values, rest = code_small_integers(X, values, nominal, categories)
     for j in np.flatnonzero(rest):
-        column = _object_if_text(X[:, j])
-        codes, categories[j] = _codes(column, known[j] if known else None, label(j))
+        column = object_if_text(X[:, j])
+        codes, categories[j] = code_column(
+            column, known[j] if known else None, label(j)
+        )
         # A column that already holds its own codes need not be written (nor X copied).
         if values is X and not np.array_equal(codes, column, equal_nan=True):
             values = X.copy(order="K")
         if values is not X:
             values[:, j] = codes
-    _refuse_infinite(values, label)
+    if not nominal.all():  # codes are finite
+        _refuse_infinite(values, label)
     return Encoded(values, nominal, tuple(categories), None)
-
-
-def _code_small_integers(
-    X: NDArray[Any],
-    values: NDArray[Any],
-    nominal: BoolArray,
-    categories: list[NDArray[Any] | None],
-) -> tuple[NDArray[Any], BoolArray]:
-    """Code nominal columns of whole numbers 0 to 255, many at a time.
-
-    Binned data have thousands of such columns; looking each up among its sorted values
-    would cost more than scoring it. Returns the values and the columns left to code.
-    """
-    columns = np.flatnonzero(nominal)
-    seen = np.zeros((columns.size, _SMALL), dtype=bool)
-    good = np.ones(columns.size, dtype=bool)
-    seen_values(X, columns, seen, good)
-    # Columns that already hold their own codes need not be written.
-    n_values = seen.sum(axis=1)
-    dense = n_values == _SMALL - np.argmax(seen[:, ::-1], axis=1)
-    for k in np.flatnonzero(good):
-        j = columns[k]
-        found = np.arange(n_values[k]) if dense[k] else np.flatnonzero(seen[k])
-        categories[j] = found.astype(X.dtype)
-        if not dense[k]:
-            if values is X:
-                values = X.copy(order="K")
-            values[:, j] = (np.cumsum(seen[k]) - 1)[X[:, j].astype(np.intp)]
-    rest = nominal.copy()
-    rest[columns[good]] = False
-    return values, rest
 
 
 def _encode_frame(
@@ -232,12 +206,12 @@ def _encode_frame(
             values[:, block] = frame[:, block.tolist()].to_numpy()
     categories: list[NDArray[Any] | None] = [None] * n_features
     for j, series in _columns(frame, np.flatnonzero(nominal)):
-        values[:, j], categories[j] = _codes_of(
+        values[:, j], categories[j] = code_series(
             series, known[j] if known else None, label(j)
         )
     for j in np.flatnonzero(~is_number & ~nominal).tolist():
         column = frame[:, j].to_numpy()
-        values[:, j] = _numbers(_object_if_text(column), label(j))
+        values[:, j] = read_numbers(object_if_text(column), label(j))
     if not nominal.all():  # codes are finite
         _refuse_infinite(values, label)
     feature_names = None
@@ -247,67 +221,6 @@ def _encode_frame(
 
 
 # -- columns -------------------------------------------------------------------------
-
-
-def _codes(
-    column: NDArray[Any] | pd.Series[Any], categories: NDArray[Any] | None, label: str
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Positions among the categories; NaN where missing or not among them."""
-    try:
-        # Only the different values are sorted and looked up, not every row.
-        codes, found = pd.factorize(column)  # −1 where missing
-        uniques = _object_if_text(np.asarray(found))
-        if categories is None:
-            categories = _sorted_unique(uniques)
-        places = pd.Index(categories).get_indexer(pd.Index(uniques))
-    except TypeError as error:
-        raise InputError(
-            f"{label} holds something that is neither text nor a number nor missing "
-            f"({error}); turn it into text."
-        ) from error
-    places = np.where(places < 0, np.nan, places)
-    return np.append(places, np.nan)[codes], categories
-
-
-def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return np.unique(values)
-    except TypeError:  # text beside numbers: group by kind, then sort
-        unique = sorted(set(values.tolist()), key=lambda v: (type(v).__name__, v))
-        result = np.empty(len(unique), dtype=object)
-        result[:] = unique
-        return result
-
-
-def _numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
-    """Read a column as floats; the error shows the first value that is no number."""
-    kind = column.dtype.kind
-    if kind in "fiub":
-        return column.astype(np.float64)
-    if kind in "mM":
-        raise InputError(
-            f"{label} holds dates or times; turn it into a number (days since "
-            "some day, say) or into a category."
-        )
-    missing = np.asarray(pd.isna(column))
-    result = np.full(column.shape, np.nan)
-    try:
-        result[~missing] = column[~missing].astype(np.float64)
-    except (TypeError, ValueError):
-        value = next(v for v in column[~missing] if not _is_number(v))
-        raise InputError(
-            f"{label} holds {show(value)}, which is not a number; name the column in "
-            "categorical_features, give it a category dtype, or mend the value."
-        ) from None
-    return result
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _is_nominal(dtype: nw.dtypes.DType) -> bool:
@@ -351,43 +264,6 @@ def _columns(frame: nw.DataFrame[Any], wanted: NDArray[Any]) -> Iterator[Any]:
         for j, (_, series) in enumerate(native.items()):
             if j in asked:
                 yield j, series
-
-
-def _codes_of(
-    series: Any, known: NDArray[Any] | None, label: str
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Encode a nominal column of a data frame.
-
-    A polars Categorical declares no categories: what it lists grows as other columns
-    are read, so its observed values must do.
-    """
-    if not isinstance(series, pd.Series):
-        if known is None and isinstance(series.dtype, nw.Enum):
-            known = np.array(series.dtype.categories, dtype=object)
-        if isinstance(series.dtype, nw.String):
-            # By way of a list: arrays of text lose a zero byte at the end.
-            return _codes(np.array([*series.to_list(), None])[:-1], known, label)
-        return _codes(_object_if_text(series.to_numpy()), known, label)
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        # It holds codes already; only its few categories need to be looked up.
-        kept: Any = series.array
-        codes = kept.codes
-        declared = _object_if_text(series.dtype.categories.to_numpy())
-        if known is None:
-            if codes.min(initial=0) >= 0:
-                return codes, declared
-            return np.where(codes < 0, np.nan, codes), declared
-        places, categories = _codes(declared, known, label)
-        return np.append(places, np.nan)[codes], categories
-    if isinstance(series.dtype, pd.StringDtype):
-        return _codes(series, known, label)  # its own hashing beats that of objects
-    column = nw.from_native(series, series_only=True).to_numpy()
-    return _codes(_object_if_text(column), known, label)
-
-
-def _object_if_text(values: NDArray[Any]) -> NDArray[Any]:
-    """Text as Python strings, so that width-limited dtypes cannot cut a category."""
-    return values.astype(object) if values.dtype.kind in "UST" else values
 
 
 # -- what is refused -----------------------------------------------------------------

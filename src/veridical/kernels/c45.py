@@ -11,7 +11,7 @@ than their parent; otherwise no memory is needed beyond that of the root.
 | part    | their weights                                              | (≥ n,)   |
 | ordered | the same cases by rising value of each numeric column; −1  | (q, ≥ n) |
 |         | after the last whose value is known                        |          |
-| w       | weight of each case at the node at hand                    | (n,)     |
+| w       | weight of each case at the node at hand, 1 for the others  | (n,)     |
 | branch  | which way each case goes there, −1 for all ways            | (n,)     |
 """
 
@@ -21,46 +21,24 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.c45_names import (
+    Count,
+    nominal_pairs,
+    nominal_split,
+    room_to_count,
+)
 from veridical.kernels.c45_nodes import (
     Nodes,
     copy_nodes,
     divide,
     empty_nodes,
     send,
+    share_out,
     trimmed,
     with_room,
 )
-from veridical.kernels.c45_problem import EPS, Int32Array, Problem
-from veridical.kernels.c45_splits import (
-    choose,
-    nominal_split,
-    numeric_split,
-    training_value,
-)
-
-
-@njit(cache=True, nogil=True)
-def _count_children(
-    problem: Problem,
-    rows: Int32Array,
-    part: FloatArray,
-    branch: Int32Array,
-    share: FloatArray,
-    value: FloatArray,
-    size: IntArray,
-) -> None:
-    """Sum the weight per class and the number of cases of each child."""
-    size[:] = 0
-    for t in range(rows.size):
-        k, b = problem.y[rows[t]], branch[rows[t]]
-        if b >= 0:
-            value[b, k] += part[t]
-            size[b] += 1
-            continue
-        for c in range(share.size):
-            if share[c] > EPS:
-                value[c, k] += part[t] * share[c]
-                size[c] += 1
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem, is_one
+from veridical.kernels.c45_splits import choose, numeric_split, training_value
 
 
 @njit(cache=True, nogil=True)
@@ -115,25 +93,24 @@ def _best_test(
     w: FloatArray,
     is_unit: bool,
     total: float,
-    counts: FloatArray,
-    tally: IntArray,
-    bag: FloatArray,
-    seen: IntArray,
+    count: Count,
 ) -> tuple[int, float]:
     """Choose the test of a node; feature −1 where none will do."""
     p = problem.n_values.size
-    gain, ratio, middle = np.empty(p), np.empty(p), np.empty(p)
+    gain, ratio, middle = np.full(p, np.nan), np.empty(p), np.empty(p)
     side, logs = np.empty((2, problem.n_classes)), np.empty((2, problem.n_classes))
     two = np.zeros((2, problem.n_classes), dtype=np.intp)
+    if is_unit:
+        nominal_pairs(problem, rows, total, count, gain, ratio)
     for j in range(p):
         if problem.n_values[j] == 0:
             in_order = ordered[problem.slot[j]]
             gain[j], ratio[j], middle[j] = numeric_split(
                 problem, j, in_order, w, is_unit, total, side, logs, two
             )
-        else:
+        elif np.isnan(gain[j]):
             gain[j], ratio[j] = nominal_split(
-                problem, j, rows, w, is_unit, total, counts, tally, bag, seen
+                problem, j, rows, w, is_unit, total, count
             )
     feature = choose(problem, gain, ratio)
     if feature < 0 or problem.n_values[feature] > 0:
@@ -216,11 +193,9 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     rows, part = np.arange(n).astype(np.int32), weight.copy()
     ordered = _sorted_known(problem)
     spare_rows, spare_part = np.empty(n, dtype=np.int32), np.empty(n)
-    w, branch = np.empty(n), np.empty(n, dtype=np.int32)
-    counts, bag = np.zeros((widest, problem.n_classes)), np.zeros(widest)
-    tally = np.zeros(2 * widest * problem.n_classes, dtype=np.intp)
-    seen, size = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
-    begin = np.empty(widest, dtype=np.intp)
+    w, either = np.ones(n), np.empty(n, dtype=np.int32)
+    count = room_to_count(problem)
+    size, begin = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
     nodes = empty_nodes(64, problem.n_classes)
     for i in range(n):
         nodes.value[0, problem.y[i]] += weight[i]
@@ -231,23 +206,28 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     while len(waiting) > 0:
         node, lo, m = waiting.pop()
         here, weights = rows[lo : lo + m], part[lo : lo + m]
-        is_unit = True
-        for t in range(m):
-            w[here[t]] = weights[t]
-            is_unit &= weights[t] == 1.0
+        is_unit = is_one(weights)
+        if not is_unit:
+            for t in range(m):
+                w[here[t]] = weights[t]
         total = nodes.value[node].sum()
         in_order = ordered[:, lo : lo + m]
         feature, threshold = _best_test(
-            problem, here, in_order, w, is_unit, total, counts, tally, bag, seen
+            problem, here, in_order, w, is_unit, total, count
         )
+        if not is_unit:
+            for row in here:
+                w[row] = 1.0
         if feature < 0:
             continue
         n_new = max(2, problem.n_values[feature])
         nodes = _attach(nodes, n_nodes, node, feature, threshold, n_new)
         first, n_nodes = n_nodes, n_nodes + n_new
         share, value = nodes.share[first:n_nodes], nodes.value[first:n_nodes]
-        send(problem, feature, threshold, here, weights, branch, share)
-        _count_children(problem, here, weights, branch, share, value, size[:n_new])
+        branch = send(problem, feature, threshold, here, either)
+        share_out(
+            problem, here, weights, branch, share, value, size[:n_new], count.tally
+        )
         room = _lay_out(value, size, problem.min_weight, begin)
         for b in range(n_new):
             if begin[b] >= 0:

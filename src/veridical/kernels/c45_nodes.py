@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.c45_problem import EPS, Int32Array, Problem
+from veridical.kernels.c45_names import take, tally_names
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem, is_one
 
 
 class Nodes(NamedTuple):
@@ -70,34 +71,76 @@ def copy_nodes(source: Nodes, target: Nodes, n: int) -> None:
 
 @njit(cache=True, nogil=True)
 def send(
+    problem: Problem, feature: int, threshold: float, rows: Int32Array, room: Int32Array
+) -> Int32Array:
+    """Say for each case which way it goes; −1 where the tested value is missing.
+
+    The codes of a nominal column are its branches. Those of a number are written to
+    `room`, for the given rows.
+    """
+    slot = problem.slot[feature]
+    if problem.n_values[feature] > 0:
+        return problem.codes[slot]
+    x = problem.numbers[slot]
+    for row in rows:
+        room[row] = -1 if np.isnan(x[row]) else 0 if x[row] <= threshold else 1
+    return room
+
+
+@njit(cache=True, nogil=True)
+def share_out(
     problem: Problem,
-    feature: int,
-    threshold: float,
     rows: Int32Array,
     part: FloatArray,
     branch: Int32Array,
     share: FloatArray,
+    value: FloatArray,
+    size: IntArray,
+    tally: Int32Array,
 ) -> None:
-    """Send cases down the branches; −1 where the tested value is missing.
+    """Sum up the children: share in the known weight, weight per class, cases.
 
-    Sets `branch` of each case and the `share` of each branch in the known weight. Where
-    nothing is known, all branches share alike.
+    Where nothing is known, all branches share alike. `tally` is room for `tally_names`.
     """
-    x, numeric = problem.columns[feature], problem.n_values[feature] == 0
+    y, n_classes = problem.y, problem.n_classes
     share[:] = 0.0
+    value[:] = 0.0
+    size[:] = 0
+    if 0 < rows.size >= share.size and is_one(part):
+        tally_names(branch, y, rows, n_classes, tally)
+        n_missing = 0
+        for k in range(n_classes):
+            n_missing += take(tally, k)
+            for b in range(share.size):
+                number = take(tally, (b + 1) * n_classes + k)
+                value[b, k] = number
+                size[b] += number
+        if n_missing == 0:
+            for b in range(share.size):
+                share[b] = size[b] / rows.size
+            return
+        value[:] = 0.0
+        size[:] = 0
     known = 0.0
     for t in range(rows.size):
-        value = x[rows[t]]
-        b = -1
-        if not np.isnan(value):
-            b = (0 if value <= threshold else 1) if numeric else int(value)
+        b = branch[rows[t]]
+        if b >= 0:
             share[b] += part[t]
             known += part[t]
-        branch[rows[t]] = b
     if known > EPS:
         share /= known
     else:
         share[:] = 1 / share.size
+    for t in range(rows.size):
+        k, b = y[rows[t]], branch[rows[t]]
+        if b >= 0:
+            value[b, k] += part[t]
+            size[b] += 1
+            continue
+        for c in range(share.size):
+            if share[c] > EPS:
+                value[c, k] += part[t] * share[c]
+                size[c] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -2,10 +2,13 @@
 
 | symbol  | meaning                                                        | shape    |
 |---------|----------------------------------------------------------------|----------|
-| columns | the table, one column per row; NaN is missing, names are codes | (p, n)   |
+| numbers | the numeric columns, one per row; NaN is missing               | (q, n)   |
+| codes   | the nominal columns, one per row; −1 is missing                | (p−q, n) |
+| slot    | row of `numbers` or `codes` that belongs to a column           | (p,)     |
+| members | two nominal columns with few names, to be counted together     | (g, 2)   |
+| pairs   | their codes in one                                             | (g, n)   |
 | order   | cases by rising value of a numeric column, missing ones last   | (q, n)   |
 | known   | number of cases whose value is known                           | (q,)     |
-| slot    | row of `order` that belongs to a numeric column                | (p,)     |
 | rows    | cases at the node                                              | (m,)     |
 | w       | weight of each case at the node                                | (n,)     |
 | xlogx   | ``x log2 x`` for whole x                                       | (N + 1,) |
@@ -13,6 +16,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +32,10 @@ EPS = 1e-6
 #: A nominal column is many-valued from this share of the number of cases on; it then
 #: stays out of the average, which its large gain would spoil for the others.
 MANY_VALUED = 0.3
+#: Two columns are counted together if their table has at most so many cells, and the
+#: node that many cases for each.
+_LARGEST_PAIR = 1024
+CASES_PER_CELL = 4
 #: Largest table of x log2 x: beyond it logarithms are cheaper than memory.
 _LARGEST_TABLE = 1 << 20
 
@@ -35,9 +43,12 @@ _LARGEST_TABLE = 1 << 20
 class Problem(NamedTuple):
     """The training table; see the notation on top of the module."""
 
-    columns: FloatArray
+    numbers: FloatArray
+    codes: Int32Array
     n_values: IntArray  # number of names of a nominal column, 0 for a numeric one
     slot: IntArray
+    members: IntArray
+    pairs: Int32Array
     order: Int32Array
     known: IntArray
     gap: FloatArray  # neighbouring numbers must differ by more to be told apart
@@ -56,9 +67,12 @@ def make_problem(
     total_weight: float,
     min_weight: float,
 ) -> Problem:
-    """Sort the numeric columns and prepare all that the search needs."""
+    """Sort the numeric columns and prepare all that the search needs.
+
+    `columns` holds one column per row, names as codes; NaN is missing.
+    """
     numeric = n_values == 0
-    numbers = columns[numeric]
+    numbers = columns if numeric.all() else columns[numeric]
     order = np.argsort(numbers, axis=1)  # equal values may stand in any order
     known = np.count_nonzero(~np.isnan(numbers), axis=1)
     gap = np.zeros(len(columns))
@@ -68,12 +82,16 @@ def make_problem(
             gap[j] = 1e-5 * min(1.0, highest - lowest)
     few = numeric | (n_values < MANY_VALUED * total_weight - EPS)
     size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
-    logs = np.arange(size, dtype=np.float64)
-    logs[1:] *= np.log2(logs[1:])
+    codes = _whole(columns, np.flatnonzero(~numeric))
+    slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
+    members = _neighbours(n_values, n_classes, len(y))
     return Problem(
-        columns,
+        numbers,
+        codes,
         n_values,
-        np.cumsum(numeric) - 1,
+        slot,
+        members,
+        _pair(codes, n_values, slot, members),
         order.astype(np.int32),
         known,
         gap,
@@ -81,8 +99,65 @@ def make_problem(
         y,
         n_classes,
         min_weight,
-        logs,
+        _table_of_xlogx(size),
     )
+
+
+@njit(cache=True, nogil=True)
+def pair_cells(n_one: int, n_other: int, n_classes: int) -> int:
+    """Size of the table of two columns and the class, missing values included."""
+    return (n_one + 1) * (n_other + 1) * n_classes
+
+
+@njit(cache=True, nogil=True)
+def _neighbours(n_values: IntArray, n_classes: int, n: int) -> IntArray:
+    """List pairs of nominal columns whose table is small beside the cases."""
+    largest = min(_LARGEST_PAIR, n // CASES_PER_CELL)
+    members = np.empty((n_values.size // 2, 2), dtype=np.intp)
+    size, one = 0, -1
+    for j in range(n_values.size):
+        if n_values[j] == 0:
+            continue
+        if one >= 0 and pair_cells(n_values[one], n_values[j], n_classes) <= largest:
+            members[size, 0], members[size, 1] = one, j
+            size += 1
+            one = -1
+        else:
+            one = j
+    return members[:size].copy()
+
+
+@lru_cache(maxsize=1)
+def _table_of_xlogx(size: int) -> FloatArray:
+    """``x log2 x`` for the whole numbers below `size`; nobody writes to it."""
+    logs = np.arange(size, dtype=np.float64)
+    logs[1:] *= np.log2(logs[1:])
+    return logs
+
+
+@njit(cache=True, nogil=True)
+def _whole(columns: FloatArray, which: IntArray) -> Int32Array:
+    """Copy columns of codes as whole numbers; −1 for NaN."""
+    codes = np.empty((which.size, columns.shape[1]), dtype=np.int32)
+    for s in range(which.size):
+        x, c = columns[which[s]], codes[s]
+        for i in range(x.size):
+            c[i] = np.int32(x[i]) if x[i] >= 0 else np.int32(-1)
+    return codes
+
+
+@njit(cache=True, nogil=True)
+def _pair(
+    codes: Int32Array, n_values: IntArray, slot: IntArray, members: IntArray
+) -> Int32Array:
+    """Number the combinations of two names, missing values among them, from −1 on."""
+    pairs = np.empty((len(members), codes.shape[1]), dtype=np.int32)
+    for g in range(len(members)):
+        one, other = codes[slot[members[g, 0]]], codes[slot[members[g, 1]]]
+        width, joint = np.int32(n_values[members[g, 1]] + 1), pairs[g]
+        for i in range(joint.size):
+            joint[i] = (one[i] + np.int32(1)) * width + other[i]
+    return pairs
 
 
 @njit(cache=True, nogil=True)
@@ -94,3 +169,18 @@ def xlogx(x: float, table: FloatArray) -> float:
     if whole == x and whole < table.size:
         return table[whole]
     return x * np.log2(x)
+
+
+@njit(cache=True, nogil=True)
+def is_one(weight: FloatArray) -> bool:
+    """Tell whether every weight is 1."""
+    result = True
+    for t in range(weight.size):
+        result &= weight[t] == 1.0
+    return result
+
+
+@njit(cache=True, nogil=True)
+def ratio_of(gain: float, split: float, total: float) -> float:
+    """Gain over split information; `split` is `total` times the latter."""
+    return gain * total / split if split > EPS else 0.0

@@ -12,11 +12,13 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.c45_nodes import Nodes, divide, send, with_room
+from veridical.kernels.c45_nodes import Nodes, divide, send, share_out, with_room
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem
 
 #: Training errors may rise by this much when a subtree is collapsed.
@@ -95,6 +97,30 @@ def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
                 below[node] = tree
 
 
+class Room(NamedTuple):
+    """Memory that is written before it is read."""
+
+    either: Int32Array
+    value: FloatArray
+    share: FloatArray
+    start: IntArray
+    size: IntArray
+    tally: Int32Array
+
+
+@njit(cache=True, nogil=True)
+def _make_room(problem: Problem, nodes: Nodes, n: int) -> Room:
+    widest = max(2, problem.n_values.max())
+    return Room(
+        np.empty(n, dtype=np.int32),
+        np.empty_like(nodes.value),
+        np.empty_like(nodes.share),
+        np.empty(widest, dtype=np.intp),
+        np.empty(widest, dtype=np.intp),
+        np.zeros((4, (widest + 1) * problem.n_classes), dtype=np.int32),
+    )
+
+
 @njit(cache=True, nogil=True)
 def _spread(
     problem: Problem,
@@ -102,64 +128,50 @@ def _spread(
     top: int,
     rows: Int32Array,
     part: FloatArray,
-    branch: Int32Array,
+    room: Room,
     confidence: float,
     z: float,
     value: FloatArray,
     share: FloatArray,
+    limit: float,
 ) -> float:
     """Send cases through a subtree as if it had been grown on them.
 
-    Sets the `value` and `share` of its nodes, and returns the errors then expected of
-    it. `rows` and `part` are used up.
+    Sets the `value` and `share` of the nodes below `top`, and returns the errors then
+    expected of it; stops as soon as these are not below `limit`. `rows` and `part` are
+    used up.
     """
     expected = 0.0
     waiting = [(top, 0, rows.size)]
     while len(waiting) > 0:
         node, lo, m = waiting.pop()
         here, weights = rows[lo : lo + m], part[lo : lo + m]
-        for k in range(problem.n_classes):
-            value[node, k] = 0.0
-        for t in range(m):
-            value[node, problem.y[here[t]]] += weights[t]
-        n_children, first = nodes.n_children[node], nodes.first[node]
-        if n_children == 0:
-            expected += _expected(value[node], confidence, z)
-            continue
+        first, end = nodes.first[node], nodes.first[node] + nodes.n_children[node]
         feature, threshold = nodes.feature[node], nodes.threshold[node]
-        shares = share[first : first + n_children]
-        send(problem, feature, threshold, here, weights, branch, shares)
-        start, end = _places(here, branch, shares)
-        new_rows, new_part = np.empty(end, dtype=np.int32), np.empty(end)
-        for c in range(n_children):
-            stop = start[c + 1] if c + 1 < n_children else end
-            waiting.append((first + c, lo + start[c], stop - start[c]))
-        divide(here, weights, branch, shares, start, new_rows, new_part)
-        if lo + end > rows.size:  # missing values go down every branch
-            rows, part = with_room(rows, part, 2 * (lo + end))
-        for t in range(end):
-            rows[lo + t], part[lo + t] = new_rows[t], new_part[t]
+        branch = send(problem, feature, threshold, here, room.either)
+        shares, size = share[first:end], room.size[: end - first]
+        share_out(
+            problem, here, weights, branch, shares, value[first:end], size, room.tally
+        )
+        start, m_new = room.start[: end - first], 0
+        for c in range(size.size):
+            start[c] = -1
+            if nodes.n_children[first + c] == 0:
+                expected += _expected(value[first + c], confidence, z)
+                continue
+            start[c] = m_new
+            m_new += size[c]
+            waiting.append((first + c, lo + start[c], size[c]))
+        if expected >= limit:
+            break
+        if m_new > 0:
+            new_rows, new_part = np.empty(m_new, dtype=np.int32), np.empty(m_new)
+            divide(here, weights, branch, shares, start, new_rows, new_part)
+            if lo + m_new > rows.size:  # missing values go down every branch
+                rows, part = with_room(rows, part, 2 * (lo + m_new))
+            for t in range(m_new):
+                rows[lo + t], part[lo + t] = new_rows[t], new_part[t]
     return expected
-
-
-@njit(cache=True, nogil=True)
-def _places(
-    rows: Int32Array, branch: Int32Array, share: FloatArray
-) -> tuple[IntArray, int]:
-    """Where the cases of each branch begin when they are laid end to end."""
-    size = np.zeros(share.size, dtype=np.intp)
-    n_missing = 0
-    for row in rows:
-        if branch[row] >= 0:
-            size[branch[row]] += 1
-        else:
-            n_missing += 1
-    end = 0
-    for b in range(share.size):
-        m = size[b] + (n_missing if share[b] > EPS else 0)
-        size[b] = end
-        end += m
-    return size, end
 
 
 @njit(cache=True, nogil=True)
@@ -222,34 +234,62 @@ def _improve(
     tree: float,
     rows: Int32Array,
     part: FloatArray,
-    branch: Int32Array,
+    room: Room,
     confidence: float,
     z: float,
-    value: FloatArray,
-    share: FloatArray,
 ) -> bool:
     """Replace a node by a leaf or by its largest child, if that promises as well.
 
-    `tree` is what the subtree promises; `value` and `share` are scratch. Returns
-    whether the child was raised.
+    `tree` is what the subtree promises. Returns whether the child was raised.
     """
     largest = _largest_child(nodes, node)
     leaf = _expected(nodes.value[node], confidence, z)
-    copies = rows.copy(), part.copy()
-    raised = _spread(
-        problem, nodes, largest, *copies, branch, confidence, z, value, share
-    )
-    if leaf < tree + _PRUNE + EPS and leaf < raised + _PRUNE + EPS:
+    enough = tree + _PRUNE + EPS
+    raised = leaf  # so it is where the child is a leaf
+    if nodes.n_children[largest] > 0:
+        raised = _spread(
+            problem,
+            nodes,
+            largest,
+            rows.copy(),
+            part.copy(),
+            room,
+            confidence,
+            z,
+            room.value,
+            room.share,
+            min(leaf, enough),  # nothing hangs on how much more it is
+        )
+    if leaf < enough and leaf < raised + _PRUNE + EPS:
         _cut(nodes, node)
-    elif raised < tree + _PRUNE + EPS:
+    elif raised < enough:
         nodes.feature[node] = nodes.feature[largest]
         nodes.threshold[node] = nodes.threshold[largest]
         nodes.n_children[node] = nodes.n_children[largest]
         nodes.first[node] = nodes.first[largest]
-        copies = rows.copy(), part.copy()
-        value, share = nodes.value, nodes.share
-        _spread(problem, nodes, node, *copies, branch, confidence, z, value, share)
+        _spread(
+            problem,
+            nodes,
+            node,
+            rows.copy(),
+            part.copy(),
+            room,
+            confidence,
+            z,
+            nodes.value,
+            nodes.share,
+            np.inf,
+        )
         return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _has_subtrees(nodes: Nodes, node: int) -> bool:
+    """Tell whether a child has children."""
+    for child in range(nodes.first[node], nodes.first[node] + nodes.n_children[node]):
+        if nodes.n_children[child] > 0:
+            return True
     return False
 
 
@@ -268,57 +308,46 @@ def prune_and_raise(
     """
     n, total = weight.size, nodes.feature.size
     rows, part = np.arange(n).astype(np.int32), weight.copy()
-    branch = np.empty(n, dtype=np.int32)
+    room = _make_room(problem, nodes, n)
     begin, visited = np.empty(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
     below = np.zeros(total)  # errors expected of the subtree
-    value, scratch = np.empty_like(nodes.value), np.empty(total)
     opened = [(0, 0, n, n)]  # node, its cases, end of all cases
     while len(opened) > 0:
         node, lo, m, top = opened[-1]
         first, n_children = nodes.first[node], nodes.n_children[node]
         here, weights = rows[lo : lo + m], part[lo : lo + m]
-        if n_children == 0:
-            below[node] = _expected(nodes.value[node], confidence, z)
-            opened.pop()
-            continue
+        if visited[node] == 0 and _has_subtrees(nodes, node):
+            feature, threshold = nodes.feature[node], nodes.threshold[node]
+            branch = send(problem, feature, threshold, here, room.either)
+            _sort_by_branch(nodes, node, here, weights, branch, begin)
+        while visited[node] < n_children:
+            child = first + visited[node]
+            if nodes.n_children[child] > 0:
+                break
+            below[child] = _expected(nodes.value[child], confidence, z)
+            visited[node] += 1
         if visited[node] == n_children:
-            tree = below[first : first + n_children].sum()
-            below[node] = tree
+            below[node] = below[first : first + n_children].sum()
             visited[node] = 0
-            if not _improve(
-                problem,
-                nodes,
-                node,
-                tree,
-                here,
-                weights,
-                branch,
-                confidence,
-                z,
-                value,
-                scratch,
+            if n_children == 0 or not _improve(
+                problem, nodes, node, below[node], here, weights, room, confidence, z
             ):
                 if nodes.n_children[node] == 0:
                     below[node] = _expected(nodes.value[node], confidence, z)
                 opened.pop()
             continue
-        share = nodes.share[first : first + n_children]
-        if visited[node] == 0:
-            feature, threshold = nodes.feature[node], nodes.threshold[node]
-            send(problem, feature, threshold, here, weights, branch, share)
-            _sort_by_branch(nodes, node, here, weights, branch, begin)
         c = visited[node]
         visited[node] += 1
-        child = first + c
-        shared = m - begin[node] if share[c] > EPS else 0
+        child, share = first + c, nodes.share[first + c]
+        shared = m - begin[node] if share > EPS else 0
         stop = begin[child + 1] if c + 1 < n_children else begin[node]
         size = stop - begin[child]
         place = lo + begin[child]
-        if nodes.n_children[child] > 0 and shared > 0:
+        if shared > 0:
             if top + size + shared > rows.size:
                 rows, part = with_room(rows, part, 2 * (top + size + shared))
             _append(rows, part, place, size, 1.0, top)
-            _append(rows, part, lo + begin[node], shared, share[c], top + size)
+            _append(rows, part, lo + begin[node], shared, share, top + size)
             place = top
             size += shared
             top += size

@@ -19,16 +19,10 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.c45_problem import EPS, Int32Array, Problem, xlogx
+from veridical.kernels.c45_problem import EPS, Int32Array, Problem, ratio_of, xlogx
 
 #: A test may fall this far short of the average gain (bits) and still be considered.
 BELOW_AVERAGE = 1e-3
-
-
-@njit(cache=True, nogil=True)
-def _ratio(gain: float, split: float, total: float) -> float:
-    """Gain over split information; `split` is `total` times the latter."""
-    return gain * total / split if split > EPS else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +51,7 @@ def _scan_weights(
     is room for their ``x log2 x``. Returns the best reduction of the latter's sum, the
     number of thresholds tried, the weight left of the best, and its place (−1: none).
     """
-    x, y, table = problem.columns[feature], problem.y, problem.xlogx
+    x, y, table = problem.numbers[problem.slot[feature]], problem.y, problem.xlogx
     gap = problem.gap[feature]
     known, in_left, in_right = 0.0, 0.0, 0.0
     for k in range(side.shape[1]):
@@ -98,7 +92,7 @@ def _scan_counts(
     tally: IntArray,
 ) -> tuple[float, int, float, int]:
     """Do the same for cases of weight 1: every logarithm is in the table."""
-    x, y, table = problem.columns[feature], problem.y, problem.xlogx
+    x, y, table = problem.numbers[problem.slot[feature]], problem.y, problem.xlogx
     gap, m = problem.gap[feature], order.size
     in_left, in_right = 0.0, 0.0
     for c in range(tally.shape[1]):
@@ -143,7 +137,7 @@ def numeric_split(
     comes as zeros and is left so. Returns gain (−1 where no threshold will do), gain
     ratio, threshold.
     """
-    x, y, table = problem.columns[feature], problem.y, problem.xlogx
+    x, y, table = problem.numbers[problem.slot[feature]], problem.y, problem.xlogx
     m, known = 0, 0.0
     is_unit = is_unit and order.size < table.size
     side[:] = 0.0
@@ -179,127 +173,7 @@ def numeric_split(
     split = xlogx(total, table) - xlogx(total - known, table)
     split -= xlogx(best_left, table) + xlogx(known - best_left, table)
     middle = x[order[at]] / 2 + x[order[at + 1]] / 2
-    return gain, _ratio(gain, split, total), middle
-
-
-@njit(cache=True, nogil=True)
-def _weigh_names(
-    x: FloatArray,
-    y: Int32Array,
-    rows: Int32Array,
-    w: FloatArray,
-    counts: FloatArray,
-    bag: FloatArray,
-    seen: IntArray,
-) -> int:
-    """Sum the weight of each name by class and altogether; list the names seen."""
-    n_seen = 0
-    for row in rows:
-        if np.isnan(x[row]):
-            continue
-        v, weight = int(x[row]), w[row]
-        if bag[v] == 0.0:
-            seen[n_seen] = v
-            n_seen += 1
-        counts[v, y[row]] += weight
-        bag[v] += weight
-    return n_seen
-
-
-@njit(cache=True, nogil=True)
-def _count_names(
-    x: FloatArray,
-    y: Int32Array,
-    rows: Int32Array,
-    tally: IntArray,
-    n_values: int,
-    counts: FloatArray,
-    bag: FloatArray,
-    seen: IntArray,
-) -> int:
-    """Do the same for cases of weight 1, by counting.
-
-    Neighbours often have the same name and class, and an increment must wait for the
-    one before it; two tallies take turns, so that it need not.
-    """
-    n_classes = counts.shape[1]
-    room = tally.size // 2
-    half = rows.size // 2
-    # Unsigned, for a signed index would be asked whether it counts from the end.
-    for t in range(half):
-        one, other = np.uint32(rows[2 * t]), np.uint32(rows[2 * t + 1])
-        if not np.isnan(x[one]):
-            tally[np.uint64(int(x[one]) * n_classes + y[one])] += 1
-        if not np.isnan(x[other]):
-            tally[np.uint64(room + int(x[other]) * n_classes + y[other])] += 1
-    if rows.size > 2 * half:
-        last = rows[-1]
-        if not np.isnan(x[last]):
-            tally[int(x[last]) * n_classes + y[last]] += 1
-    n_seen = 0
-    for v in range(n_values):
-        for k in range(n_classes):
-            place = v * n_classes + k
-            number = tally[place] + tally[room + place]
-            tally[place] = tally[room + place] = 0
-            counts[v, k] = number
-            bag[v] += number
-        if bag[v] > 0.0:
-            seen[n_seen] = v
-            n_seen += 1
-    return n_seen
-
-
-@njit(cache=True, nogil=True)
-def nominal_split(
-    problem: Problem,
-    feature: int,
-    rows: Int32Array,
-    w: FloatArray,
-    is_unit: bool,
-    total: float,
-    counts: FloatArray,
-    tally: IntArray,
-    bag: FloatArray,
-    seen: IntArray,
-) -> tuple[float, float]:
-    """Judge the test that has a branch per name of a nominal column.
-
-    `is_unit` says that all weights at the node are 1. `counts`, `tally` and `bag` come
-    as zeros and are left so; only the names seen cost time.
-    Returns gain (−1 where the test will not do) and gain ratio.
-    """
-    x, y, table = problem.columns[feature], problem.y, problem.xlogx
-    n_values = problem.n_values[feature]
-    if is_unit and n_values <= rows.size:
-        n_seen = _count_names(x, y, rows, tally, n_values, counts, bag, seen)
-    else:
-        n_seen = _weigh_names(x, y, rows, w, counts, bag, seen)
-    known = 0.0
-    for s in range(n_seen):
-        known += bag[seen[s]]
-    n_large = 0
-    for s in range(n_seen):
-        n_large += bag[seen[s]] >= problem.min_weight - EPS
-    before, after = xlogx(known, table), 0.0
-    split = xlogx(total, table) - xlogx(total - known, table)
-    for k in range(problem.n_classes):
-        of_class = 0.0
-        for s in range(n_seen):
-            of_class += counts[seen[s], k]
-            after -= xlogx(counts[seen[s], k], table)
-            counts[seen[s], k] = 0.0
-        before -= xlogx(of_class, table)
-    for s in range(n_seen):
-        size = xlogx(bag[seen[s]], table)
-        after += size
-        split -= size
-        bag[seen[s]] = 0.0
-    if n_large < 2:
-        return -1.0, 0.0
-    # Splits without gain are valid, and useless.
-    gain = (before - after) / total if abs(before - after) * known >= EPS * total else 0
-    return gain, _ratio(gain, split, total)
+    return gain, ratio_of(gain, split, total), middle
 
 
 @njit(cache=True, nogil=True)
@@ -329,9 +203,10 @@ def training_value(problem: Problem, feature: int, middle: float) -> float:
 
     C4.5 prints thresholds that occur in the data.
     """
-    x, order = problem.columns[feature], problem.order[problem.slot[feature]]
+    slot = problem.slot[feature]
+    x, order = problem.numbers[slot], problem.order[slot]
     limit = middle + problem.gap[feature] / 10  # the middle may be rounded down
-    low, high = 0, problem.known[problem.slot[feature]]
+    low, high = 0, problem.known[slot]
     while high - low > 1:  # x[order[low]] <= limit always holds
         half = (low + high) // 2
         if x[order[half]] <= limit:

@@ -1,4 +1,9 @@
-"""Which small whole numbers occur in each column of a matrix?"""
+"""Which small whole numbers occur in each column of a matrix?
+
+What two functions find alike, for matrices that lie in memory by row or by column.
+A column is good if it holds nothing but whole numbers from 0 to the width of `seen`,
+and NaN; what is marked for another column means nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +13,50 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+#: Numbers below it are noted as the bits of one word.
+_BITS = 64
+
 
 @njit(cache=True, nogil=True)
-def seen_values(
+def seen_by_row(
     X: Any, columns: NDArray[np.intp], seen: NDArray[np.bool_], good: NDArray[np.bool_]
 ) -> None:
-    """Mark in `seen` the values of each column, and in `good` the columns they fit.
-
-    A column is good if it holds nothing but whole numbers from 0 to the width of
-    `seen`; what is marked for another column means nothing.
-    """
+    """Mark in `seen` the values of each column, and in `good` the columns they fit."""
     limit = seen.shape[1]
     for i in range(X.shape[0]):
         for k in range(columns.size):
             v = X[i, columns[k]]
             if v >= 0 and v < limit:
                 whole = int(v)
-                if whole == v:
-                    seen[k, whole] = True
-                else:
-                    good[k] = False
+                seen[k, whole] = True
+                good[k] &= whole == v
             else:
-                good[k] = False
+                good[k] &= v != v
+
+
+@njit(cache=True, nogil=True)
+def seen_by_column(
+    rows: Any,
+    columns: NDArray[np.intp],
+    seen: NDArray[np.bool_],
+    good: NDArray[np.bool_],
+) -> None:
+    """Do the same for a transposed matrix, whose rows are the columns meant.
+
+    Few columns hold numbers of 64 and more. The others are read without a branch, many
+    values at a time.
+    """
+    for k in range(columns.size):
+        x = rows[columns[k]]
+        bits, n_fit = np.uint64(0), 0
+        for i in range(x.size):
+            v = x[i]
+            known = v == v
+            whole = np.int64(min(max(v, 0), _BITS - 1)) if known else 0
+            n_fit += (whole == v) | (not known)
+            bits |= np.uint64(known) << np.uint64(whole)
+        if n_fit == x.size:
+            for b in range(_BITS):
+                seen[k, b] = (bits >> np.uint64(b)) & np.uint64(1)
+        else:
+            seen_by_row(x.reshape(-1, 1), np.zeros(1, np.intp), seen[k:], good[k:])

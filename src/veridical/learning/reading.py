@@ -25,7 +25,7 @@ _FEW = 1 << 12
 
 def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
     """Check names and shape; leave the columns of a frame and nominal ones as are."""
-    if nw.dependencies.is_into_dataframe(X):
+    if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
@@ -80,16 +80,10 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None; pass the class labels."
         )
-    y = column_or_1d(y, warn=True)
+    y = _read_labels(y)
     check_consistent_length(X, y)
-    missing = np.asarray(pd.isna(y))
-    if missing.any():
-        raise InputError(
-            f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
-            "drop or label the rows without a class."
-        )
-    if y.dtype.kind not in "biuUS":  # such are classes; others have to be looked at
-        check_classification_targets(y)
+    if sample_weight is None:
+        return X, y, np.ones(len(y))
     weights = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
@@ -97,6 +91,22 @@ def read_training(
         kept = np.flatnonzero(weights)
         X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
     return X, y, weights
+
+
+def _read_labels(y: Any) -> NDArray[Any]:
+    """Check that y is a list of classes, none of them missing."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuUS":
+        return y  # such are classes; others have to be looked at
+    y = column_or_1d(y, warn=True)
+    missing = np.asarray(pd.isna(y))
+    if missing.any():
+        raise InputError(
+            f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
+            "drop or label the rows without a class."
+        )
+    if y.dtype.kind not in "biuUS":
+        check_classification_targets(y)
+    return y
 
 
 def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
@@ -112,6 +122,8 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     """
     if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _FEW:
         there = np.bincount(y) > 0
+        if there.all():
+            return np.arange(there.size, dtype=y.dtype), y
         return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
