@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from veridical._records import InputError
 from veridical.datasets.columns import BoolArray
 from veridical.datasets.wording import show
-from veridical.kernels.codes import seen_by_column, seen_by_row
+from veridical.kernels.codes import count_seen, seen_by_column, seen_by_row
 
 #: Whole numbers below it are small: they are coded by counting.
 _SMALL = 256
@@ -121,16 +121,14 @@ def code_small_integers(
         seen_by_column(source.T, columns, seen, good)
     else:
         seen_by_row(source, columns, seen, good)
-    n_values = seen.sum(axis=1)
-    largest = _SMALL - 1 - np.argmax(seen[:, ::-1], axis=1)
-    # Columns that already hold their own codes need not be written.
-    own = (n_values == largest + 1) | (n_values == 0)
-    for k in np.flatnonzero(good):
+    n_values, largest = count_seen(seen)
+    whole = np.arange(_SMALL).astype(X.dtype)
+    for k in np.flatnonzero(good).tolist():
         j = columns[k]
-        if own[k]:
-            categories[j] = np.arange(n_values[k], dtype=X.dtype)
+        if n_values[k] == largest[k] + 1:  # it holds its own codes already
+            categories[j] = whole[: n_values[k]].copy()
             continue
-        categories[j] = np.flatnonzero(seen[k]).astype(X.dtype)
+        categories[j] = whole[seen[k]]
         places = np.append(np.cumsum(seen[k]) - 1.0, np.nan)
         number = np.where(np.isnan(source[:, j]), _SMALL, source[:, j])
         if values is X:

@@ -42,6 +42,20 @@ from veridical.kernels.c45_splits import choose, numeric_split, training_value
 
 
 @njit(cache=True, nogil=True)
+def _sum_by_class(y: Int32Array, weight: FloatArray, value: FloatArray) -> None:
+    """Sum the weights of each class; those of weight 1 are counted."""
+    if is_one(weight):
+        for k in range(value.size):
+            count = 0
+            for i in range(y.size):
+                count += y[i] == k
+            value[k] = count
+        return
+    for i in range(y.size):
+        value[y[i]] += weight[i]
+
+
+@njit(cache=True, nogil=True)
 def _is_final(value: FloatArray, min_weight: float) -> bool:
     """Tell whether a node is too small to be split, or of one class."""
     total = value.sum()
@@ -197,8 +211,7 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
     count = room_to_count(problem)
     size, begin = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
     nodes = empty_nodes(64, problem.n_classes)
-    for i in range(n):
-        nodes.value[0, problem.y[i]] += weight[i]
+    _sum_by_class(problem.y, weight, nodes.value[0])
     waiting = [(0, 0, n)]
     n_nodes = len(waiting)
     if _is_final(nodes.value[0], problem.min_weight):

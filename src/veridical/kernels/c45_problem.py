@@ -71,28 +71,18 @@ def make_problem(
 
     `columns` holds one column per row, names as codes; NaN is missing.
     """
-    numeric = n_values == 0
-    numbers = columns if numeric.all() else columns[numeric]
-    order = np.argsort(numbers, axis=1)  # equal values may stand in any order
-    known = np.count_nonzero(~np.isnan(numbers), axis=1)
-    gap = np.zeros(len(columns))
-    for j, c, m in zip(np.flatnonzero(numeric), order, known, strict=True):
-        if m:  # a column of small numbers has a small scale to be judged by
-            lowest, highest = columns[j, c[0]], columns[j, c[m - 1]]
-            gap[j] = 1e-5 * min(1.0, highest - lowest)
-    few = numeric | (n_values < MANY_VALUED * total_weight - EPS)
+    slot, codes, members, pairs = _read_names(columns, n_values, n_classes)
+    numbers, order, known, gap = _sort_numbers(columns, n_values == 0)
+    few = (n_values == 0) | (n_values < MANY_VALUED * total_weight - EPS)
     size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
-    codes = _whole(columns, np.flatnonzero(~numeric))
-    slot = np.where(numeric, np.cumsum(numeric), np.cumsum(~numeric)) - 1
-    members = _neighbours(n_values, n_classes, len(y))
     return Problem(
         numbers,
         codes,
         n_values,
         slot,
         members,
-        _pair(codes, n_values, slot, members),
-        order.astype(np.int32),
+        pairs,
+        order,
         known,
         gap,
         few if few.any() else np.ones_like(few),
@@ -101,6 +91,48 @@ def make_problem(
         min_weight,
         _table_of_xlogx(size),
     )
+
+
+def _sort_numbers(
+    columns: FloatArray, numeric: NDArray[np.bool_]
+) -> tuple[FloatArray, Int32Array, IntArray, FloatArray]:
+    """Take the numeric columns, and find their orders, known values and gaps."""
+    numbers = columns if numeric.all() else columns[numeric]
+    gap = np.zeros(len(columns))
+    order = np.empty(numbers.shape, dtype=np.int32)
+    known = np.empty(len(numbers), dtype=np.intp)
+    if len(numbers):
+        order[:] = np.argsort(numbers, axis=1)  # equal values may stand in any order
+        known[:] = np.count_nonzero(~np.isnan(numbers), axis=1)
+    for j, c, m in zip(np.flatnonzero(numeric), order, known, strict=True):
+        if m:  # a column of small numbers has a small scale to be judged by
+            lowest, highest = columns[j, c[0]], columns[j, c[m - 1]]
+            gap[j] = 1e-5 * min(1.0, highest - lowest)
+    return numbers, order, known, gap
+
+
+@njit(cache=True, nogil=True)
+def _read_names(
+    columns: FloatArray, n_values: IntArray, n_classes: int
+) -> tuple[IntArray, Int32Array, IntArray, Int32Array]:
+    """Find the `slot` of every column, and the codes of the nominal ones, and pairs."""
+    slot = np.empty(n_values.size, dtype=np.intp)
+    n_numeric, n_nominal = 0, 0
+    for j in range(n_values.size):
+        if n_values[j] == 0:
+            slot[j] = n_numeric
+            n_numeric += 1
+        else:
+            slot[j] = n_nominal
+            n_nominal += 1
+    codes = np.empty((n_nominal, columns.shape[1]), dtype=np.int32)
+    for j in range(n_values.size):
+        if n_values[j] > 0:
+            x, c = columns[j], codes[slot[j]]
+            for i in range(x.size):
+                c[i] = np.int32(x[i]) if x[i] >= 0 else np.int32(-1)
+    members = _neighbours(n_values, n_classes, columns.shape[1])
+    return slot, codes, members, _pair(codes, n_values, slot, members)
 
 
 @njit(cache=True, nogil=True)
@@ -133,17 +165,6 @@ def _table_of_xlogx(size: int) -> FloatArray:
     logs = np.arange(size, dtype=np.float64)
     logs[1:] *= np.log2(logs[1:])
     return logs
-
-
-@njit(cache=True, nogil=True)
-def _whole(columns: FloatArray, which: IntArray) -> Int32Array:
-    """Copy columns of codes as whole numbers; −1 for NaN."""
-    codes = np.empty((which.size, columns.shape[1]), dtype=np.int32)
-    for s in range(which.size):
-        x, c = columns[which[s]], codes[s]
-        for i in range(x.size):
-            c[i] = np.int32(x[i]) if x[i] >= 0 else np.int32(-1)
-    return codes
 
 
 @njit(cache=True, nogil=True)

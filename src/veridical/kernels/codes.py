@@ -60,3 +60,16 @@ def seen_by_column(
                 seen[k, b] = (bits >> np.uint64(b)) & np.uint64(1)
         else:
             seen_by_row(x.reshape(-1, 1), np.zeros(1, np.intp), seen[k:], good[k:])
+
+
+@njit(cache=True, nogil=True)
+def count_seen(seen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """How many numbers each column holds, and the largest of them (−1: none)."""
+    number = np.zeros(len(seen), dtype=np.intp)
+    largest = np.full(len(seen), -1, dtype=np.intp)
+    for k in range(len(seen)):
+        for v in range(seen.shape[1]):
+            if seen[k, v]:
+                number[k] += 1
+                largest[k] = v
+    return number, largest

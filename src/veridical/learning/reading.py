@@ -28,6 +28,10 @@ def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
+    plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2
+    if plain and X.size:  # nothing to convert, nothing to refuse
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
     X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     if X.dtype == object and not nominal:
         # Things that are neither numbers nor text end here, as a TypeError; for text,
