@@ -205,7 +205,6 @@ def test_known_categories_match_across_dtypes(first, second):
     )
 )
 @example([(0.0, "\x00", None)])
-@settings(deadline=None)  # data frames take their time on a busy machine
 def test_codes_can_be_decoded(rows):
     numbers, texts, flags = (list(column) for column in zip(*rows, strict=True))
     schema = {"n": pl.Float64, "t": pl.String, "f": pl.Boolean}
