@@ -69,7 +69,7 @@ DDP_PATH = Case(
     ),
     aims=(Faster("ten alphas", "one alpha", 1 / 3),),
     notes="One alpha is 0.5. Its search leaves out most comparisons, which smaller "
-    "alphas cannot: they cost more than it does, alone or together.",
+    "alphas cannot: they share theirs, in single precision, and decide in double.",
 )
 
 NESTED = Case(

@@ -16,9 +16,9 @@ X = FACTORS @ RNG.normal(size=(8, 120)) + RNG.normal(size=(60, 120))
 
 
 def test_the_rest_follows_by_relevance():
-    relevance = np.array([0.1, 0.5, 0.5, 0.9, 0.3])
-    assert complete([4, 1], relevance).tolist() == [4, 1, 3, 2, 0]
-    assert complete([], relevance).tolist() == [3, 1, 2, 4, 0]
+    by_relevance = np.array([3, 1, 2, 4, 0])
+    assert complete([4, 1], by_relevance).tolist() == [4, 1, 3, 2, 0]
+    assert complete([], by_relevance).tolist() == [3, 1, 2, 4, 0]
 
 
 def test_classes_take_turns():

@@ -71,7 +71,10 @@ def _sum_alone(
     squares: FloatArray,
 ) -> None:
     """Sums of one column for one training set, from its own rows only."""
-    own = np.where(count > 0, x, 0.0)
+    own = x.copy()
+    for i in range(x.size):
+        if count[i] == 0:
+            own[i] = 0.0
     _tame(own)
     sums[:] = 0.0
     squares[:] = 0.0

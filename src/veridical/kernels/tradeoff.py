@@ -3,8 +3,11 @@
 A step wants the feature of most merit beside those already chosen. Merit falls with
 similarity to the chosen, and similarity only grows: what is known of it bounds the
 merit from above. So a feature is compared with the features chosen since it was last
-looked at only where its bound reaches the best merit found; most never do. The answer
-is that of looking at all.
+looked at only where its bound reaches the best merit found; most never do. Where most
+do, all features are compared with every choice, but in single precision, less what
+rounding may have added: a better bound, which hardly anyone else reaches. Searches in
+one training set share such comparisons. The answer is that of looking at all in double
+precision. How features are compared is in :mod:`veridical.kernels.similarity`.
 
 | symbol     | meaning                                                   | shape    |
 |------------|-----------------------------------------------------------|----------|
@@ -12,125 +15,35 @@ is that of looking at all.
 | similarity | Σ of ``|R|`` with the first `known` chosen features; ∞    | (p,)     |
 |            | for a feature that is chosen itself                       |          |
 | known      | how many of the chosen `similarity` has counted           | (p,)     |
+| least      | what the similarity with all chosen features is at least; | (p,)     |
+|            | without a draft the same array as `similarity`            |          |
 | size       | number of chosen features                                 |          |
 | gathered   | Σ relevance of the chosen features                        |          |
 | apart      | Σ over pairs of chosen features of ``1 − |R|``            |          |
-| force      | chosen columns, centred and of length 1 in the set, times | (m, n)   |
-|            | the weight of each row: its product with any column is    |          |
-|            | their correlation times that column's length              |          |
-| values     | the columns end to end; with `rows` and `start` as in CSC | (p·n,)   |
-| inverse    | 1 / length of each centred column in the set, 0 if const. | (p,)     |
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._records import FloatArray
+from veridical.kernels.similarity import (
+    Chosen,
+    Columns,
+    State,
+    count_in,
+    look,
+    write_force,
+)
 
 TIE = 1e-10  # merits closer than this (relatively) are equal: the lower index wins
 NOTHING = 1e-12
-SAME = 1.0 - 1e-12  # correlations nearer to 1 than this are those of copies
 TILE = 64
+WARM = 8  # steps after which to judge how many looks a step takes
 PRIORITIZED, QUOTIENT, DIFFERENCE = 0, 1, 2
-
-
-class Columns(NamedTuple):
-    """The columns as one training set sees them; dense where `start` is empty."""
-
-    values: Any
-    rows: NDArray[np.int32]
-    start: IntArray
-    centre: FloatArray
-    inverse: FloatArray
-    weight: FloatArray
-    floor: float
-
-
-class State(NamedTuple):
-    """What is known of each feature."""
-
-    relevance: FloatArray
-    similarity: FloatArray
-    known: NDArray[np.int32]
-
-
-class Chosen(NamedTuple):
-    """The features chosen so far, in their order, and what came of them."""
-
-    order: IntArray
-    force: FloatArray
-    mean_relevance: FloatArray
-    antiredundancy: FloatArray
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _product(column: Any, centre: float, force: FloatArray) -> float:
-    """Multiply a dense column with a force."""
-    total = 0.0
-    for r in range(force.size):
-        total += (np.float64(column[r]) - centre) * force[r]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _sparse_product(values: Any, rows: Any, force: FloatArray) -> float:
-    """The same; what a sparse column leaves out adds nothing, nor does its centre."""
-    total = 0.0
-    for k in range(values.size):
-        total += np.float64(values[k]) * force[rows[k]]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _write_force(columns: Columns, j: int, out: FloatArray) -> None:
-    """Centre column j in the set, scale it to length 1, and weigh its rows."""
-    n, weight = columns.weight.size, columns.weight
-    if columns.start.size == 0:
-        for r in range(n):
-            out[r] = np.float64(columns.values[j * n + r]) - columns.centre[j]
-    else:
-        out[:] = 0.0
-        for k in range(columns.start[j], columns.start[j + 1]):
-            out[columns.rows[k]] = np.float64(columns.values[k])
-    total, mass = 0.0, 0.0
-    for r in range(n):
-        total += weight[r] * out[r]
-        mass += weight[r]
-    mean = total / mass
-    for r in range(n):
-        out[r] = weight[r] * (out[r] - mean) * columns.inverse[j]
-
-
-@njit(cache=True, nogil=True)
-def _look(
-    i: int,
-    size: int,
-    values: Any,
-    rows: Any,
-    start: IntArray,
-    centre: float,
-    inverse: float,
-    floor: float,
-    force: FloatArray,
-    seen: int,
-    total: float,
-) -> float:
-    """Add to `total` the similarity with the chosen features from number `seen` on."""
-    n = force.shape[1]
-    lo, hi = (i * n, (i + 1) * n) if start.size == 0 else (start[i], start[i + 1])
-    column = values[lo:hi]
-    for k in range(seen, size):
-        if start.size == 0:
-            r = abs(_product(column, centre, force[k])) * inverse
-        else:
-            r = abs(_sparse_product(column, rows[lo:hi], force[k])) * inverse
-        total += 1.0 if r > SAME else max(r, floor)
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -231,6 +144,8 @@ def _choose(
     )  # fmt: skip
     centre, inverse, force = columns.centre, columns.inverse, chosen.force
     relevance, similarity, known = state.relevance, state.similarity, state.known
+    least, drafted = state.least, columns.draft.size > 0
+    left = 0.0 if drafted else floor  # in a draft, `least` has counted all
     p = relevance.size
     share = 1.0 if size == 0 else alpha
     form = DIFFERENCE if size == 0 and kind == QUOTIENT else kind
@@ -241,22 +156,25 @@ def _choose(
     for lo in range(-TILE if hint >= 0 else 0, p, TILE):
         at, end = (hint, hint + 1) if lo < 0 else (lo, min(lo + TILE, p))
         if best >= 0 and not _any_reaches(
-            form, relevance[at:end], similarity[at:end], known[at:end], size, floor, bar
+            form, relevance[at:end], least[at:end], known[at:end], size, left, bar
         ):
             continue
         for i in range(at, end):
             F, so_far = relevance[i], similarity[i]
             if so_far == np.inf or i == best:
                 continue
-            least = so_far + floor * (size - known[i])
-            if best >= 0 and not _is_reached(form, F, least, bar):
+            bound = least[i] + left * (size - known[i])
+            if best >= 0 and not _is_reached(form, F, bound, bar):
                 continue
             if not skip and known[i] < size:
-                so_far = _look(
+                so_far = look(
                     i, size, values, rows, start, centre[i], inverse[i], floor, force,
                     known[i], so_far,
                 )  # fmt: skip
+                done[2] += size - known[i]
                 similarity[i], known[i] = so_far, size
+                if drafted:
+                    least[i] = so_far
                 if best >= 0 and not _is_reached(form, F, so_far, bar):
                     continue
             found = _merit(kind, size, share, done, F, so_far)
@@ -279,8 +197,9 @@ def _choose(
 
 @njit(cache=True, nogil=True)
 def advance(
-    n_steps: int,
+    goal: int,
     size: int,
+    patience: float,
     kind: int,
     alpha: float,
     hint: int,
@@ -288,14 +207,21 @@ def advance(
     columns: Columns,
     state: State,
     chosen: Chosen,
-) -> int:
-    """Choose `n_steps` more features after the first `size`; return the next hint.
+) -> tuple[int, int]:
+    """Choose more features after the first `size`, until there are `goal`.
 
-    `done` holds `gathered` and `apart`, and is updated like `state` and `chosen`.
+    Stops before if, without a draft, so far each step has looked at more than this
+    share of all features. Returns how many are chosen, and the next hint. `done` holds
+    `gathered`, `apart` and the number of looks; it is updated like `state` and
+    `chosen`.
     """
-    for _ in range(n_steps):
+    drafted, p = columns.draft.size > 0, state.relevance.size
+    room = np.empty((1 if drafted else 0, p), dtype=np.float32)
+    while size < goal:
+        if not drafted and size >= WARM and done[2] > patience * size * p:
+            break
         j, hint = _choose(kind, size, alpha, done, hint, columns, state, chosen)
-        similarity = _look(
+        similarity = look(
             j, size, columns.values, columns.rows, columns.start, columns.centre[j],
             columns.inverse[j], columns.floor, chosen.force, state.known[j],
             state.similarity[j],
@@ -305,56 +231,9 @@ def advance(
         chosen.order[size] = j
         chosen.mean_relevance[size] = done[0] / (size + 1)
         chosen.antiredundancy[size] = 2.0 * done[1] / (size + 1) ** 2
-        state.similarity[j] = np.inf
-        _write_force(columns, j, chosen.force[size])
+        state.similarity[j] = state.least[j] = np.inf
+        write_force(columns, j, chosen.force[size], chosen.sharp[size])
+        if drafted:
+            count_in(j, columns, chosen.sharp[size : size + 1], room, state.least)
         size += 1
-    return hint
-
-
-@njit(cache=True, nogil=True)
-def correlate(
-    columns: Columns, force: FloatArray, lo: int, hi: int, out: FloatArray
-) -> None:
-    """Write ``|R|`` of the features ``lo:hi`` with some chosen ones to `out`.
-
-    The same numbers, to the last bit, that `advance` finds one by one.
-    """
-    values, rows, start = columns.values, columns.rows, columns.start
-    centre, inverse, floor = columns.centre, columns.inverse, columns.floor
-    n, dense = force.shape[1], start.size == 0
-    for k in range(force.shape[0]):
-        one, target = force[k], out[k]
-        for i in range(lo, hi):
-            if dense:
-                r = _product(values[i * n : (i + 1) * n], centre[i], one)
-            else:
-                here = slice(start[i], start[i + 1])
-                r = _sparse_product(values[here], rows[here], one)
-            r = abs(r) * inverse[i]
-            target[i] = 1.0 if r > SAME else max(r, floor)
-
-
-@njit(cache=True, nogil=True)
-def absorb(similarity: FloatArray, known: Any, correlations: FloatArray) -> None:
-    """Count in the correlations of all features with the last one chosen."""
-    for i in range(similarity.size):
-        similarity[i] += correlations[i]
-        known[i] += 1
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def standardize(columns: FloatArray, out: FloatArray, norm: FloatArray) -> None:
-    """Write columns of mean 0 and length 1 to `out`, and what they were divided by."""
-    n = columns.shape[1]
-    for j in range(columns.shape[0]):
-        z = out[j]
-        mean = columns[j].sum() / n
-        for r in range(n):
-            z[r] = columns[j, r] - mean
-        mean = z.sum() / n  # what rounding left of it
-        for r in range(n):
-            z[r] -= mean
-        length = np.sqrt((z * z).sum())
-        norm[j] = length if length > 0.0 else 1.0
-        for r in range(n):
-            z[r] /= norm[j]
+    return size, hint

@@ -9,38 +9,38 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.ordering import order_by_score
-from veridical.kernels.threads import run, spans
-from veridical.kernels.tradeoff import (
-    DIFFERENCE,
-    PRIORITIZED,
-    QUOTIENT,
+from veridical.kernels.similarity import (
+    LANES,
     SAME,
     Chosen,
     Columns,
     State,
-    absorb,
-    advance,
-    correlate,
+    catch_up,
+    write_table,
 )
+from veridical.kernels.threads import run, spans
+from veridical.kernels.tradeoff import DIFFERENCE, PRIORITIZED, QUOTIENT, advance
 
-# A climb that makes more than this share of all comparisons had better share them;
-# looked at after so many steps at a time.
-_FEW, _AT_ONCE = 0.6, 20
+# Where a step takes comparisons with more than this share of all features, a draft of
+# the columns is quicker.
+_PATIENCE = 0.35
+_AT_ONCE = 10  # steps of many climbs between two reports
 
 
 class Redundancy(Protocol):
     """How much features repeat each other, in each training set."""
 
-    def columns(self, s: int) -> Columns:
-        """All columns as training set `s` sees them."""
+    def columns(self, s: int, *, draft: bool = False) -> Columns:
+        """All columns as training set `s` sees them, with a draft if there is one."""
 
     def fragile(self, s: int) -> IntArray:
         """Columns whose correlations in set `s` have to be taken by `alone`."""
@@ -87,11 +87,12 @@ class Climb:
         self.relevance, self.tradeoff, self.train_set = relevance, tradeoff, train_set
         self.size = 0
         self._hint = -1
-        self._done = np.zeros(2)
+        self._done = np.zeros(3)
         p = relevance.size
-        self._state = State(
-            np.ascontiguousarray(relevance), np.zeros(p), np.zeros(p, dtype=np.int32)
-        )
+        similarity, known = np.zeros(p), np.zeros(p, dtype=np.int32)
+        relevance = np.ascontiguousarray(relevance)
+        self._state = State(relevance, similarity, known, similarity)
+        self._columns: Columns | None = None
         self._chosen = _room_for(0, 0)
 
     @property
@@ -113,64 +114,46 @@ class Climb:
         """Get ready for `n_steps` more steps."""
         grown = _room_for(self.size + n_steps, n_rows)
         if self.size:
-            for old, new in zip(self._chosen, grown, strict=True):
+            for name in Chosen._fields:
+                old, new = getattr(self._chosen, name), getattr(grown, name)
                 new[: self.size] = old[: self.size]
         self._chosen = grown
 
     @property
-    def looked(self) -> float:
-        """Share of all comparisons of features with chosen ones that were made."""
-        known = self._state.known
-        return float(known.sum()) / max(1, self.size * known.size)
+    def forces(self) -> dict[int, NDArray[np.float32]]:
+        """The features chosen so far, ready to be correlated in single precision."""
+        return dict(zip(self.order, self._chosen.sharp, strict=False))
 
-    @property
-    def last(self) -> int:
-        """The feature chosen last."""
-        return int(self._chosen.order[self.size - 1])
-
-    @property
-    def force(self) -> FloatArray:
-        """The feature chosen last, ready to be correlated with others."""
-        return self._chosen.force[self.size - 1]
-
-    def step(self, redundancy: Redundancy, columns: Columns, n_steps: int) -> None:
-        """Choose the next features."""
+    def climb(self, redundancy: Redundancy, goal: int, patience: float) -> None:
+        """Choose features until there are `goal`, or it takes more than `patience`."""
+        if self._columns is None:
+            self._columns = redundancy.columns(self.train_set)
         fragile = redundancy.fragile(self.train_set)
-        at_once = 1 if fragile.size else n_steps
-        for _ in range(0, n_steps, at_once):
-            self._hint = advance(
-                at_once,
+        while self.size < goal:
+            now = self.size + 1 if fragile.size else goal
+            size, self._hint = advance(
+                now,
                 self.size,
+                patience,
                 self.tradeoff.kind,
                 self.tradeoff.alpha,
                 self._hint,
                 self._done,
-                columns,
+                self._columns,
                 self._state,
                 self._chosen,
             )
-            self.size += at_once
+            arrived, self.size = size == now, size
+            if not arrived:
+                return
             if fragile.size:
-                self._tend(redundancy, fragile, columns.floor)
+                self._tend(redundancy, fragile, self._columns.floor)
 
-    def absorb(self, correlations: FloatArray, fragile: IntArray) -> None:
-        """Be told how much every feature repeats the last one chosen."""
-        similarity, known = self._state.similarity, self._state.known
-        tended = similarity[fragile]
-        absorb(similarity, known, correlations)
-        similarity[fragile], known[fragile] = tended, self.size
-
-    def catch_up(self, shared: Shared, redundancy: Redundancy) -> None:
-        """Compare every feature with all chosen ones; others can then be absorbed."""
-        similarity, known = self._state.similarity, self._state.known
-        fragile, taken = redundancy.fragile(self.train_set), np.isinf(similarity)
-        tended = similarity[fragile]
-        found = shared.find(dict(zip(self.order, self._chosen.force, strict=False)))
-        similarity[:], known[:] = 0.0, 0
-        for j in self.order:
-            absorb(similarity, known, found[j])
-        similarity[fragile] = tended
-        similarity[taken] = np.inf
+    def take(self, columns: Columns) -> None:
+        """Use a draft of the columns from now on."""
+        self._columns = columns
+        self._state = self._state._replace(least=np.empty(self.relevance.size))
+        catch_up(self.size, columns, self._state, self._chosen)
 
     def _tend(self, redundancy: Redundancy, fragile: IntArray, floor: float) -> None:
         """Take the correlations of fragile columns with the last choice, one by one."""
@@ -180,6 +163,7 @@ class Climb:
         weight = redundancy.columns(s).weight
         if j in fragile:
             self._chosen.force[self.size - 1] = weight * column
+            self._chosen.sharp[self.size - 1, : weight.size] = weight * column
         for k in fragile:
             r = abs(float((weight * column) @ redundancy.alone(s, int(k))))
             state.similarity[k] += 1.0 if r > SAME else max(r, floor)
@@ -190,44 +174,10 @@ def _room_for(n_chosen: int, n_rows: int) -> Chosen:
     return Chosen(
         np.zeros(n_chosen, dtype=np.intp),
         np.empty((n_chosen, n_rows)),
+        np.zeros((n_chosen, -(-n_rows // LANES) * LANES), dtype=np.float32),
         np.zeros(n_chosen),
         np.zeros(n_chosen),
     )
-
-
-class Shared:
-    """Correlations that several climbs in one training set have use for.
-
-    Parameters
-    ----------
-    columns : Columns
-        The training set.
-    n_threads : int
-        Threads to take correlations with.
-    """
-
-    def __init__(self, columns: Columns, n_threads: int) -> None:
-        self._columns, self._n_threads = columns, n_threads
-        self._known: dict[int, FloatArray] = {}
-        self._most = max(16, columns.weight.size)  # as much as X
-
-    def find(self, new: Mapping[int, FloatArray]) -> dict[int, FloatArray]:
-        """Correlations of every feature with these, given ready to be correlated."""
-        found = {j: self._known[j] for j in new if j in self._known}
-        missing = [j for j in new if j not in found]
-        if missing:
-            n_features = self._columns.inverse.size
-            force = np.stack([new[j] for j in missing])
-            out = np.empty((len(missing), n_features))
-            jobs = [
-                (self._columns, force, lo, hi, out)
-                for lo, hi in spans(n_features, self._n_threads, minimum=1000)
-            ]
-            run(correlate, jobs, self._n_threads)
-            found |= dict(zip(missing, out, strict=True))
-            if len(self._known) < self._most:
-                self._known |= found
-        return found
 
 
 def climb_together(
@@ -239,102 +189,72 @@ def climb_together(
 ) -> None:
     """Take `n_steps` steps in every climb.
 
-    Climbs in one training set share the correlations of the features they choose,
-    which are often the same; training sets have nothing to share but the columns.
-    `tick`, if given, is called after every step, or after several of a climb that is
-    one of many.
+    Climbs share the columns, and a draft of them where one needs it. `tick`, if given,
+    is called after every step, or after several of climbs in one training set; never
+    where there are several sets.
     """
     n_steps = min(n_steps, climbs[0].relevance.size - climbs[0].size)
     if n_steps < 1:
         return
     groups: dict[int, list[Climb]] = {}
+    n_rows = redundancy.columns(climbs[0].train_set).weight.size
     for climb in climbs:
+        climb.make_room(n_steps, n_rows)
         groups.setdefault(climb.train_set, []).append(climb)
-    alone = n_threads if len(groups) == 1 else 1
-
-    def work(group: list[Climb]) -> None:
-        columns = redundancy.columns(group[0].train_set)
-        for climb in group:
-            climb.make_room(n_steps, columns.weight.size)
-        if len(group) > 1:
-            # Sets are worked on by several threads; only one may report.
-            watched = tick if len(groups) == 1 else None
-            _share(group, redundancy, columns, n_steps, watched, alone)
-        elif tick is None or len(groups) > 1:
-            group[0].step(redundancy, columns, n_steps)
-        else:
-            for _ in range(n_steps):
-                group[0].step(redundancy, columns, 1)
-                tick()
-
-    run(work, [(group,) for group in groups.values()], n_threads)
-
-
-def _share(
-    climbs: Sequence[Climb],
-    redundancy: Redundancy,
-    columns: Columns,
-    n_steps: int,
-    tick: Callable[[], None] | None,
-    n_threads: int,
-) -> None:
-    """Climb alone as long as that takes few comparisons, else share them.
-
-    The more relevance counts, the fewer features are worth a comparison. What a climb
-    chooses does not depend on whether it shares.
-    """
-    shared = Shared(columns, n_threads)
-    sharing = set[int]()
-    for start in range(0, n_steps, _AT_ONCE):
-        n_now = min(_AT_ONCE, n_steps - start)
-        alone = [climb for k, climb in enumerate(climbs) if k not in sharing]
-        jobs = [(climb, redundancy, columns, n_now) for climb in alone]
-        run(_step, jobs, n_threads)
-        together = [climbs[k] for k in sorted(sharing)]
-        if together:
-            _side_by_side(together, redundancy, columns, n_now, shared, n_threads)
-        for k, climb in enumerate(climbs):
-            if k not in sharing and climb.looked > _FEW:
-                sharing.add(k)
-                climb.catch_up(shared, redundancy)
-        if tick is not None:
+    begin, end = climbs[0].size, climbs[0].size + n_steps
+    watched = tick is not None and len(groups) == 1
+    at_once = n_steps if not watched else 1 if len(climbs) == 1 else _AT_ONCE
+    for goal in [*range(begin + at_once, end, at_once), end]:
+        # Threads for the training sets, or else for the climbs in one.
+        inner = n_threads if len(groups) == 1 else 1
+        jobs = [(group, redundancy, goal, inner) for group in groups.values()]
+        run(_climb_in_one_set, jobs, n_threads)
+        if tick is not None and watched:
             tick()
 
 
-def _step(climb: Climb, redundancy: Redundancy, columns: Columns, n_steps: int) -> None:
-    climb.step(redundancy, columns, n_steps)
-
-
-def _side_by_side(
-    climbs: Sequence[Climb],
-    redundancy: Redundancy,
-    columns: Columns,
-    n_steps: int,
-    shared: Shared,
-    n_threads: int,
+def _climb_in_one_set(
+    climbs: Sequence[Climb], redundancy: Redundancy, goal: int, n_threads: int
 ) -> None:
-    """Step through one training set together; every choice is compared with all."""
-    fragile = redundancy.fragile(climbs[0].train_set)
-    parts = [climbs[k::n_threads] for k in range(min(n_threads, len(climbs)))]
-    found: dict[int, FloatArray] = {}
+    """Climb, first where few comparisons do, then with a draft of the columns."""
+    run(Climb.climb, [(one, redundancy, goal, _PATIENCE) for one in climbs], n_threads)
+    slow = [climb for climb in climbs if climb.size < goal]
+    if not slow:
+        return
+    columns = redundancy.columns(slow[0].train_set, draft=True)
+    if columns.draft.size:
+        if len(climbs) > 1:
+            columns = _with_table(columns, climbs, slow, n_threads)
+        run(Climb.take, [(climb, columns) for climb in slow], n_threads)
+    run(Climb.climb, [(one, redundancy, goal, np.inf) for one in slow], n_threads)
 
-    def step(part: Sequence[Climb]) -> None:
-        for climb in part:
-            if found:
-                climb.absorb(found[climb.last], fragile)
-            climb.step(redundancy, columns, 1)
 
-    for _ in range(n_steps):
-        run(step, [(part,) for part in parts], n_threads)
-        found = shared.find({climb.last: climb.force for climb in climbs})
+def _with_table(
+    columns: Columns, climbs: Sequence[Climb], slow: Sequence[Climb], n_threads: int
+) -> Columns:
+    """Compare all features with those that the slow climbs will probably choose.
+
+    They have chosen some already, and come to most of those that the others agree on.
+    """
+    forces: dict[int, NDArray[np.float32]] = {}
     for climb in climbs:
-        climb.absorb(found[climb.last], fragile)
+        forces |= climb.forces
+    votes = Counter(j for climb in climbs if climb not in slow for j in climb.order)
+    agreed = {j for j in votes if 2 * votes[j] >= len(climbs) - len(slow)}
+    wanted = sorted(agreed.union(*(climb.order for climb in slow)))
+    wanted = wanted[: columns.weight.size]  # no more memory than half of X
+    p = columns.inverse.size
+    table, place = np.empty((len(wanted), p), np.float32), np.full(p, -1, np.int32)
+    place[wanted] = np.arange(len(wanted))
+    sharp = np.stack([forces[j] for j in wanted])
+    jobs = [(columns, sharp, lo, hi, table) for lo, hi in spans(p, p // 1000)]
+    run(write_table, jobs, n_threads)
+    return columns._replace(table=table, place=place)
 
 
-def complete(order: Sequence[int], relevance: FloatArray) -> IntArray:
-    """Continue an order with the features left out, by relevance."""
-    rest = order_by_score(relevance)
-    left_out = np.ones(relevance.size, dtype=bool)
+def complete(order: Sequence[int], rest: IntArray) -> IntArray:
+    """Continue an order with the features left out, as they follow in `rest`."""
+    left_out = np.ones(rest.size, dtype=bool)
     left_out[list(order)] = False
     return np.concatenate([np.array(order, dtype=np.intp), rest[left_out[rest]]])
 

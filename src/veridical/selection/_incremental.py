@@ -11,6 +11,7 @@ import numpy as np
 from veridical._records import FloatArray, InputError, Labelled, Ranking
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
     Climb,
@@ -132,9 +133,10 @@ class MRMR(IncrementalSelector):
         ]
         depth = self._depth(scores.shape[1])
         climb_together(climbs, redundancy, depth, self._ticker, self._n_threads)
+        rest = [order_by_score(climb.relevance) for climb in climbs]
         return [
-            Ranking(complete(climb.order, climb.relevance), row, row.size)
-            for climb, row in zip(climbs, scores, strict=True)
+            Ranking(complete(climb.order, others), row, row.size)
+            for climb, others, row in zip(climbs, rest, scores, strict=True)
         ]
 
     def _scores(self, parts: Variances) -> FloatArray:
