@@ -38,6 +38,7 @@ def test_show_a_file(run, tmp_path):
         "name": "mass",
         "kind": "numeric",
         "missing": 0,
+        "values": None,
         "least": 7.0,
         "most": 150.0,
     }
@@ -53,7 +54,8 @@ def test_show_by_name(run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["linaer"], "There is no file linaer"),
+        (["linaer"], "There is no file linaer, nor a data set of that name"),
+        (["linaer"], "did you mean 'linear'"),
         (["linear", "--target", "y"], "knows its class"),
         (["openml:"], "names no data set"),
     ],

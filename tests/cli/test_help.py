@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from veridical import __version__
-from veridical.cli import app
+from veridical.cli import app, names
 
 HEAVY = ("sklearn", "numba", "pandas", "matplotlib", "scipy", "numpy", "jinja2")
 
@@ -41,54 +42,117 @@ def test_help_loads_nothing_heavy(code):
     assert loaded.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [["--help"], ["compare", "--help"], ["estimate", "--help"], ["select", "--help"]],
-)
-def test_help_fits_eighty_columns(argv):
-    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, argv)
+def commands():
+    """Every verb and sub-verb, as words."""
+    found = [()]
+    for name, command in get_command(app).commands.items():
+        found.append((name,))
+        found += [(name, sub) for sub in getattr(command, "commands", ())]
+    return found
 
+
+def help_of(words, columns):
+    runner = CliRunner(env={"COLUMNS": str(columns), "TERM": "dumb"})
+    result = runner.invoke(app, [*words, "--help"])
     assert result.exit_code == 0
-    lines = plain(result.output).splitlines()
+    return plain(result.output)
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_help_reads_well_in_eighty_columns(words):
+    lines = help_of(words, 80).splitlines()
+
     assert max(map(len, lines)) <= 80
-    # Prose is broken where the terminal ends, not in the middle of a line.
-    prose = [line for line in lines if line.startswith(" ") and len(line.split()) == 1]
-    assert prose == []
+    # Nothing is cut, no type of Python's is shown, and no word stands alone.
+    assert not any("…" in line or re.search(r"<\w+", line) for line in lines)
+    prose = [line.split() for line in lines if line.startswith(" ")]
+    assert [words for words in prose if len(words) == 1] in ([], [["Examples:"]])
+    listed = [line for line in lines if line.startswith("│")]
+    assert all(line.strip("│ ") for line in listed)
+    # Each option has words beside it.
+    options = [line for line in listed if re.match("│ [ *]* *--", line)]
+    assert "--help" in options[-1] or words == ()
+    assert all(re.search(r"\S +[A-Z]", line) for line in options)
 
 
-def test_help_names_only_what_there_is():
-    from veridical.comparison import CLASSIFIERS
+def test_help_lists_what_there_is():
+    text = help_of([], 80)
+    places = [text.index(f"│ {name} ") for name in VERBS]
+
+    assert places == sorted(places)
+    assert "Exit status: 0 done" in text
+
+
+def test_names_are_those_of_the_library():
+    from veridical import papers
+    from veridical.cli.answers import ANSWERS
+    from veridical.comparison import CODES, LEARNERS
+    from veridical.comparison.selecting import LEARNERS as SELECTING
     from veridical.comparison.testing import TESTS
+    from veridical.estimation import METHODS, make_method
+    from veridical.experiments import SCALES
     from veridical.selection import SELECTORS
 
-    text = plain(
-        CliRunner(env={"COLUMNS": "200"}).invoke(app, ["compare", "-h"]).output
-    )
-
-    assert set(re.search(r"Two selectors or more, such as (.*?);", text)[1].split()) - {
-        "or"
-    } <= {name + end for name in SELECTORS for end in ("", ",")}
-    assert re.search(r"What learns from them: ([\w, ]+) or (\w+);", text)[0]
-    for name in CLASSIFIERS:
-        assert name in text
-    for name in TESTS:
-        assert name in text
+    assert tuple(SELECTORS) == names.SELECTORS
+    assert tuple(LEARNERS) == names.LEARNERS
+    assert {names.DAGSVM, *names.LEARNERS} == set(SELECTING)
+    assert tuple(TESTS) == names.TESTS
+    assert tuple(SCALES) == names.SCALES
+    assert tuple(papers.available()) == names.STUDIES
+    assert tuple(CODES) == names.CODES
+    assert tuple(ANSWERS) == names.ANSWERING
+    kinds = {make_method(name) for name in names.METHODS}
+    assert len(kinds) == len(names.METHODS) == len(METHODS) - 1  # complete is for few
 
 
-def test_help_of_estimate_names_all_learners_and_methods_that_exist():
-    from veridical.comparison import LEARNERS
-    from veridical.estimation import METHODS, make_method
+VERBS = ("select", "estimate", "compare", "audit", "study", "data", "schema")
 
-    text = plain(
-        CliRunner(env={"COLUMNS": "300"}).invoke(app, ["estimate", "-h"]).output
-    )
+#: Options that several verbs have, in the order in which all of them list them.
+SHARED = (
+    *("--target", "--selector", "--selectors", "--alpha", "--relevance", "--features"),
+    *("--first", "--selected", "--learner", "--methods", "--folds", "--repeats"),
+    *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
+    *("--permutations", "--ignore", "--nested", "--corrected", "--calibrated"),
+    *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
+    *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
+)
 
-    assert set(
-        re.findall(r"[\w]+", re.search(r"What learns: (.*?)\.", text)[1])
-    ) == set(LEARNERS) | {"or"}
-    listed = re.search(r"one or several: (.*?), with any numbers", text)[1].split(", ")
-    kinds = {make_method(name) for name in listed}
-    assert len(kinds) == len(listed) == len(METHODS) - 1  # complete is for tiny data
+
+def parameters(words):
+    command = get_command(app)
+    for word in words:
+        command = command.commands[word]
+    return {p.opts[0]: p for p in command.params if p.param_type_name == "option"}
+
+
+def test_an_option_is_the_same_in_every_verb():
+    seen = {}
+    for words in commands()[1:]:
+        if words in (("study",), ("data",)):
+            continue
+        found = parameters(words)
+        order = [SHARED.index(name) for name in found]
+        assert order == sorted(order), words
+        if words != ("schema",):
+            assert "--json" in found, words
+        for name, option in found.items():
+            metavar = {"--learner": None, "--out": None}.get(name, option.metavar)
+            kind = (option.is_flag, metavar, option.rich_help_panel)
+            assert seen.setdefault(name, kind) == kind, (words, name)
+    assert {option.default for option in map(default_of("--seed"), WORKING)} == {
+        0,
+        None,
+    }
+    assert {o.default for o in map(default_of("--jobs"), WORKING)} == {1}
+    for words in WORKING:
+        assert {"--out", "--json", "--quiet"} <= set(parameters(words))
+
+
+WORKING = [("select",), ("estimate",), ("compare",), ("audit",), ("study", "run")]
+
+
+def default_of(name):
+    return lambda words: parameters(words)[name]
 
 
 def test_version():
@@ -110,11 +174,41 @@ def test_version():
             "takes two or more: --selectors relieff fcbf",
         ),
         (["compare", "--features", "many"], "--features"),
+        (["data", "lst"], "list"),
+        (["study", "rnu"], "run"),
+        (["study", "run", "lufe", "--scael", "smoke"], "--scale"),
+        (["study", "run", "lufe", "--scale", "smok"], "did you mean 'smoke'"),
+        (["select", "--selector", "mrmrr"], "did you mean 'mrmr'"),
+        (["select", "--learner", "dagsmv"], "did you mean 'dagsvm'"),
+        (["select", "--relevance", "one-vs-al", "--selector", "ddp"], "one-vs-all"),
+        (["select", "--alpha", "much", "--selector", "ddp"], "in (0, 1], or auto"),
+        (["estimate", "--selector", "relief"], "did you mean 'relieff'"),
+        (["estimate", "--methods", "boot631"], "did you mean 'boot632'"),
+        (["audit", "--ignore", "VD01"], "VD001"),
+        (["audit", "--learner", "cvm"], "did you mean 'svm'"),
+        (["compare", "--test", "pared-t"], "did you mean 'paired-t'"),
+        (["compare", "--repeats", "0"], "--repeats 0"),
+        (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
+        (["compare", "linaer"], "did you mean 'linear'"),
+        (["estimate", "linear", "--target", "y"], "knows its class"),
+        (["schema", "compaer"], "did you mean 'compare'"),
+        (["schema", "study"], "study run"),
+        *(
+            ([verb, "--jobs", "0"], "--jobs 0 does no work")
+            for verb in ("select", "estimate", "compare", "audit", "study run lufe")
+        ),
+        *(
+            ([verb, "--seed", "-1"], "--seed -1 is below 0")
+            for verb in ("select", "estimate", "compare", "audit", "study run lufe")
+        ),
     ],
 )
-def test_wrong_usage_is_told_with_the_cure(argv, words):
+def test_wrong_usage_is_told_with_the_cure(tmp_path, monkeypatch, argv, words):
+    argv = [word for words in argv for word in words.split()]
+    monkeypatch.chdir(tmp_path)
     result = CliRunner(env={"COLUMNS": "200"}).invoke(app, argv)
 
     assert result.exit_code == 2
     assert result.stdout == ""
+    assert "Traceback" not in result.stderr
     assert words in plain(result.stderr)

@@ -43,7 +43,7 @@ def test_it_says_what_the_library_says(weak, tmp_path):
     assert content["models"][0]["error"] == found.corrected.error
     assert content["models"][1]["expected_error"] == found.uncorrected.expected_error
     assert content["page"] == str(tmp_path / "p.html")
-    assert "--corrected --max-features 30" in content["settings"]["command"]
+    assert "--corrected --features 30" in content["settings"]["command"]
     text = Page((tmp_path / "p.html").read_text(encoding="utf-8")).text
     assert "Probabilities, corrected for what selection discarded" in text
 
@@ -68,7 +68,7 @@ def test_without_data_it_says_what_stands_in():
         (("--learner", "svm"), "--learner svm has no meaning"),
         (("--alpha", "0.5"), "--alpha 0.5 has no meaning"),
         (("--folds", "1"), "--folds 1"),
-        (("--max-features", "0"), "--max-features 0"),
+        (("--max-features", "0"), "--features 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words, message):

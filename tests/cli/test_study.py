@@ -38,7 +38,7 @@ def grid(monkeypatch):
     """A study of trivial cells in place of the papers' own, without processes."""
     study = Grid(poison=((2, 3, "exception"),))
     monkeypatch.setattr(papers, "find_study", lambda name: study)
-    monkeypatch.setattr("veridical.cli.study._executor", lambda *_: Serial())
+    monkeypatch.setattr("veridical.cli.study_options.executor", lambda *_: Serial())
     return study
 
 
@@ -121,7 +121,7 @@ def test_a_specification_from_a_file(run, grid, tmp_path):
         (["in-vs-out", "--limit-time", "soon"], ["--limit-time soon", "30m"]),
         (["in-vs-out", "--limit-cell", "0s"], ["--limit-cell 0s"]),
         (["in-vs-out", "--limit-memory", "4X"], ["--limit-memory 4X", "4G"]),
-        (["in-vs-out", "--jobs", "0"], ["0 processes"]),
+        (["in-vs-out", "--jobs", "0"], ["--jobs 0 does no work"]),
         (["in-vs-out", "--seed", "-1"], ["--seed -1"]),
         (["in-vs-out", "--spec", "no.toml"], ["no.toml cannot be read"]),
         (["in-vs-out", "--spec", "a.toml", "--seed", "1"], ["leave out --seed"]),

@@ -159,3 +159,10 @@ def test_what_expands_beyond_measure_is_refused(write, packer):
     bomb = packer(b"0," * (160 * 2**20))
     with pytest.raises(InputError, match="may be a trap"):
         read(write(bomb, "bomb.csv.gz"), "y")
+
+
+def test_libsvm_labels_stay_what_they_are(write):
+    path = write("1e30 1:2\n2 1:1\n1e30 1:3\n", "data.svm")
+    assert sorted(set(read(path)[1])) == [2.0, 1e30]
+    with pytest.raises(InputError, match=r"Line 2 .* label too large"):
+        read(write("1 1:2\n1e999 1:1\n", "data.svm"))

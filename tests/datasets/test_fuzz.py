@@ -14,6 +14,7 @@ from veridical._records import InputError
 from veridical.datasets import read
 
 CSV = b"mass,colour,kind\n7,red,cherry\n150,,apple\n9,'dark, red',cherry\n1e3,?,apple\n"
+EUROPEAN = b"mass;colour;kind\n7,5;red;cherry\n150;;apple\n9,25;red;cherry\n"
 ARFF = (
     b"@relation r\n@attribute mass numeric\n@attribute colour {red,'dark, red'}\n"
     b"@attribute kind {cherry,apple}\n@data\n7,red,cherry\n150,?,apple\n{0 3,2 apple}\n"
@@ -24,6 +25,8 @@ SNIPPETS = [
     *(b"\xff", b"\xef\xbb\xbf", b"nan", b"inf", b"1e999", b"-", b":", b"99999999999"),
     *(b"../../etc/passwd", b"=cmd()", b"\x1b[2J", b"PK\x03\x04", b"\x1f\x8b", b"PAR1"),
 ]
+#: Seconds that reading a small file may take.
+LONGEST = 5
 
 
 def npz():
@@ -43,6 +46,7 @@ SAMPLES = {
     "data.csv": (lambda: CSV, "kind"),
     "data.tsv": (lambda: CSV.replace(b",", b"\t"), "kind"),
     "data.csv.gz": (lambda: gzip.compress(CSV, mtime=0), "kind"),
+    "semicolons.csv": (lambda: EUROPEAN, "kind"),
     "data.arff": (lambda: ARFF, "kind"),
     "data.libsvm": (lambda: LIBSVM, None),
     "data.npz": (npz, None),
@@ -69,6 +73,21 @@ def mutate(content, generator):
     return bytes(content)
 
 
+def attempt(path, target):
+    """Read a file: whether it was a table, and how long that took."""
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            X, y = read(path, target)
+    except InputError:
+        is_table = False  # what is documented; anything else ends the test
+    else:
+        assert X.shape[0] == len(y) > 0
+        is_table = True
+    return is_table, time.perf_counter() - began
+
+
 def fuzz(path, n_mutations, seed):
     """Read so many mutations; how many were tables, and the longest time."""
     make, target = SAMPLES[path.name]
@@ -76,17 +95,12 @@ def fuzz(path, n_mutations, seed):
     n_tables, longest = 0, 0.0
     for _ in range(n_mutations):
         path.write_bytes(mutate(good, generator))
-        began = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                X, y = read(path, target)
-        except InputError:
-            pass  # what is documented; anything else ends the test
-        else:
-            assert X.shape[0] == len(y) > 0
-            n_tables += 1
-        longest = max(longest, time.perf_counter() - began)
+        is_table, seconds = attempt(path, target)
+        if seconds > LONGEST:
+            # The machine may have paused; what hangs, hangs again.
+            seconds = min(seconds, attempt(path, target)[1])
+        n_tables += is_table
+        longest = max(longest, seconds)
     return n_tables, longest
 
 
@@ -104,4 +118,4 @@ def test_ten_thousand_mutations(name, tmp_path):
     # What is packed carries a checksum, so hardly a change leaves it whole.
     assert n_tables > 0 or name.endswith(".gz")
     assert n_tables < 10_000
-    assert longest < 5
+    assert longest < LONGEST

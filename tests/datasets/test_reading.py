@@ -200,7 +200,7 @@ NUMBERS = "".join(f"{i},{i % 2}\n" for i in range(20))
         ("a,y\n1,0.5\n2,1.5\n", "measurements such as 0.5, not classes"),
         ("a,y\n1,0\ninf,1\n", "Line 3 of .* infinite value in column 'a'"),
         ("a,y\n" + NUMBERS + "x7,0\n", "Line 22 holds 'x7'.*'a'.*are numbers; mend"),
-        ("a;y\n" + NUMBERS.replace(",", ",5;"), "Line 2 holds '0,5'.*decimal point"),
+        ("a;y\n" + NUMBERS.replace(",", ".1,5;"), "Line 2 holds '0.1,5'.*decimal"),
         ("x,clazz\n1,0\n2,1\n", "no column 'y'.* The columns are 'x', 'clazz'"),
         ("x,Y\n1,0\n2,1\n", "no column 'y'; did you mean 'Y'"),
         ("y,y2\n" + "1,\n0,\n", "no value at all"),

@@ -315,7 +315,7 @@ def test_a_small_run_has_findings(tmp_path):
 
 def test_the_command_line_tells_and_writes(nothing_there, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("veridical.cli.study._executor", lambda *_: Serial())
+    monkeypatch.setattr("veridical.cli.study_options.executor", lambda *_: Serial())
     spec = tmp_path / "spec.toml"
     spec.write_text(
         'data = ["rand"]\nfolds = [2, 5]\nbootstraps = [1, 3]\nn_runs = 2\n'
@@ -339,7 +339,7 @@ def test_the_command_line_tells_and_writes(nothing_there, tmp_path, monkeypatch)
 def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     """Run with two data sets there, look with one of them gone."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("veridical.cli.study._executor", lambda *_: Serial())
+    monkeypatch.setattr("veridical.cli.study_options.executor", lambda *_: Serial())
     monkeypatch.setattr("veridical.papers.accuracy_data.load", small_vehicle)
     spec = tmp_path / "spec.toml"
     text = "folds = [2]\nbootstraps = [1]\nn_runs = 1\nn_holdouts = 1\n"
@@ -372,7 +372,7 @@ def small_vehicle(name):
 def test_a_study_without_findings_has_no_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plain = SimpleNamespace(name="plain")
-    monkeypatch.setattr("veridical.cli.study._find", lambda name: plain)
+    monkeypatch.setattr("veridical.cli.study_options.find", lambda name: plain)
     result = CliRunner().invoke(app, ["study", "show", "plain", "--out", "p.html"])
 
     assert result.exit_code == 2

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import audit, compare, data, estimate, select, study
+from veridical.cli import audit, compare, data, estimate, schema, select, study
+from veridical.cli.commands import TakesLists, Verb
 from veridical.cli.failures import Verbs
-from veridical.cli.options import TakesLists
+from veridical.cli.options import examples
 
 app = typer.Typer(
     name="veridical",
@@ -21,13 +22,48 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "compare",
+        "compare genes.csv --target tumour --out report.html",
+    )
+    + "\n\nExit status: 0 done, 1 something was found or failed, 2 wrong words or bad "
+    "data, 130 stopped by Ctrl-C.",
 )
-app.command("select")(select.select)
-app.command("estimate", cls=TakesLists)(estimate.estimate)
-app.command("compare", cls=TakesLists)(compare.compare)
-app.command("audit", cls=TakesLists)(audit.audit)
+app.command(
+    "select",
+    cls=Verb,
+    epilog=examples(
+        "select genes.csv --target tumour --out report.html",
+        "select genes.csv --target tumour --selector ddp --alpha auto",
+    ),
+)(select.select)
+app.command(
+    "estimate",
+    cls=TakesLists,
+    epilog=examples(
+        "estimate genes.csv --target tumour --learner nb",
+        "estimate genes.csv --target tumour --methods cv10x5 boot632+",
+    ),
+)(estimate.estimate)
+app.command(
+    "compare",
+    cls=TakesLists,
+    epilog=examples(
+        "compare genes.csv --target tumour --selectors relieff mrmr",
+        "compare genes.csv --target tumour --repeats 10 --out report.html",
+    ),
+)(compare.compare)
+app.command(
+    "audit",
+    cls=TakesLists,
+    epilog=examples(
+        "audit genes.csv --target tumour --selected columns.txt",
+        "audit genes.csv --target tumour --selector anova --out report.html",
+    ),
+)(audit.audit)
 app.add_typer(study.app, name="study")
 app.add_typer(data.app, name="data")
+app.command("schema", cls=Verb)(schema.schema)
 
 
 def _show_version(asked: bool) -> None:
@@ -43,7 +79,10 @@ def veridical(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Say which it is."
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Say which version this is.",
         ),
     ] = False,
 ) -> None:

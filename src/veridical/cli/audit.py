@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import console, options
+from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical._records import Audit
@@ -38,15 +38,15 @@ class Question:
 
     def command(self) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
-        more: list[object] = ["--learner", self.learner]
-        if self.selected is not None:
-            more += ["--selected", self.selected]
+        more: list[object] = []
         if self.selector is not None:
             more += ["--selector", self.selector]
         if self.features is not None:
             more += ["--features", self.features]
         more += ["--first"] * self.first
-        more += ["--folds", self.folds]
+        if self.selected is not None:
+            more += ["--selected", self.selected]
+        more += ["--learner", self.learner, "--folds", self.folds]
         if self.permutations is not None:
             more += ["--permutations", self.permutations]
         if self.ignore:
@@ -62,27 +62,12 @@ def audit(
         options.data_argument("random labels, with columns selected first"),
     ] = None,
     target: options.Target = None,
-    learner: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="What learns: svm, nb, 1nn, tree, c45 or logistic."
-        ),
-    ] = LEARNER,
-    selected: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file with the columns that were selected beforehand, on all cases: "
-            "a name, or a number counted from 0, per line.",
-            show_default=False,
-        ),
-    ] = None,
     selector: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Select features, anew on every training set: anova or relieff, say. "
-            "With --selected: what selected those columns.",
-            show_default=False,
+        options.selector_option(
+            "Select features, anew on every training set: "
+            f"{names.one_of(names.SELECTORS)}. With --selected: what selected those "
+            "columns."
         ),
     ] = None,
     features: Annotated[
@@ -90,33 +75,43 @@ def audit(
     ] = None,
     first: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--first",
-            help="Select once, on all cases, before cross-validation: the mistake that "
-            "this audit is for.",
+            "Select once, on all cases, before cross-validation: the mistake that this "
+            "audit is for.",
         ),
     ] = False,
-    folds: Annotated[int, typer.Option(help="Number of stratified folds.")] = FOLDS,
+    selected: Annotated[
+        Path | None,
+        options.unset(
+            "FILE",
+            "The columns that were selected beforehand, on all cases: a name, or a "
+            "number counted from 0, per line.",
+        ),
+    ] = None,
+    learner: Annotated[
+        str, options.learner_option(f"What learns: {names.one_of(names.LEARNERS)}.")
+    ] = LEARNER,
+    folds: options.Folds = FOLDS,
     permutations: Annotated[
         int | None,
-        typer.Option(
-            help=r"Random orders of the labels. \[default: 100]", show_default=False
-        ),
+        options.unset("N", r"Random orders of the labels. \[default: 100]"),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CODE...",
-            help="Findings that you know of, VD008 say.",
-            show_default=False,
+        options.unset(
+            "CODE...",
+            "Findings that you know of, VD008 say.",
+            autocompletion=names.completing(names.CODES),
         ),
     ] = None,
-    out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: Annotated[bool, options.json_option("AuditSummary")] = False,
+    out: options.Out = None,
+    as_json: Annotated[bool, options.json_option("audit")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Audit an accuracy: may it be believed, or is it an artefact of selection?
+    """Audit an accuracy: may it be believed, or is it an artefact?
 
     Everything that looks at labels is repeated inside each training fold, and
     the whole procedure is run on labels in random order, which shows what it
@@ -126,7 +121,9 @@ def audit(
     """
     from veridical import report
 
+    console.be(quiet=quiet)
     options.check_target("audit", data, target)
+    options.check_numbers(seed, jobs)
     question = Question(
         data=data,
         target=target,
@@ -142,20 +139,25 @@ def audit(
     )
     if data is None:
         question = _demonstration(question)
-    _check_words(question, jobs)
+    _check_words(question)
     if out is not None:
         report.check_writable(out)
-    if not as_json and data is None:
-        typer.echo(
-            f"No data given, so these are {N_CASES} cases with labels at random and "
-            f"{N_COLUMNS} columns of noise.\nThe best {question.features} by "
-            f"{question.selector} were selected first, on all cases."
-        )
+    if data is None:
+        console.tell(_without_data(question), aside=as_json)
     record = _audit(question, jobs)
     page = None if out is None else report.save(record, out)
     console.show(report.to_json(record), page, as_json=as_json)
     if not record.clean:
         raise typer.Exit(1)
+
+
+def _without_data(question: Question) -> str:
+    when = "first, on all cases" if question.first else "in every training fold"
+    return (
+        f"No data given, so these are {N_CASES} cases with labels at random and "
+        f"{N_COLUMNS} columns of noise.\nThe best {question.features} by "
+        f"{question.selector} were selected {when}."
+    )
 
 
 def _demonstration(question: Question) -> Question:
@@ -167,26 +169,21 @@ def _demonstration(question: Question) -> Question:
             f"--selected {question.selected} names columns, but there is no file; give "
             "it first: veridical audit DATA --target COLUMN --selected FILE"
         )
+    features = options.how_many(question.features, N_COLUMNS)
     if question.selector is not None:
-        return question
-    features = question.features or options.DEFAULT_FEATURES
+        return replace(question, features=features)
     return replace(question, selector=SELECTOR, features=features, first=True)
 
 
-def _check_words(question: Question, jobs: int) -> None:
+def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._records import InputError
-    from veridical.comparison import make_classifier, make_selector
     from veridical.comparison.auditing.codes import check_codes
 
-    make_classifier(question.learner)
-    if question.selector is not None:
-        make_selector(question.selector)
+    options.check_names(
+        [] if question.selector is None else [question.selector], [question.learner]
+    )
     check_codes(question.ignore)
-    if question.seed < 0:
-        raise InputError(f"--seed {question.seed} is below 0; give 0 or more.")
-    if jobs == 0:
-        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
     if question.selected is not None:
         for option, given in (
             ("--features", question.features is not None),
@@ -242,13 +239,12 @@ def _audit(question: Question, jobs: int) -> Audit:
 
 
 def _data(question: Question) -> tuple[Any, Any, str]:
-    from veridical.datasets import make_random_labels, read
+    from veridical.datasets import make_random_labels
 
     if question.data is None:
         X, y = make_random_labels(N_CASES, N_COLUMNS, random_state=question.seed)
         return X, y, f"{SOURCE} source"
-    X, y = read(question.data, question.target)
-    return X, y, question.data.name
+    return options.take(question.data, question.target)
 
 
 def _estimator(

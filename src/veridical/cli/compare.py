@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from veridical.cli import console, options
+from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical._records import Comparison, ManyComparison
 
 SELECTORS = ("relieff", "fcbf")
+LEARNER = "svm"
 DEFAULT_TEST = "corrected-t"
 # The paper's own example, run where no data are given.
 SOURCE, N_TRAIN, N_SETS, PAPERS_TEST = "linear", 125, 100, "paired-t"
@@ -62,8 +62,8 @@ class Question:
             self.target,
             "--selectors",
             *self.selectors,
-            *(word for name in self.classifiers for word in ("--classifier", name)),
-            *("--features", n_features, "--folds", self.folds),
+            *("--features", n_features, "--learner", *self.classifiers),
+            *("--folds", self.folds),
             *(("--repeats", self.repeats) if self.repeats > 1 else ()),
             *("--test", self.test, "--seed", self.seed),
             *(("--calibrated",) if self.calibrated else ()),
@@ -77,49 +77,49 @@ def compare(
     target: options.Target = None,
     selectors: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="A B...",
-            help="Two selectors or more, such as relieff, fcbf or information-gain; "
-            rf"with spaces or commas between them. \[default: {' '.join(SELECTORS)}]",
-            show_default=False,
-        ),
-    ] = None,
-    classifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="What learns from them: svm, nb, 1nn, tree, c45 or logistic; may be "
-            r"given more than once. \[default: svm]",
-            show_default=False,
+        options.unset(
+            "A B...",
+            f"Two or more of {', '.join(names.SELECTORS)}, with spaces or commas "
+            rf"between them. \[default: {' '.join(SELECTORS)}]",
+            autocompletion=names.completing(names.SELECTORS),
         ),
     ] = None,
     features: Annotated[int | None, options.features_option("each selects")] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
+    learner: Annotated[
+        list[str] | None,
+        options.unset(
+            "NAME...",
+            f"What learns from them, one or several: {names.one_of(names.LEARNERS)}. "
+            rf"\[default: {LEARNER}]",
+            autocompletion=names.completing(names.LEARNERS),
+        ),
+    ] = None,
+    folds: options.Folds = 10,
     repeats: Annotated[
-        int, typer.Option(help="How often the cross-validation is repeated.", min=1)
+        int, options.asked("N", help="How often the cross-validation is repeated.")
     ] = 1,
     test: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How folds are tested: corrected-t, paired-t, five-by-two-t, "
-            "five-by-two-f, repeated-cv-t, sorted-runs-t or bayesian-correlated-t. "
+        options.unset(
+            "NAME",
+            f"How folds are tested: {names.one_of(names.TESTS)}. "
             rf"\[default: {DEFAULT_TEST}, but {PAPERS_TEST} in the paper's example]",
-            show_default=False,
+            autocompletion=names.completing(names.TESTS),
         ),
     ] = None,
     calibrated: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--calibrated",
-            help="Take p-values from a null measured on data like these; costs as much "
-            "as 200 comparisons.",
+            "Take p-values from a null measured on data like these; costs as much as "
+            "200 comparisons.",
         ),
     ] = False,
-    out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: Annotated[bool, options.json_option("Summary or ManySummary")] = False,
+    out: options.Out = None,
+    as_json: Annotated[bool, options.json_option("compare")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare feature selectors: which is better, and may I believe it?
 
@@ -134,13 +134,15 @@ def compare(
     """
     from veridical import report
 
-    names = _names(selectors)
+    console.be(quiet=quiet)
+    chosen = _names(selectors)
     options.check_target("compare", data, target)
+    options.check_numbers(seed, jobs)
     question = Question(
         data=data,
         target=target,
-        selectors=names,
-        classifiers=classifier or ["svm"],
+        selectors=chosen,
+        classifiers=_split(learner or [LEARNER]),
         features=features,
         folds=folds,
         repeats=repeats,
@@ -150,16 +152,11 @@ def compare(
     )
     if test is None and data is None and not question.many:
         question = replace(question, test=PAPERS_TEST)
+    _check_words(question)
     if out is not None:
         report.check_writable(out)
-    if not as_json and data is None and question.many:
-        typer.echo(f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.")
-    elif not as_json and data is None:
-        typer.echo(
-            f"No data given, so this is the paper's own example: the {SOURCE} source, "
-            f"{N_TRAIN} cases.\nIts truth is known, from {N_SETS} data sets with "
-            "independent test sets."
-        )
+    if data is None:
+        console.tell(_without_data(question), aside=as_json)
     record: Comparison | ManyComparison
     if question.many:
         record = _many(question, jobs)
@@ -169,12 +166,38 @@ def compare(
     console.show(report.to_json(record), page, as_json=as_json)
 
 
+def _without_data(question: Question) -> str:
+    if question.many:
+        return f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases."
+    return (
+        f"No data given, so this is the paper's own example: the {SOURCE} source, "
+        f"{N_TRAIN} cases.\nIts truth is known, from {N_SETS} data sets with "
+        "independent test sets."
+    )
+
+
+def _check_words(question: Question) -> None:
+    """Refuse what makes no sense, before anything is read."""
+    from veridical._records import InputError
+    from veridical.comparison.testing import find_test
+
+    if question.repeats < 1:
+        raise InputError(f"--repeats {question.repeats} runs nothing; give 1 or more.")
+    options.check_names(question.selectors, question.classifiers)
+    find_test(question.test)
+
+
+def _split(given: Iterable[str]) -> list[str]:
+    """Take names with spaces or commas between them."""
+    words = [word.strip() for text in given for word in text.split(",")]
+    return [word for word in words if word]
+
+
 def _names(selectors: list[str] | None) -> tuple[str, ...]:
-    """Take names with spaces or commas between them; at least two, all different."""
+    """Take the selectors; at least two, all different."""
     from veridical._records import InputError
 
-    words = [word for given in selectors or SELECTORS for word in given.split(",")]
-    names = tuple(word.strip() for word in words if word.strip())
+    names = tuple(_split(selectors or SELECTORS))
     files = [name for name in names if Path(name).is_file()]
     if files:
         raise InputError(
@@ -194,14 +217,13 @@ def _names(selectors: list[str] | None) -> tuple[str, ...]:
 
 def _many(question: Question, jobs: int) -> ManyComparison:
     from veridical.comparison import compare_many
-    from veridical.datasets import SOURCES, read
+    from veridical.datasets import SOURCES
 
     if question.data is None:
         X, y = SOURCES[SOURCE](N_TRAIN, random_state=question.seed)
         name = f"{SOURCE} source"
     else:
-        X, y = read(question.data, question.target)
-        name = question.data.name
+        X, y, name = options.take(question.data, question.target)
     with console.progress_bar("IN and OUT") as progress:
         record = compare_many(
             question.selectors,
@@ -220,17 +242,16 @@ def _many(question: Question, jobs: int) -> ManyComparison:
 
 def _on_file(question: Question, jobs: int) -> Comparison:
     from veridical.comparison import compare as run
-    from veridical.datasets import read
 
     assert question.data is not None
-    X, y = read(question.data, question.target)
+    X, y, name = options.take(question.data, question.target)
     with console.progress_bar("IN and OUT") as progress:
         record = run(
             X=X,
             y=y,
             n_features=options.how_many(question.features, X.shape[1]),
             n_jobs=jobs,
-            data_name=question.data.name,
+            data_name=name,
             calibrated=question.calibrated,
             progress=progress,
             **question.pair(),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,10 +18,42 @@ if TYPE_CHECKING:
     from veridical.report.schema import AnySummary, EstimatesSummary, Summary
 
 
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+def be(*, quiet: bool) -> None:
+    """Show no progress and no notes for the rest of this command, or do."""
+    _QUIET.set(quiet)
+
+
+def is_quiet() -> bool:
+    """Tell whether progress and notes are unwanted."""
+    return _QUIET.get()
+
+
+def tell(text: str, *, aside: bool) -> None:
+    """Say something besides the answer; aside, on stderr, where only JSON may be out.
+
+    Unwanted notes are not told.
+    """
+    if not (aside and is_quiet()):
+        typer.echo(text, err=aside)
+
+
+def dump(content: Mapping[str, Any]) -> None:
+    """Print an answer for programs."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def print_json(summary: Mapping[str, Any], page: Path | None) -> None:
+    """Print a summary for programs, and where its page was written."""
+    dump({**summary, "page": None if page is None else str(page)})
+
+
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show a bar on a terminal's stderr; elsewhere nothing."""
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -38,8 +71,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
 def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:
     """Print a summary: as JSON, or the table, its meaning and where the page is."""
     if as_json:
-        where = None if page is None else str(page)
-        typer.echo(json.dumps({**summary, "page": where}, indent=2, allow_nan=False))
+        print_json(summary, page)
         return
     from rich.console import Console
     from rich.text import Text

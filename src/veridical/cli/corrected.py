@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +24,13 @@ class Question:
 
     data: Path | None
     target: str | None
-    max_features: int | None
+    features: int | None
     folds: int
     seed: int
 
     def command(self) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
-        more: list[object] = ["--corrected", "--max-features", self.max_features]
+        more: list[object] = ["--corrected", "--features", self.features]
         more += ["--folds", self.folds, "--seed", self.seed]
         return options.command("select", self.data, self.target, *more)
 
@@ -67,17 +66,17 @@ def run(question: Question, out: Path | None, *, as_json: bool) -> None:
 
     if out is not None:
         report.check_writable(out)
-    if not as_json and question.data is None:
-        typer.echo(
+    if question.data is None:
+        console.tell(
             f"No data given, so this is the {SOURCE} source: {N_CASES} cases, "
-            f"{N_COLUMNS} weak features."
+            f"{N_COLUMNS} weak features.",
+            aside=as_json,
         )
     record = _record(question)
     page = None if out is None else report.save(record, out)
     summary: Any = report.to_json(record)
     if as_json:
-        where = None if page is None else str(page)
-        typer.echo(json.dumps({**summary, "page": where}, indent=2, allow_nan=False))
+        console.print_json(summary, page)
         return
     _show(summary)
     if page is not None:
@@ -85,17 +84,16 @@ def run(question: Question, out: Path | None, *, as_json: bool) -> None:
 
 
 def _record(question: Question) -> Correction:
-    from veridical.datasets import make_beta_bernoulli, read
+    from veridical.datasets import make_beta_bernoulli
     from veridical.estimation import correction
 
     if question.data is None:
         X, y = make_beta_bernoulli(N_CASES, N_COLUMNS, random_state=question.seed)
         name = f"{SOURCE} source"
     else:
-        X, y = read(question.data, question.target)
-        name = question.data.name
-    features = options.how_many(question.max_features, X.shape[1])
-    question = replace(question, max_features=features)
+        X, y, name = options.take(question.data, question.target)
+    features = options.how_many(question.features, X.shape[1])
+    question = replace(question, features=features)
     found = correction(
         X,
         y,

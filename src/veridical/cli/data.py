@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli.options import Target
+from veridical.cli import console, options
+from veridical.cli.commands import Group, Verb
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from veridical.cli.answers import Column, DataDescription, Fetched
+
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="List data sets, look at one, or fetch one from OpenML.",
 )
 
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 _SHOWN = 20
 
 
-@app.command("list")
-def list_data(as_json: _Json = False) -> None:
+@app.command("list", cls=Verb)
+def list_data(
+    as_json: Annotated[bool, options.json_option("data list")] = False,
+) -> None:
     """Which data sets can be named?"""
     from veridical.datasets import SOURCES, available
 
@@ -31,7 +35,7 @@ def list_data(as_json: _Json = False) -> None:
         name: "source" if name in SOURCES else "file" for name in sorted(available())
     }
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        console.dump(found)
         return
     for kind, title in (("source", "Made here"), ("file", "In your folders")):
         names = [name for name, its in found.items() if its == kind]
@@ -44,23 +48,29 @@ def list_data(as_json: _Json = False) -> None:
         )
 
 
-@app.command()
+@app.command(
+    cls=Verb,
+    epilog=options.examples("data show genes.csv --target tumour", "data show monks-1"),
+)
 def show(
     data: Annotated[
-        str, typer.Argument(help="A file, or the name of a data set, see list.")
+        Path,
+        typer.Argument(
+            metavar="DATA", help="A file, or a name from veridical data list."
+        ),
     ],
-    target: Target = None,
-    as_json: _Json = False,
+    target: options.Target = None,
+    as_json: Annotated[bool, options.json_option("data show")] = False,
 ) -> None:
     """How many cases, features and classes; what is missing?"""
     summary = _describe(data, target)
     if as_json:
-        typer.echo(json.dumps(summary, indent=2, allow_nan=False))
+        console.dump(summary)
         return
     from rich.console import Console
 
-    console = Console(highlight=False)
-    console.print(
+    terminal = Console(highlight=False)
+    terminal.print(
         f"{summary['n_samples']} cases, {summary['n_features']} features "
         f"({summary['n_nominal']} of them nominal), {summary['n_missing']} values "
         "missing."
@@ -70,71 +80,79 @@ def show(
         f"{name} {count} ({100 * count / total:.0f} %)"
         for name, count in summary["classes"].items()
     )
-    console.print(f"Classes: {shares}.", markup=False)
+    terminal.print(f"Classes: {shares}.", markup=False)
     if summary["columns"]:
-        console.print(_columns(summary["columns"]))
+        terminal.print(_columns(summary["columns"]))
     left = summary["n_features"] - _SHOWN
     if summary["columns"] and left > 0:
-        console.print(f"… and {left} more; --json lists all.")
+        terminal.print(f"… and {left} more; --json lists all.")
 
 
-@app.command()
+@app.command(
+    cls=Verb,
+    epilog=options.examples("data fetch openml:credit-g", "data fetch openml:31"),
+)
 def fetch(
     name: Annotated[
-        str, typer.Argument(help="openml:NAME, or openml:NUMBER, as on openml.org.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="openml:NAME, or openml:NUMBER, as on openml.org."
+        ),
     ],
     again: Annotated[
-        bool, typer.Option("--again", help="Fetch it even if it is there.")
+        bool, options.flag("--again", "Fetch it even if it is there.")
     ] = False,
-    as_json: _Json = False,
+    as_json: Annotated[bool, options.json_option("data fetch")] = False,
 ) -> None:
     """Fetch a data set from OpenML and keep it, with a checksum."""
+    import hashlib
+
     from veridical.datasets import fetch as fetch_set
+    from veridical.datasets.fetching import TARGET
 
     path = fetch_set(name, again=again)
     if as_json:
-        typer.echo(json.dumps({"path": str(path), "target": "class"}, indent=2))
+        content: Fetched = {
+            "schema": "veridical/fetched/1",
+            "name": name,
+            "path": str(path),
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "target": TARGET,
+        }
+        console.dump(content)
         return
-    typer.echo(f"{path}\nIts class is in the column class: --target class")
+    typer.echo(f"{path}\nIts class is in the column {TARGET}: --target {TARGET}")
 
 
-def _describe(data: str, target: str | None) -> dict[str, Any]:
+def _describe(data: Path, target: str | None) -> DataDescription:
     import numpy as np
     from scipy.sparse import issparse
 
-    from veridical._records import InputError
-    from veridical.datasets import available, encode, load, read
+    from veridical.datasets import encode
 
-    path = Path(data)
-    if path.expanduser().is_file():
-        X, y = read(path, target)
-    elif target is None and (data in available() or data.startswith("openml:")):
-        X, y = load(data)
-    elif data in available():
-        raise InputError(
-            f"--target {target} is for files; the data set {data} knows its class. "
-            "Leave it out."
-        )
-    else:
-        X, y = read(path, target)  # says what it does not find, and what is near
+    X, y, name = options.take(data, target)
     classes, counts = np.unique(y, return_counts=True)
-    summary: dict[str, Any] = {
+    summary: DataDescription = {
+        "schema": "veridical/data/1",
+        "name": name,
         "n_samples": int(X.shape[0]),
         "n_features": int(X.shape[1]),
+        "n_nominal": 0,
+        "n_missing": 0,
+        "n_stored": None,
         "classes": {
-            str(name): int(count) for name, count in zip(classes, counts, strict=True)
+            str(one): int(count) for one, count in zip(classes, counts, strict=True)
         },
         "columns": [],
     }
     if issparse(X):
-        return {**summary, "n_nominal": 0, "n_missing": 0, "n_stored": int(X.nnz)}
+        return {**summary, "n_stored": int(X.nnz)}
     table = encode(X)
     missing = np.isnan(table.values).sum(axis=0)
-    names = table.feature_names
-    if names is not None:
+    if table.feature_names is not None:
         summary["columns"] = [
-            _column(str(name), table, j, int(missing[j]))
-            for j, name in enumerate(names)
+            _column(str(column), table, j, int(missing[j]))
+            for j, column in enumerate(table.feature_names)
         ]
     return {
         **summary,
@@ -143,23 +161,27 @@ def _describe(data: str, target: str | None) -> dict[str, Any]:
     }
 
 
-def _column(name: str, table: Any, j: int, missing: int) -> dict[str, Any]:
+def _column(name: str, table: Any, j: int, missing: int) -> Column:
     import numpy as np
 
-    if table.nominal[j]:
-        values = [str(value) for value in table.categories[j]]
-        return {"name": name, "kind": "nominal", "missing": missing, "values": values}
-    values = table.values[:, j]
-    return {
+    column: Column = {
         "name": name,
         "kind": "numeric",
         "missing": missing,
-        "least": float(np.nanmin(values)),
-        "most": float(np.nanmax(values)),
+        "values": None,
+        "least": None,
+        "most": None,
     }
+    if table.nominal[j]:
+        values = [str(value) for value in table.categories[j]]
+        return {**column, "kind": "nominal", "values": values}
+    known = table.values[:, j][~np.isnan(table.values[:, j])]
+    if known.size:
+        column["least"], column["most"] = float(known.min()), float(known.max())
+    return column
 
 
-def _columns(columns: list[dict[str, Any]]) -> Table:
+def _columns(columns: list[Column]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -169,10 +191,12 @@ def _columns(columns: list[dict[str, Any]]) -> Table:
         table.add_column(header, overflow="fold")
     table.add_column("Missing", justify="right")
     for column in columns[:_SHOWN]:
-        if column["kind"] == "nominal":
-            values = column["values"]
+        values = column["values"]
+        if values is not None:
             more = f" and {len(values) - 6} more" if len(values) > 6 else ""
             shown = ", ".join(values[:6]) + more
+        elif column["least"] is None:
+            shown = ""
         else:
             shown = f"{column['least']:g} to {column['most']:g}"
         words = (column["name"], column["kind"], shown, str(column["missing"] or ""))

@@ -9,9 +9,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from veridical.cli import console, options
+from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical._records import DataSummary, Estimate, Estimates
@@ -47,7 +45,7 @@ class Question:
             "estimate",
             self.data,
             self.target,
-            *("--learner", self.learner, *selection),
+            *(*selection, "--learner", self.learner),
             *("--methods", *self.methods, *(["--nested"] * self.nested)),
             *("--seed", self.seed),
         )
@@ -72,48 +70,42 @@ def estimate(
         Path | None, options.data_argument("a source whose truth is known")
     ] = None,
     target: options.Target = None,
-    learner: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What learns: c45, nb, svm, 1nn, tree or logistic.",
-        ),
-    ] = LEARNER,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME...",
-            help="How to estimate, one or several: cv10, cv10x5, plain-cv10, loo, "
-            "leave5, holdout, subsampling20, boot632, boot632+, resubstitution, with "
-            rf"any numbers. \[default: {' '.join(METHODS)}, and {LEAVES_ONE_OUT} up "
-            rf"to {MOST_LEFT_OUT} cases]",
-            show_default=False,
-        ),
-    ] = None,
     selector: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Select features first, anew on every training set: relieff, fcbf or "
-            "information-gain, say.",
-            show_default=False,
+        options.selector_option(
+            "Select features first, anew on every training set: "
+            f"{names.one_of(names.SELECTORS)}."
         ),
     ] = None,
     features: Annotated[
         int | None, options.features_option("the selector keeps")
     ] = None,
+    learner: Annotated[
+        str, options.learner_option(f"What learns: {names.one_of(names.LEARNERS)}.")
+    ] = LEARNER,
+    methods: Annotated[
+        list[str] | None,
+        options.unset(
+            "NAME...",
+            f"How to estimate, one or several: {', '.join(names.METHODS)}, with any "
+            rf"numbers. \[default: {' '.join(METHODS)}, and {LEAVES_ONE_OUT} up to "
+            f"{MOST_LEFT_OUT} cases]",
+            autocompletion=names.completing(names.METHODS),
+        ),
+    ] = None,
     nested: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--nested",
-            help="Also the interval by nested cross-validation, which assumes least; "
-            "for ten folds it takes 2750 fits.",
+            "Also the interval by nested cross-validation, which assumes least; for "
+            "ten folds it takes 2750 fits.",
         ),
     ] = False,
-    out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: Annotated[bool, options.json_option("EstimatesSummary")] = False,
+    out: options.Out = None,
+    as_json: Annotated[bool, options.json_option("estimate")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Estimate the accuracy of a learner: how good is it on new cases?
 
@@ -126,18 +118,22 @@ def estimate(
     from veridical import report
     from veridical.estimation import for_the_command_line
 
+    console.be(quiet=quiet)
     options.check_target("estimate", data, target)
+    options.check_numbers(seed, jobs)
     with for_the_command_line():
-        _check_words(data, selector, features, methods or [], seed, jobs)
+        options.check_names([] if selector is None else [selector], [learner])
+        _check_words(data, selector, features, methods or [])
     question = Question(
         data, target, learner, selector, features, tuple(methods or ()), nested, seed
     )
     if out is not None:
         report.check_writable(out)
-    if not as_json and data is None:
-        typer.echo(
+    if data is None:
+        console.tell(
             f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.\n"
-            f"Its truth is known, from {N_FRESH} fresh cases."
+            f"Its truth is known, from {N_FRESH} fresh cases.",
+            aside=as_json,
         )
     with for_the_command_line():
         run = _on_source if data is None else _on_file
@@ -151,8 +147,6 @@ def _check_words(
     selector: str | None,
     features: int | None,
     methods: list[str],
-    seed: int,
-    jobs: int,
 ) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._records import InputError
@@ -163,10 +157,6 @@ def _check_words(
             f"--features {features} is for a selector, but there is none; add "
             "--selector relieff, say."
         )
-    if seed < 0:
-        raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
-    if jobs == 0:
-        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
     for name in methods:
         try:
             make_method(name)
@@ -181,11 +171,10 @@ def _check_words(
 
 def _on_file(question: Question, jobs: int) -> Estimates:
     from veridical.comparison.data import read_data
-    from veridical.datasets import read
 
     assert question.data is not None
-    X, y = read(question.data, question.target)
-    summary = read_data(X, y).summary(question.data.name)
+    X, y, name = options.take(question.data, question.target)
+    summary = read_data(X, y).summary(name)
     question = question.complete(*X.shape)
     return _record(question, summary, _estimates(question, X, y, jobs), None)
 

@@ -19,16 +19,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+
+from veridical.cli import console
+from veridical.cli.commands import Group
 
 DEBUG = "VERIDICAL_DEBUG"
 
 
-class Verbs(TyperGroup):
+class Verbs(Group):
     """A group of commands whose failures are sentences."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the verbs; what describes them comes last."""
+        return sorted(super().list_commands(ctx), key=lambda name: name == "schema")
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; turn what it raises into words and an exit status."""
+        console.be(quiet=False)
         with _plain_warnings():
             try:
                 return super().invoke(ctx)
@@ -90,7 +97,7 @@ def _plain_warnings() -> Iterator[None]:
         message: Warning | str, category: type[Warning], *_: Any, **__: Any
     ) -> None:
         # Others than UserWarning speak to programmers.
-        if issubclass(category, UserWarning):
+        if issubclass(category, UserWarning) and not console.is_quiet():
             typer.echo(f"Note: {in_one_line(message)}", err=True)
 
     with warnings.catch_warnings():

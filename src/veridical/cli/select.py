@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import console, options
+from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical._records.selection import Selection
     from veridical.report.selection import SelectionSummary
 
 SELECTOR = "mrmr"
+LEARNERS = (names.DAGSVM, *names.LEARNERS)
 FOLDS = 10
 MOST_SHOWN = 20
 # Where no data are given.
@@ -31,7 +31,7 @@ class Question:
     selector: str
     alpha: str | None
     relevance: str | None
-    max_features: int | None
+    features: int | None
     learner: str | None
     folds: int
     seed: int
@@ -43,7 +43,7 @@ class Question:
             more += ["--alpha", self.alpha]
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
-        more += ["--max-features", self.max_features, "--learner", learner]
+        more += ["--features", self.features, "--learner", learner]
         more += ["--folds", self.folds, "--seed", self.seed]
         return options.command("select", self.data, self.target, *more)
 
@@ -55,59 +55,49 @@ def select(
     target: options.Target = None,
     selector: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="How to select: information-gain, anova, correlation, relieff, fcbf, "
-            "mrmr, ddp, hsic or svm-rfe.",
-        ),
+        options.selector_option(f"How to select: {names.one_of(names.SELECTORS)}."),
     ] = SELECTOR,
     alpha: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER|auto",
-            help="For ddp: weight of relevance against antiredundancy, in (0, 1]; auto "
+        options.unset(
+            "NUMBER|auto",
+            "For ddp: weight of relevance against antiredundancy, in (0, 1]; auto "
             r"chooses it inside every training set. \[default: 0.5]",
-            show_default=False,
+            autocompletion=names.completing(["auto"]),
         ),
     ] = None,
     relevance: Annotated[
         str | None,
-        typer.Option(
-            metavar="KIND",
-            help=r"For ddp: all-classes or one-vs-all. \[default: all-classes]",
-            show_default=False,
+        options.unset(
+            "KIND",
+            rf"For ddp: {names.one_of(names.RELEVANCES)}. \[default: all-classes]",
+            autocompletion=names.completing(names.RELEVANCES),
         ),
     ] = None,
-    max_features: Annotated[int | None, options.features_option("are selected")] = None,
+    features: Annotated[int | None, options.features_option("are selected")] = None,
     learner: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What learns from them: dagsvm, svm, nb, 1nn, tree, c45 or logistic. "
+        options.unset(
+            "NAME",
+            f"What learns from them: {names.one_of(LEARNERS)}. "
             r"\[default: dagsvm, or svm where columns are nominal or have holes]",
-            show_default=False,
+            autocompletion=names.completing(LEARNERS),
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Number of stratified folds.")] = FOLDS,
+    folds: options.Folds = FOLDS,
     corrected: Annotated[
         bool,
-        typer.Option(
+        options.flag(
             "--corrected",
-            help="Select by correlation for naive Bayes, and show what it changes to "
-            "tell the model what was discarded.",
+            "Select by correlation for naive Bayes, and show what it changes to tell "
+            "the model what was discarded.",
         ),
     ] = False,
-    out: options.Out = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print JSON and nothing else; its keys are those of "
-            "veridical.report.selection.SelectionSummary, and page.",
-        ),
-    ] = False,
+    out: options.Out = None,
+    as_json: Annotated[bool, options.json_option("select")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Select features, and tell how good selecting them this way is.
 
@@ -118,26 +108,33 @@ def select(
     from veridical.report import selection as shown
     from veridical.report.render import check_writable
 
+    console.be(quiet=quiet)
     options.check_target("select", data, target)
+    options.check_numbers(seed, jobs, folds)
     if corrected:
         from veridical.cli import corrected as probabilities
 
         named = None if selector == SELECTOR else selector
         others = {"alpha": alpha, "relevance": relevance, "learner": learner}
         probabilities.check_words(named, others)
-        asked = probabilities.Question(data, target, max_features, folds, seed)
-        _check_numbers(asked, jobs)
+        _check_features(features)
+        asked = probabilities.Question(data, target, features, folds, seed)
         probabilities.run(asked, out, as_json=as_json)
         return
     question = Question(
-        data, target, selector, alpha, relevance, max_features, learner, folds, seed
+        data, target, selector, alpha, relevance, features, learner, folds, seed
     )
     made = _selector(question)
-    _check_numbers(question, jobs)
+    _check_features(features)
+    if learner is not None:
+        _one_of("--learner", learner, LEARNERS)
     if out is not None:
         check_writable(out)
-    if not as_json and data is None:
-        typer.echo(f"No data given, so this is the {SOURCE} source, {N_CASES} cases.")
+    if data is None:
+        console.tell(
+            f"No data given, so this is the {SOURCE} source, {N_CASES} cases.",
+            aside=as_json,
+        )
     record = _run(question, made, jobs)
     page = None if out is None else shown.save(record, out)
     _show(shown.to_json(record), page, as_json=as_json)
@@ -152,7 +149,9 @@ def _selector(question: Question) -> Any:
     if question.alpha is not None:
         parameters["alpha"] = _read_alpha(question.alpha)
     if question.relevance is not None:
-        parameters["relevance"] = question.relevance
+        parameters["relevance"] = _one_of(
+            "--relevance", question.relevance, names.RELEVANCES
+        )
     made = make_selector(question.selector)
     for name in parameters:
         if name not in made.get_params():
@@ -177,32 +176,36 @@ def _read_alpha(text: str) -> float | str:
     return alpha
 
 
-def _check_numbers(question: Any, jobs: int) -> None:
+def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
+    from veridical._records import InputError
+    from veridical.datasets.wording import did_you_mean
+
+    if given not in known:
+        raise InputError(
+            f"There is no {option} {given!r}{did_you_mean(given, known)} Use one of "
+            f"{', '.join(known)}."
+        )
+    return given
+
+
+def _check_features(wanted: int | None) -> None:
     from veridical._records import InputError
 
-    if question.seed < 0:
-        raise InputError(f"--seed {question.seed} is below 0; give a number from 0 up.")
-    if jobs == 0:
-        raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
-    if question.folds < 2:
-        raise InputError(f"--folds {question.folds} leaves nothing to test; give 2 up.")
-    wanted = question.max_features
     if wanted is not None and wanted < 1:
-        raise InputError(f"--max-features {wanted} selects nothing; give 1 or more.")
+        raise InputError(f"--features {wanted} selects nothing; give 1 or more.")
 
 
 def _run(question: Question, made: Any, jobs: int) -> Selection:
     from veridical.comparison.selecting import select as run
-    from veridical.datasets import SOURCES, read
+    from veridical.datasets import SOURCES
 
     if question.data is None:
         X, y = SOURCES[SOURCE](N_CASES, random_state=question.seed)
         name = f"{SOURCE} source"
     else:
-        X, y = read(question.data, question.target)
-        name = question.data.name
-    most = options.how_many(question.max_features, X.shape[1])
-    question = replace(question, max_features=most)
+        X, y, name = options.take(question.data, question.target)
+    most = options.how_many(question.features, X.shape[1])
+    question = replace(question, features=most)
     found = run(
         made,
         X,
@@ -228,8 +231,7 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
 
 def _show(summary: SelectionSummary, page: Path | None, *, as_json: bool) -> None:
     if as_json:
-        where = None if page is None else str(page)
-        typer.echo(json.dumps({**summary, "page": where}, indent=2, allow_nan=False))
+        console.print_json(summary, page)
         return
     from rich.console import Console
     from rich.text import Text

@@ -5,111 +5,122 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import study_options as options
+from veridical.cli import console, options, study_options
+from veridical.cli.commands import ANSWER, WORK, Group, Verb
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
-    from veridical.experiments import RunReport, Study
-    from veridical.experiments.executors import Executor
+    from veridical.cli.answers import FailedCell
+    from veridical.experiments import RunReport
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
-    help="Run a paper's experiment: it can be stopped at any time and goes on later.",
+    help="Run a paper's experiment; it can be stopped, and goes on later.",
 )
 
 
-@app.command("list")
-def list_studies(as_json: options.Json = False) -> None:
+@app.command("list", cls=Verb)
+def list_studies(
+    as_json: Annotated[bool, options.json_option("study list")] = False,
+) -> None:
     """Which studies are there?"""
     from veridical.papers import available
 
     studies = available()
     if as_json:
-        typer.echo(json.dumps(studies, indent=2))
+        console.dump(studies)
         return
     for name, question in studies.items():
         typer.echo(f"{name}: {question}")
 
 
-@app.command()
+@app.command(
+    cls=Verb,
+    epilog=options.examples(
+        "study run in-vs-out --scale smoke --out page.html",
+        "study run lufe --scale laptop --jobs -1 --limit-time 8h",
+    ),
+)
 def run(
-    name: options.Name,
-    scale: options.Scale = None,
-    spec: options.Spec = None,
-    store: options.Store = None,
-    where: options.Where = None,
-    jobs: Annotated[int, typer.Option(help="Processes at work; -1: all cores.")] = 1,
+    name: study_options.Name,
+    scale: study_options.Scale = None,
+    spec: study_options.Spec = None,
+    store: study_options.Store = None,
+    where: study_options.Where = None,
+    jobs: options.Jobs = 1,
     dask: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Work on the Dask scheduler at this address; local starts one here.",
-            show_default=False,
+        study_options.work(
+            "ADDRESS",
+            "Work on the Dask scheduler at this address; local starts one here.",
         ),
     ] = None,
-    seed: options.Seed = None,
+    seed: study_options.Seed = None,
     limit_time: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Stop after so long (90s, 30m, 8h) and keep what is done.",
-            show_default=False,
+        study_options.work(
+            "TIME", "Stop after so long (90s, 30m, 8h) and keep what is done."
         ),
     ] = None,
     limit_cell: Annotated[
         str,
-        typer.Option(metavar="TIME", help="A cell that takes longer has failed."),
+        study_options.work(
+            "TIME", r"A cell that takes longer has failed. \[default: 10m]"
+        ),
     ] = "10m",
     limit_memory: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="A cell that needs more (500M, 4G) has failed.",
-            show_default=False,
-        ),
+        study_options.work("SIZE", "A cell that needs more (500M, 4G) has failed."),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try failed cells once more.")
+        bool,
+        typer.Option(
+            "--retry-failed", help="Try failed cells once more.", rich_help_panel=WORK
+        ),
     ] = False,
     out: options.Out = None,
-    as_json: options.Json = False,
+    as_json: Annotated[bool, options.json_option("study run")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Run a study, or go on with it: what the store holds is not computed again.
+    """Run a study, or go on with it: what is in the store is not done again.
 
     Ctrl-C saves what is finished. The exit status is 0 when all went well, 1
     when cells failed, 130 after Ctrl-C.
     """
+    console.be(quiet=quiet)
     path = store or Path(f"{name}.sqlite")
-    _refuse_if_held(path)
+    study_options.refuse_if_held(path)
 
     from veridical.cli import study_report
     from veridical.cli.watching import watching
     from veridical.experiments import Limits, parse_where, run_study
 
-    study = _find(name)
+    study = study_options.find(name)
+    options.check_numbers(0, jobs)
     study_report.check_page(study, out)
-    chosen = options.read_spec(study, scale, spec, seed)
+    chosen = study_options.read_spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
     conditions = parse_where(where or [])
     limits = Limits(
-        options.seconds(limit_cell, "--limit-cell"),
-        options.size(limit_memory, "--limit-memory"),
+        study_options.seconds(limit_cell, "--limit-cell"),
+        study_options.size(limit_memory, "--limit-memory"),
     )
-    time_allowed = options.seconds(limit_time, "--limit-time") if limit_time else None
-    with _told():
+    time_allowed = (
+        study_options.seconds(limit_time, "--limit-time") if limit_time else None
+    )
+    with study_options.told():
         with watching(name) as watch:
             report = run_study(
                 study,
                 chosen,
                 path,
-                executor=_executor(jobs, dask, limits),
+                executor=study_options.executor(jobs, dask, limits),
                 where=conditions,
                 retry_failed=retry_failed,
                 limit_seconds=time_allowed,
@@ -117,60 +128,63 @@ def run(
             )
         stopped = report.stopped == "signal"
         found = None if stopped else study_report.find(study, chosen, path)
-        more = study_report.as_json(found, out) if as_json else {}
-        _tell(report, path, as_json, more)
-        if not as_json:
+        if as_json:
+            answer = {
+                "schema": "veridical/study-run/1",
+                "study": name,
+                "store": str(path),
+                **_numbers(report.counts),
+                "computed": report.computed,
+                "seconds": report.seconds,
+                "working": report.working,
+                "stopped": report.stopped,
+            }
+            console.dump({**answer, **study_report.as_json(found, out)})
+        else:
+            _tell(report, path)
             study_report.tell(found, out)
     if stopped:
         raise typer.Exit(130)
     raise typer.Exit(1 if report.counts.failed else 0)
 
 
-@app.command()
+@app.command(cls=Verb, epilog=options.examples("study show in-vs-out --out page.html"))
 def show(
-    name: options.Name,
-    scale: options.Scale = None,
-    spec: options.Spec = None,
-    store: options.Store = None,
-    where: options.Where = None,
-    seed: options.Seed = None,
+    name: study_options.Name,
+    scale: study_options.Scale = None,
+    spec: study_options.Spec = None,
+    store: study_options.Store = None,
+    where: study_options.Where = None,
+    seed: study_options.Seed = None,
     out: options.Out = None,
-    as_json: options.Json = False,
+    as_json: Annotated[bool, options.json_option("study show")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """What does a study vary, how far is it, and what has it found?"""
     from veridical.cli import study_report
-    from veridical.experiments import Plan, Store, parse_where
+    from veridical.experiments import parse_where
 
-    study = _find(name)
+    console.be(quiet=quiet)
+    study = study_options.find(name)
     study_report.check_page(study, out)
     path = store or Path(f"{name}.sqlite")
-    chosen: Any = options.read_spec(study, scale, spec, seed)
+    chosen: Any = study_options.read_spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
     absent = study_report.absences(study, path)
     conditions = parse_where(where or [])
-    failures: list[dict[str, Any]] = []
-    if store is not None or path.exists():
-        with Store(path) as opened:
-            plan = Plan(study, chosen, opened.keys(), conditions)
-            failures = [
-                {"cell": json.loads(r.cell), "status": r.status, "detail": r.detail}
-                for r in opened.failures()
-            ]
-    else:
-        plan = Plan(study, chosen, where=conditions)
-    counts = plan.counts
+    counts, failures = _look(study, chosen, path, conditions, required=bool(store))
     found = study_report.find(study, chosen, path)
     if as_json:
-        content = {
+        answer = {
+            "schema": "veridical/study-show/1",
             "study": name,
             "store": str(path),
             "spec": chosen.model_dump(mode="json"),
             **_numbers(counts),
             "failures": failures,
             "absent": absent,
-            **study_report.as_json(found, out),
         }
-        typer.echo(json.dumps(content, indent=2))
+        console.dump({**answer, **study_report.as_json(found, out)})
         return
     typer.echo(f"{name}, store {path}")
     for key, value in chosen.model_dump(mode="json").items():
@@ -185,16 +199,20 @@ def show(
     study_report.tell(found, out)
 
 
-@app.command()
-def verify(store: options.File, as_json: options.Json = False) -> None:
-    """Is everything in a store as it was written? Exit status 1 if it is not."""
+@app.command(cls=Verb)
+def verify(
+    store: study_options.File,
+    as_json: Annotated[bool, options.json_option("study verify")] = False,
+) -> None:
+    """Is everything in a store as it was written? Exit status 1 if not."""
     from dataclasses import asdict
 
     from veridical.experiments import verify as inspect
 
     found = inspect(store)
     if as_json:
-        typer.echo(json.dumps({"ok": found.ok, **asdict(found)}, indent=2))
+        answer = {"schema": "veridical/study-verify/1", "store": str(store)}
+        console.dump({**answer, "ok": found.ok, **asdict(found)})
     elif found.ok:
         typer.echo(f"{store}: all {found.n_rows} rows are as they were written.")
     else:
@@ -209,20 +227,29 @@ def verify(store: options.File, as_json: options.Json = False) -> None:
     raise typer.Exit(0 if found.ok else 1)
 
 
-@app.command()
+@app.command(
+    cls=Verb,
+    epilog=options.examples("study export in-vs-out.sqlite --out cells.csv"),
+)
 def export(
-    store: options.File,
+    store: study_options.File,
     out: Annotated[
         Path,
-        typer.Option(help="Where to: .csv, .parquet, .json or .jsonl."),
+        typer.Option(
+            metavar="FILE",
+            help="Where to: .csv, .parquet, .json or .jsonl.",
+            rich_help_panel=ANSWER,
+        ),
     ],
     canonical: Annotated[
         bool,
         typer.Option(
             "--canonical",
             help="Sorted, without times and hosts: the same bytes for the same study.",
+            rich_help_panel=ANSWER,
         ),
     ] = False,
+    as_json: Annotated[bool, options.json_option("study export")] = False,
 ) -> None:
     """Write the results of a store to a table."""
     from veridical.experiments import Store
@@ -230,15 +257,22 @@ def export(
 
     with Store(store) as opened:
         count = write(opened, out, canonical=canonical)
+    if as_json:
+        answer = {"schema": "veridical/study-export/1", "store": str(store)}
+        done = {"path": str(out), "canonical": canonical, "n_cells": count}
+        console.dump({**answer, **done})
+        return
     typer.echo(f"{count} cells are in {out}")
 
 
-@app.command()
+@app.command(cls=Verb)
 def watch(
-    store: options.File,
+    store: study_options.File,
     port: Annotated[
-        int, typer.Option(help="Where on this machine; 0 takes any that is free.")
+        int,
+        options.asked("N", help="Where on this machine; 0 takes any that is free."),
     ] = 0,
+    as_json: Annotated[bool, options.json_option("study watch")] = False,
 ) -> None:
     """Follow a running study on a page of this machine, until Ctrl-C."""
     import threading
@@ -247,86 +281,54 @@ def watch(
 
     watcher, stop = Watcher(store), threading.Event()
     with serve(watcher, port) as server:
-        typer.echo(
-            f"{store} is shown at http://127.0.0.1:{server.server_port}/ until Ctrl-C."
-        )
+        url = f"http://127.0.0.1:{server.server_port}/"
+        if as_json:
+            answer = {"schema": "veridical/study-watch/1", "store": str(store)}
+            console.dump({**answer, "url": url})
+        else:
+            typer.echo(f"{store} is shown at {url} until Ctrl-C.")
         threading.Thread(target=watcher.follow, args=(stop,), daemon=True).start()
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            typer.echo("The page is closed; the study is not affected.")
+            console.tell(
+                "The page is closed; the study is not affected.", aside=as_json
+            )
         finally:
             stop.set()
 
 
-# -- from words to what the engine takes ---------------------------------------------
+# -- what is told --------------------------------------------------------------------
 
 
-def _find(name: str) -> Study:
-    from veridical.papers import find_study
+def _look(
+    study: Any, spec: Any, path: Path, conditions: Any, *, required: bool
+) -> tuple[Any, list[FailedCell]]:
+    """Count the cells of a plan, and list those that failed."""
+    from veridical.experiments import Plan, Store
 
-    return find_study(name)
-
-
-def _refuse_if_held(path: Path) -> None:
-    """Say at once that another run has the store, before loading what takes time."""
-    from veridical.experiments.lock import WriterLock
-
-    if path.is_file():
-        WriterLock(path).release()
-
-
-def _executor(jobs: int, dask: str | None, limits: Any) -> Executor:
-    import os
-
-    from veridical.experiments import Cluster, Processes
-
-    if jobs == -1:
-        jobs = os.cpu_count() or 1
-    if dask is None:
-        return Processes(jobs, limits)
-    return Cluster(None if dask == "local" else dask, jobs, limits)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Tell what stopped the engine in a sentence; no bad input, so status 1."""
-    from veridical.experiments import StoreError, WorkerError
-
-    try:
-        yield
-    except (StoreError, WorkerError) as error:
-        typer.echo(f"veridical: {in_one_line(error)}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:  # a second Ctrl-C: no time to finish anything
-        typer.echo("Stopped at once; what was saved before is intact.", err=True)
-        raise typer.Exit(130) from None
-
-
-# -- what is told at the end ---------------------------------------------------------
+    if not required and not path.exists():
+        return Plan(study, spec, where=conditions).counts, []
+    with Store(path) as opened:
+        plan = Plan(study, spec, opened.keys(), conditions)
+        failures: list[FailedCell] = [
+            {"cell": json.loads(row.cell), "status": row.status, "detail": row.detail}
+            for row in opened.failures()
+        ]
+    return plan.counts, failures
 
 
 def _numbers(counts: Any) -> dict[str, int]:
-    names = ("planned", "ok", "failed", "pending")
-    return {name: getattr(counts, name) for name in names}
+    return {what: getattr(counts, what) for what in _COUNTED}
 
 
-def _tell(report: RunReport, path: Path, as_json: bool, found: dict[str, Any]) -> None:
+_COUNTED = ("planned", "ok", "failed", "pending")
+
+
+def _tell(report: RunReport, path: Path) -> None:
     from veridical.experiments.progress import duration
 
     counts = report.counts
-    if as_json:
-        content = {
-            **_numbers(counts),
-            "computed": report.computed,
-            "seconds": report.seconds,
-            "working": report.working,
-            "stopped": report.stopped,
-            "store": str(path),
-            **found,
-        }
-        typer.echo(json.dumps(content, indent=2))
-        return
     typer.echo(
         f"{counts}; {report.computed} computed in {duration(report.seconds)}, in {path}"
     )

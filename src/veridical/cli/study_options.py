@@ -3,60 +3,66 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-Name = Annotated[str, typer.Argument(help="The study, see veridical study list.")]
+from veridical.cli import names, options
+from veridical.cli.commands import WORK
+from veridical.cli.failures import in_one_line
+
+if TYPE_CHECKING:
+    from veridical.experiments import Study
+    from veridical.experiments.executors import Executor
+
+
+def work(metavar: str, help: str) -> Any:
+    """Offer an option that changes how the work is done, not what is found."""
+    return typer.Option(
+        metavar=metavar, help=help, show_default=False, rich_help_panel=WORK
+    )
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help=f"The study: {names.one_of(names.STUDIES)}.",
+        autocompletion=names.completing(names.STUDIES),
+    ),
+]
 Scale = Annotated[
     str | None,
-    typer.Option(
-        metavar="SCALE",
-        help=r"How much of it: smoke, laptop or paper. \[default: smoke]",
-        show_default=False,
+    options.unset(
+        "SCALE",
+        rf"How much of it: {names.one_of(names.SCALES)}. \[default: smoke]",
+        autocompletion=names.completing(names.SCALES),
     ),
 ]
 Spec = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="A TOML file that says what is varied, instead of a scale.",
-        show_default=False,
-    ),
+    options.unset("FILE", "A TOML file that says what is varied, instead of a scale."),
 ]
 Store = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help=r"Where the results are kept. \[default: NAME.sqlite]",
-        show_default=False,
-    ),
+    options.unset("FILE", r"Where the results are kept. \[default: NAME.sqlite]"),
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COORDINATE=VALUE",
-        help="Only these cells, selector=relieff say; may be given more than once.",
-        show_default=False,
+    options.unset(
+        "KEY=VALUE",
+        "Only these cells, selector=relieff say; may be given more than once.",
     ),
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option(
-        help=r"Decides all that is left to chance. \[default: 0]", show_default=False
-    ),
+    int | None, work("N", r"Decides all that is left to chance. \[default: 0]")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write what was found as a page, beside what the paper says.",
-        show_default=False,
-    ),
+File = Annotated[
+    Path, typer.Argument(metavar="STORE", help="Where a study keeps its results.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-File = Annotated[Path, typer.Argument(metavar="STORE", help="The store.")]
 
 
 def read_spec(
@@ -64,6 +70,7 @@ def read_spec(
 ) -> Any:
     """Find out what is varied: at a scale, or as a file says."""
     from veridical._records import InputError
+    from veridical.datasets.wording import did_you_mean
     from veridical.experiments import SCALES
 
     if path is not None:
@@ -77,9 +84,11 @@ def read_spec(
     scale = "smoke" if scale is None else scale
     seed = 0 if seed is None else seed
     if scale not in SCALES:
-        raise InputError(f"There is no scale {scale!r}; use {', '.join(SCALES)}.")
-    if seed < 0:
-        raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
+        raise InputError(
+            f"There is no scale {scale!r}{did_you_mean(scale, SCALES)} Use one of "
+            f"{', '.join(SCALES)}."
+        )
+    options.check_numbers(seed)
     return study.plan(scale, seed)
 
 
@@ -109,3 +118,46 @@ def size(text: str | None, option: str) -> int | None:
     if text is None:
         return None
     return int(_quantity(text, option, "size", "500M or 4G"))
+
+
+def find(name: str) -> Study:
+    """Find a study by its name."""
+    from veridical.papers import find_study
+
+    return find_study(name)
+
+
+def refuse_if_held(path: Path) -> None:
+    """Say at once that another run has the store, before loading what takes time."""
+    from veridical.experiments.lock import WriterLock
+
+    if path.is_file():
+        WriterLock(path).release()
+
+
+def executor(jobs: int, dask: str | None, limits: Any) -> Executor:
+    """Say who works: processes here, or a Dask scheduler."""
+    import os
+
+    from veridical.experiments import Cluster, Processes
+
+    if jobs == -1:
+        jobs = os.cpu_count() or 1
+    if dask is None:
+        return Processes(jobs, limits)
+    return Cluster(None if dask == "local" else dask, jobs, limits)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Tell what stopped the engine in a sentence; no bad input, so status 1."""
+    from veridical.experiments import StoreError, WorkerError
+
+    try:
+        yield
+    except (StoreError, WorkerError) as error:
+        typer.echo(f"veridical: {in_one_line(error)}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:  # a second Ctrl-C: no time to finish anything
+        typer.echo("Stopped at once; what was saved before is intact.", err=True)
+        raise typer.Exit(130) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from veridical.cli import console
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def tell_notices(study: Any, spec: Any) -> None:
     """Say on stderr what the user should know beforehand, such as missing data."""
-    if hasattr(study, "notices"):
+    if hasattr(study, "notices") and not console.is_quiet():
         for sentence in study.notices(spec):
             typer.echo(in_one_line(sentence), err=True)
 
@@ -91,15 +92,14 @@ def tell(report: StudyReport | None, out: Path | None) -> None:
     for note in report.notes:
         typer.echo(in_one_line(note))
     if out is not None:
-        typer.echo(f"The page is in {save(report, out)}")
+        typer.echo(f"The report is in {save(report, out)}")
 
 
 def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
     """Give the findings to a JSON reply; the page is written all the same."""
     if report is None:
-        return {}
+        return {"findings": None, "page": None}
     from veridical.report.studies import save, to_json
 
-    if out is not None:
-        save(report, out)
-    return {"findings": to_json(report)}
+    page = None if out is None else str(save(report, out))
+    return {"findings": to_json(report), "page": page}

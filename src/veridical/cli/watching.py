@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from veridical.cli import console
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
@@ -24,14 +25,16 @@ _EVERY = 30.0
 @contextmanager
 def watching(name: str) -> Iterator[Callable[[Progress], object]]:
     """Show progress on stderr: live on a terminal, else a line every 30 seconds."""
+    if console.is_quiet():
+        yield lambda _: None
+        return
     if not sys.stderr.isatty():
         yield _Lines(name)
         return
     from rich.console import Console
     from rich.live import Live
 
-    console = Console(stderr=True)
-    with Live(console=console, transient=True, auto_refresh=False) as live:
+    with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
 
         def update(progress: Progress) -> None:
             live.update(panel(name, progress), refresh=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -24,6 +25,8 @@ _MARKERS = [
 
 #: A field that is longer begins with a quotation mark that is never closed.
 _LONGEST = 131_072
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 #: Before pandas 3.1 its default parser could miss the nearest double by one bit.
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -77,7 +80,39 @@ def read_delimited(
             "quotation marks or lines of blanks."
         )
     frame.columns = pd.Index(header, dtype=object)
+    if separator != ",":
+        frame = _with_decimal_commas(frame, target)
     return split_target(frame, target, name, lambda row: f"line {lines[row]}")
+
+
+def _with_decimal_commas(frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
+    """Turn columns written as 1,5 into numbers, where a comma parts no columns.
+
+    All values of a column must be so, or whole numbers: a point beside the comma may
+    part thousands, which is for the user to say.
+    """
+    changed = {}
+    for j, label in enumerate(frame.columns):
+        column = frame.iloc[:, j]
+        if label == target or pd.api.types.is_numeric_dtype(column):
+            continue
+        words = column.dropna().astype(str)
+        if words.str.contains(",").any() and words.map(_is_decimal).all():
+            changed[j] = column.map(_as_number, na_action="ignore").astype("float64")
+    if not changed:
+        return frame
+    columns = [changed.get(j, frame.iloc[:, j]) for j in range(frame.shape[1])]
+    turned = pd.concat(columns, axis=1)
+    turned.columns = frame.columns
+    return turned
+
+
+def _is_decimal(word: str) -> bool:
+    return _DECIMAL_COMMA.fullmatch(word) is not None
+
+
+def _as_number(word: str) -> float:
+    return float(str(word).replace(",", "."))
 
 
 def _records(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -16,6 +16,9 @@ from veridical.datasets.limits import memory
 from veridical.datasets.tables import check_table
 from veridical.datasets.wording import show
 
+#: Whole numbers beyond this are not all to be told apart as doubles.
+_EXACT = 2.0**53
+
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LINE = re.compile(
     rb"\s*" + _NUMBER + rb"(?:\s+(?:qid:\d+|\d+:" + _NUMBER + rb"))*\s*(?:#.*)?"
@@ -70,7 +73,8 @@ def read_libsvm(
         ) from error
     if not X.nnz:
         raise InputError(f"{name} holds no index:value pair; nothing can be learned.")
-    labels = y.astype(np.int64) if np.all(y == np.round(y)) else y
+    whole = np.all(y == np.round(y)) and np.all(np.abs(y) < _EXACT)
+    labels = y.astype(np.int64) if whole else y
     table = csr_array(X)
     check_table(table, labels, name)
     return table, labels
@@ -87,6 +91,12 @@ def _check_lines(content: bytes, name: str) -> None:
             raise InputError(
                 f"Line {number} of {name} is {show(line[:40].decode(errors='replace'))}"
                 ", not a numeric label followed by index:value pairs; mend the line."
+            )
+        label = line.split()[0]
+        if not math.isfinite(float(label)):
+            raise InputError(
+                f"Line {number} of {name} has a label too large to be a number "
+                f"({label.decode()}); replace it."
             )
         last = -1
         for pair in line.split()[1:]:

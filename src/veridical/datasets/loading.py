@@ -72,14 +72,35 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
         source = SOURCES[name]
         X, y = source(source.n_samples, random_state=_SEED)
         return X, y
-    path = fetch(name) if name.startswith(PREFIX) else _find(name)
-    check_sum(path)
+    path, target = _located(name)
     if path.suffix == ".npz":
         return read_npz(path, None, str(path), with_names=False)
-    X, y = read(path, TARGET if names_its_class(path) else None)
+    X, y = read(path, target)
     if isinstance(X, pd.DataFrame) and not (X.dtypes == "category").any():
         X = X.to_numpy()
     return X, y
+
+
+def locate(name: str) -> tuple[Path, str | None] | None:
+    """Find the file behind a name, for those who want its columns' names as well.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`.
+
+    Returns
+    -------
+    (path, target) or None
+        The file, checked against its checksum if it was fetched, and the column with
+        the class, as `read` takes them; None for what is made here.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set, or its file is not what was fetched.
+    """
+    return None if name in SOURCES else _located(name)
 
 
 def available() -> list[str]:
@@ -99,6 +120,13 @@ def available() -> list[str]:
     """
     files = {name for folder in _folders() for name in _stems(folder)}
     return [*SOURCES, *sorted(files - set(SOURCES))]
+
+
+def _located(name: str) -> tuple[Path, str | None]:
+    path = fetch(name) if name.startswith(PREFIX) else _find(name)
+    check_sum(path)
+    named = path.suffix != ".npz" and names_its_class(path)
+    return path, TARGET if named else None
 
 
 def _find(name: str) -> Path:

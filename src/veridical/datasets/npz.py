@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from veridical._records import InputError
 from veridical.datasets.limits import memory, too_much
+from veridical.datasets.strangers import refuse_other_archive
 from veridical.datasets.tables import check_table
 from veridical.datasets.wording import did_you_mean, listed, plural
 
@@ -49,6 +50,7 @@ def read_npz(
     y : array
         The labels.
     """
+    refuse_other_archive(path, name)
     try:
         with zipfile.ZipFile(path) as archive:
             arrays = _Arrays(archive, name)

@@ -20,6 +20,7 @@ from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
 from veridical.datasets.limits import unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
+from veridical.datasets.strangers import refuse_stranger
 from veridical.datasets.wording import did_you_mean
 
 Table = tuple[Any, NDArray[Any]]
@@ -72,9 +73,10 @@ def read(path: str | Path, target: str | None = None) -> Table:
     ----------
     path : str or Path
         CSV or TSV (columns parted by comma, semicolon or tab, names in the first row,
-        UTF-8), ARFF or libsvm, plain or packed with gzip, bzip2 or xz; npz with arrays
-        ``X`` and ``y``; or parquet, where pyarrow is installed. The content decides,
-        and the suffix where the content leaves it open.
+        UTF-8; where no comma parts them, numbers may have a decimal comma), ARFF or
+        libsvm, plain or packed with gzip, bzip2 or xz; npz with arrays ``X`` and ``y``;
+        or parquet, where pyarrow is installed. The content decides, and the suffix
+        where the content leaves it open.
     target : str
         The column with the class; in an npz file the array, by default ``y``. In
         libsvm's format the class has no name: leave it out.
@@ -128,6 +130,7 @@ def read(path: str | Path, target: str | None = None) -> Table:
             if head.startswith(binary.magic):
                 return binary.read(path, target, name)
         content, packed = unpack(head + file.read(), name)
+    refuse_stranger(content[:128], name)
     expected = _by_suffix(path)
     if isinstance(expected, _Binary):
         raise InputError(

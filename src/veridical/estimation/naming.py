@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from veridical._records import InputError
+from veridical.datasets.wording import did_you_mean
 from veridical.estimation.bootstrap import Bootstrap632
 from veridical.estimation.methods import (
     CompleteCV,
@@ -73,7 +74,8 @@ def make_method(name: str) -> Method:
                 return make(match)
             except InputError as error:
                 raise InputError(f"Method {name!r} cannot be: {error}") from error
+    near = did_you_mean(name, [m.replace("N", "10").replace("M", "5") for m in METHODS])
     raise InputError(
-        f"There is no method {name!r}; use one of {', '.join(METHODS)}, with a number "
-        "for N (cv10, say)."
+        f"There is no method {name!r}{near} Use one of {', '.join(METHODS)}, with a "
+        "number for N (cv10, say)."
     )

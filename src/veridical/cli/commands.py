@@ -1,0 +1,86 @@
+"""How a verb reads its words: lists, synonyms, and a help that is easy to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+#: Names that are understood too, where a verb has the option they stand for.
+SYNONYMS = {"--max-features": "--features", "--classifier": "--learner"}
+
+ASKED, WORK, ANSWER = "Question", "Work", "Answer"
+
+
+def tidy(parameters: list[Any], panel: str | None = None) -> list[Any]:
+    """Show flags and arguments without a type, and ``--help`` in a panel."""
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
+        elif parameter.is_flag:
+            parameter.metavar = ""
+        if parameter.name == "help":
+            parameter.help = "Show this text."
+            parameter.rich_help_panel = panel
+    return parameters
+
+
+class Verb(TyperCommand):
+    """A command that understands synonyms of its options."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List the parameters, as help shows them."""
+        return tidy(super().get_params(ctx), ANSWER)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write every option by its own name."""
+        known = {name for parameter in self.params for name in parameter.opts}
+        words = []
+        for i, word in enumerate(args):
+            if word == "--":
+                words += args[i:]
+                break
+            name, equals, value = word.partition("=")
+            meant = SYNONYMS.get(name, name)
+            words.append(f"{meant}{equals}{value}" if meant in known else word)
+        return super().parse_args(ctx, words)
+
+
+class TakesLists(Verb):
+    """A command whose options of several values take them in one go.
+
+    ``--methods cv10 loo`` is read as ``--methods cv10 --methods loo``: all words up to
+    the next option belong to it.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the name of a list before each of its words."""
+        lists = {name for p in self.params if _is_list(p) for name in p.opts}
+        lists |= {word for word, meant in SYNONYMS.items() if meant in lists}
+        words, name = [], ""
+        for i, word in enumerate(args):
+            if word == "--":
+                words += args[i:]
+                break
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                name = name if name in lists else ""
+                follows = args[i + 1 : i + 2]
+                if word == name and follows and not follows[0].startswith("-"):
+                    continue  # its words will bring it
+            elif name:
+                words.append(name)
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+class Group(TyperGroup):
+    """Commands that belong together."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List the parameters, as help shows them."""
+        return tidy(super().get_params(ctx))
+
+
+def _is_list(parameter: Any) -> bool:
+    return parameter.param_type_name == "option" and parameter.multiple
