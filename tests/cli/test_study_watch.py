@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -12,6 +11,7 @@ from http.client import HTTPConnection
 import pytest
 
 from veridical._records import InputError
+from veridical.cli import study_watch
 from veridical.cli.study_watch import Watcher, serve
 from veridical.experiments import Serial, Store, Writer, parse_where, run_study
 from veridical.papers import find_study
@@ -56,7 +56,7 @@ def test_the_page_says_how_far_it_is(server, store):
     assert f"in-vs-out is at {share}\N{NO-BREAK SPACE}%: {state['ok']} of" in page
     assert 'http-equiv="refresh"' in page
     assert headers["Cache-Control"] == "no-store"
-    assert "connect-src 'self'" in page
+    assert "connect-src &#39;self&#39;" in page
 
 
 def test_findings_and_the_whole_report(server):
@@ -65,7 +65,11 @@ def test_findings_and_the_whole_report(server):
     assert statements
     _, page = get(server, "/")
     assert len(re.findall("<tr><th scope=.row", page)) >= len(statements)
-    assert "The paper's findings" in get(server, "/report")[1]
+    assert len(state["unchanged"]) == len(statements)
+    whole = get(server, "/report")[1]
+    assert "The paper's findings" in whole
+    assert "veridical study run in-vs-out --scale smoke --seed 0 --store" in whole
+    assert "Cells and their data, SHA-256" in whole
 
 
 def test_it_listens_to_this_machine_only(server):
@@ -89,7 +93,9 @@ def test_the_page_moves_on(store, tmp_path):
     where = parse_where(["source=monks-2", "set=0"])
     run_study(study, study.plan("smoke", 0), path, executor=Serial(), where=where)
     watcher.look()
-    assert watcher.state["ok"] > before
+    came = watcher.state["ok"] - before
+    assert came > 0
+    assert set(watcher.state["unchanged"]) <= {0, came}
     assert watcher.state["cells_per_second"] > 0
     assert "left" in watch.headline(watcher.state)
 
@@ -132,18 +138,97 @@ def test_a_port_that_is_taken(server, store):
         serve(Watcher(store), server.server_port)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium here")
-def test_a_browser_shows_it(server, tmp_path):
-    shot = tmp_path / "watch.png"
-    shown = subprocess.run(
-        [
-            *("chromium", "--headless", "--no-sandbox", "--disable-gpu"),
-            *("--window-size=1000,1400", f"--screenshot={shot}", "--dump-dom"),
-            *("--timeout=4000", f"http://127.0.0.1:{server.server_port}/"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-    assert "in-vs-out is at" in shown.stdout
-    assert "CONSOLE" not in shown.stderr
+class Failing:
+    """A study none of whose cells works out, and whose errors are rude."""
+
+    def __init__(self, study):
+        self._study = study
+
+    def __getattr__(self, name):
+        return getattr(self._study, name)
+
+    def run(self, unit):
+        raise ValueError("<img src=x onerror=alert(1)> there is nothing to select")
+
+
+def test_a_browser_follows_it(store, tmp_path, browser, monkeypatch):
+    """Progress, failures and findings come in while a store is written."""
+    monkeypatch.setattr(study_watch, "_EVERY", 0.1)
+    monkeypatch.setattr(watch, "REFRESH", 0.2)
+    path = tmp_path / "live.sqlite"
+    with Store(store) as opened, opened.snapshot():
+        shutil.copy(store, path)
+    study = find_study("in-vs-out")
+    spec = study.plan("smoke", 0)
+    watcher, stop = Watcher(path), threading.Event()
+    followed = threading.Thread(target=watcher.follow, args=(stop,), daemon=True)
+    with serve(watcher, 0) as server, browser.tab() as tab:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        followed.start()
+        tab.open(f"http://127.0.0.1:{server.server_port}/")
+        assert "in-vs-out is at" in tab.run(HEADLINE)
+        assert tab.run("document.querySelectorAll('.vd-box').length") > 3
+        tab.run("window.mark = 'the same page'; scrollTo(0, 200)")
+        before = done(tab)
+
+        run_study(study, spec, path, executor=Serial(), where=only("monks-2"))
+        tab.until(f"({DONE}) > {before}")
+        assert tab.run("mark + scrollY") == "the same page200"
+        assert "left" in tab.run(HEADLINE)
+
+        run_study(Failing(study), spec, path, executor=Serial(), where=only("monks-3"))
+        rude = "there is nothing to select"
+        tab.until(f"document.body.textContent.includes('{rude}')")
+        assert tab.run("document.querySelectorAll('img').length") == 0
+        assert tab.run("document.querySelectorAll('th .vd-sort').length") > 0
+
+        stop.set()
+        followed.join()
+        pause = "document.querySelector('.vd-live-pause')"
+        tab.point(pause, click=True)
+        paused = done(tab)
+        watcher.state = {**watcher.state, "pending": 1}
+        later = f"new Promise((r) => setTimeout(r, 600)).then(() => {DONE})"
+        assert tab.run(later, wait=True) == paused
+        assert "Paused" in tab.run(
+            "document.querySelector('[role=status]').textContent"
+        )
+        tab.point(pause, click=True)
+        tab.until(f"({DONE}) === {watcher.state['planned'] - 1}")
+
+        watcher.state = {**watcher.state, "pending": 0}
+        tab.until(f"({HEADLINE}).includes('is complete')")
+        tab.until(f"{pause}.hidden")
+        own = f"http://127.0.0.1:{server.server_port}/"
+        assert set(tab.requests) == {own}
+        assert tab.complaints == []
+        server.shutdown()
+        thread.join()
+
+
+def test_a_page_says_when_nobody_answers(store, browser, monkeypatch):
+    monkeypatch.setattr(watch, "REFRESH", 0.2)
+    server = serve(Watcher(store), 0)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    with browser.tab() as tab:
+        tab.open(f"http://127.0.0.1:{server.server_port}/")
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        status = "document.querySelector('.vd-live-status').textContent"
+        assert "was closed" in tab.until(status)
+        assert "in-vs-out is at" in tab.run(HEADLINE)
+
+
+HEADLINE = "document.querySelector('h1').textContent"
+DONE = "document.querySelector('progress').value"
+
+
+def done(tab):
+    return tab.run(DONE)
+
+
+def only(source):
+    return parse_where([f"source={source}", "set=0"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shlex
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import typer
 
 from veridical.cli import console
 from veridical.cli.failures import in_one_line
+from veridical.cli.options import origin
 
 if TYPE_CHECKING:
     from veridical._records import StudyReport
@@ -67,14 +70,30 @@ def find(study: Any, spec: Any, path: Path) -> StudyReport | None:
         plan = Plan(study, spec, opened.keys())
         if not plan.counts.ok:
             return None
-        frame = opened.frame(only=plan.keys)
+        keys = plan.keys
+        frame = opened.frame(only=keys)
     found: StudyReport = study.findings(frame)
     settings = {
         "cells": str(plan.counts),
         **{key: str(value) for key, value in spec.model_dump(mode="json").items()},
         **found.settings,
+        # A cell's key is a hash of all that it depends on, the data included.
+        "cells sha256": hashlib.sha256(keys.known.tobytes()).hexdigest(),
+        **origin(None, repeat(study, spec, path)),
     }
     return replace(found, settings=settings)
+
+
+def repeat(study: Any, spec: Any, path: Path) -> str:
+    """Write the command that runs a study again, as far as a scale says what it is."""
+    from veridical.experiments import SCALES
+
+    scale = next((s for s in SCALES if study.plan(s, spec.seed) == spec), None)
+    how = ["--spec", "SPEC.toml"]
+    if scale is not None:
+        how = ["--scale", scale, "--seed", str(spec.seed)]
+    words = ["veridical", "study", "run", study.name, *how, "--store", str(path)]
+    return shlex.join(words)
 
 
 def tell(report: StudyReport | None, out: Path | None) -> None:

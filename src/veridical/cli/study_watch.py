@@ -45,6 +45,7 @@ class Watcher:
         self._marks: deque[tuple[float, int]] = deque()
         self._report: Any = None
         self._reported = -1
+        self._since: dict[str, tuple[str, int]] = {}
         self.state: dict[str, Any] = {}
         self.look()
 
@@ -101,7 +102,17 @@ class Watcher:
             "looked": time.strftime("%H:%M:%S"),
             "trouble": None,
             "findings": self._findings(),
+            "unchanged": self._unchanged(rows),
         }
+
+    def _unchanged(self, rows: int) -> list[int]:
+        """For how many rows has each finding had the outcome that it has now?"""
+        checks = self._report.checks if self._report is not None else ()
+        for check in checks:
+            was, _ = self._since.get(check.statement, (None, 0))
+            if was != check.outcome:
+                self._since[check.statement] = (check.outcome, rows)
+        return [rows - self._since[check.statement][1] for check in checks]
 
     def _pace(self, rows: int, pending: int) -> tuple[float | None, float | None]:
         now = time.monotonic()
