@@ -43,7 +43,7 @@ def drafts(monkeypatch):
     monkeypatch.setattr(incremental.Climb, "take", take)
 
     def set_patience(value):
-        monkeypatch.setattr(incremental, "_PATIENCE", value)
+        monkeypatch.setattr(incremental, "_PATIENCE", dict.fromkeys(range(3), value))
         before = len(taken)
         return lambda: taken[before:]
 

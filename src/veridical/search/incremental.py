@@ -31,8 +31,8 @@ from veridical.kernels.threads import run, spans
 from veridical.kernels.tradeoff import DIFFERENCE, PRIORITIZED, QUOTIENT, advance
 
 # Where a step takes comparisons with more than this share of all features, a draft of
-# the columns is quicker.
-_PATIENCE = 0.35
+# the columns is quicker; mRMR compares many features at first and few later on.
+_PATIENCE = {PRIORITIZED: 0.35, QUOTIENT: np.inf, DIFFERENCE: np.inf}
 _AT_ONCE = 10  # steps of many climbs between two reports
 
 
@@ -217,7 +217,8 @@ def _climb_in_one_set(
     climbs: Sequence[Climb], redundancy: Redundancy, goal: int, n_threads: int
 ) -> None:
     """Climb, first where few comparisons do, then with a draft of the columns."""
-    run(Climb.climb, [(one, redundancy, goal, _PATIENCE) for one in climbs], n_threads)
+    jobs = [(one, redundancy, goal, _PATIENCE[one.tradeoff.kind]) for one in climbs]
+    run(Climb.climb, jobs, n_threads)
     slow = [climb for climb in climbs if climb.size < goal]
     if not slow:
         return
