@@ -486,6 +486,16 @@ def test_a_search_goes_as_far_as_the_comparison_asks():
     assert shallow.n_features_to_select == 2
 
 
+def test_no_size_of_folds_is_claimed_for_random_subsampling():
+    X, y = make_linear(40, 20, random_state=0)
+    options = {"classifier": "nb", "n_features": 3, "random_state": 0}
+    folds = compare(AnovaF(), ReliefF(), X, y, cv=KFold(10, shuffle=True), **options)
+    drawn = ShuffleSplit(10, test_size=0.1)  # as many test sets, of the same size
+    subsamples = compare(AnovaF(), ReliefF(), X, y, cv=drawn, **options)
+    assert folds.verdicts["in"].test.size is not None
+    assert subsamples.verdicts["in"].test.size is None
+
+
 class Complainer(GaussianNB):
     """A classifier that warns at every fit."""
 

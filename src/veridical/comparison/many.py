@@ -287,7 +287,7 @@ def _rank(
     size = measured_size(
         "friedman",
         method,
-        (geometry.n_repeats, geometry.n_folds),
+        geometry.shape,
         n_samples=court.n_samples,
         classifier=classifiers[0] if len(classifiers) == 1 else "",
         accuracy=float(scores.mean()),

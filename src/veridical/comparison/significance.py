@@ -37,12 +37,21 @@ class Geometry:
         Cases in the training and test set of each split, in the order of the scores.
     n_repeats, n_folds : int
         How the splits are arranged; their product is the number of splits.
+    partitions : bool
+        Whether every repeat tests every case exactly once, as folds do and random
+        subsampling does not.
     """
 
     n_train: tuple[int, ...]
     n_test: tuple[int, ...]
     n_repeats: int
     n_folds: int
+    partitions: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Repeats and folds; None where the test sets are no folds."""
+        return (self.n_repeats, self.n_folds) if self.partitions else None
 
 
 def paired_t(

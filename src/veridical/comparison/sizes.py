@@ -99,7 +99,7 @@ def _row(record: dict[str, str]) -> Row:
 def measured_size(
     test: str,
     method: str,
-    shape: tuple[int, int],
+    shape: tuple[int, int] | None,
     *,
     n_samples: int,
     classifier: str,
@@ -115,8 +115,9 @@ def measured_size(
         Its name in ``compare(test=...)``, or "friedman".
     method : str
         "in" or "out"; there is nothing to look up for others.
-    shape : tuple of int
-        Repeats and folds, which must be those of the design.
+    shape : tuple of int or None
+        Repeats and folds, which must be those of the design; None where the test sets
+        are no folds, for which nothing was measured.
     n_samples : int
         Cases; the design with the nearest number, by ratio, is taken.
     classifier : str

@@ -73,12 +73,16 @@ def generator_for(root: int, purpose: Purpose, number: int) -> np.random.Generat
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Training and test rows of every split, in order of repeat and fold."""
+    """Training and test rows of every split, in order of repeat and fold.
+
+    They are partitions where every repeat tests every case exactly once.
+    """
 
     train: tuple[IntArray, ...]
     test: tuple[IntArray, ...]
     n_repeats: int
     description: str
+    partitions: bool
 
     def __len__(self) -> int:
         return len(self.train)
@@ -96,6 +100,7 @@ class Splits:
             n_test=tuple(rows.size for rows in self.test),
             n_repeats=self.shape[0],
             n_folds=self.shape[1],
+            partitions=self.partitions,
         )
 
 
@@ -137,11 +142,14 @@ def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) ->
             f"cv yields {len(pairs)} split(s), but a test needs at least 2; use more "
             "folds or repeats."
         )
+    tests = tuple(test for _, test in pairs)
+    n_repeats = _count_repeats(tests, n_rows)
     splits = Splits(
         train=tuple(train for train, _ in pairs),
-        test=tuple(test for _, test in pairs),
-        n_repeats=_count_repeats([test for _, test in pairs], n_rows),
+        test=tests,
+        n_repeats=n_repeats,
         description=_describe(splitter),
+        partitions=_are_partitions(tests, n_rows, n_repeats),
     )
     _refuse_missing_class(splits, data, n_rows)
     return splits
@@ -210,17 +218,19 @@ def repeats_and_folds(cv: Any) -> tuple[int, int] | None:
 
 def _count_repeats(tests: Sequence[IntArray], n_rows: int) -> int:
     """How often the test sets, in order, go through all rows; 1 if they do not."""
-    sizes = np.cumsum([rows.size for rows in tests])
-    n_repeats, rest = divmod(int(sizes[-1]), n_rows)
+    n_repeats, rest = divmod(sum(rows.size for rows in tests), n_rows)
     if rest or n_repeats < 2 or len(tests) % n_repeats:
         return 1
-    n_folds = len(tests) // n_repeats
-    every_row = np.arange(n_rows)
-    for start in range(0, len(tests), n_folds):
-        rows = np.sort(np.concatenate(tests[start : start + n_folds]))
-        if not np.array_equal(rows, every_row):
-            return 1
-    return n_repeats
+    return n_repeats if _are_partitions(tests, n_rows, n_repeats) else 1
+
+
+def _are_partitions(tests: Sequence[IntArray], n_rows: int, n_repeats: int) -> bool:
+    """Whether each of so many equal runs of the test sets holds every row once."""
+    every_row, n_folds = np.arange(n_rows), len(tests) // n_repeats
+    return all(
+        np.array_equal(np.sort(np.concatenate(tests[i : i + n_folds])), every_row)
+        for i in range(0, len(tests), n_folds)
+    )
 
 
 def _describe(splitter: Any) -> str:

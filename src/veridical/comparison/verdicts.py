@@ -243,7 +243,7 @@ class Court:
         return measured_size(
             self.question.test,
             method,
-            (self.geometry.n_repeats, self.geometry.n_folds),
+            self.geometry.shape,
             n_samples=self.n_samples,
             classifier=classifier,
             accuracy=float(scores.mean()),

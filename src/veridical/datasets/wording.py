@@ -20,9 +20,11 @@ def listed(items: Iterable[Any]) -> str:
     ("'a', 'b'", '0, 1, 2, 3, 4, 5 and 3 more')
     """
     items = list(items)
-    shown = ", ".join(show(item) for item in islice(items, _SHOWN))
     more = len(items) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more <= 1:  # the last one is as short as "1 more"
+        return ", ".join(show(item) for item in items)
+    shown = ", ".join(show(item) for item in islice(items, _SHOWN))
+    return f"{shown} and {more} more"
 
 
 def show(value: Any) -> str:
