@@ -87,29 +87,19 @@ def same_set(k: int | None = None) -> Check:
     return check
 
 
-def same_elimination(n_selected: int, at_least: float) -> Check:
-    """What a backward search dropped: the share dropped at the same stage.
+def same_elimination(*, judged: bool) -> Check:
+    """What a backward search dropped, round by round.
 
-    The contender's order may have gaps (-1) where it was not run; each stretch it did
-    run is compared with the same stretch of the reference, as a set. A full order is
-    compared by what was selected.
+    The contender's order may have gaps (-1) where it was not run; places are compared
+    where it was. Unless `judged`, the share of equal places is told only.
     """
 
     def check(ours: Result, theirs: Result) -> Agreement:
         a, b = np.asarray(ours.order), np.asarray(theirs.order)
         known = b >= 0
-        if known.all():
-            a, b = a[:n_selected], b[:n_selected]
-            share = np.intersect1d(a, b).size / n_selected
-            what = f"selected {n_selected}"
-        else:
-            edges = np.flatnonzero(np.diff(np.r_[False, known, False]))
-            stretches = [slice(*edge) for edge in edges.reshape(-1, 2)]
-            both = sum(np.intersect1d(a[s], b[s]).size for s in stretches)
-            share = both / int(np.count_nonzero(known))
-            what = f"{np.count_nonzero(known)} dropped in the timed rounds"
-        words = f"{what}: {share:.0%} shared" + _threshold(at_least, "{:.0%}")
-        return Agreement(share >= at_least, words)
+        equal, n_known = np.count_nonzero(a[known] == b[known]), np.count_nonzero(known)
+        words = f"dropped in the same round: {equal} of {n_known}"
+        return Agreement(bool(equal == n_known) if judged else None, words)
 
     return check
 

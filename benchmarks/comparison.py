@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import Agreement, Check, Problem, Result
+from benchmarks import problems
+from benchmarks.aims import Faster
+from benchmarks.declare import (
+    VERIDICAL,
+    Agreement,
+    Case,
+    Check,
+    Contender,
+    Problem,
+    Result,
+)
 
 N_NEIGHBORS = 10
 
@@ -104,3 +115,30 @@ def same_accuracy(within: float) -> Check:
         return Agreement(bool(abs(a - b) <= within), words)
 
     return check
+
+
+COMPARE = Case(
+    name="compare",
+    title="ReliefF against FCBF by ten folds, inside and outside, linear SVM",
+    make=partial(problems.normal, n_folds=10),
+    size={"n": 200, "p": 10000},
+    small={"n": 60, "p": 60},
+    contenders=(
+        Contender(VERIDICAL, compare_selectors),
+        Contender(
+            "Pipelines of veridical's selectors",
+            pipelines_of_ours,
+            check=same_accuracy(0.01),
+        ),
+        Contender(
+            "Pipeline with skrebate",
+            skrebate_inside,
+            check=same_accuracy(0.05),
+            differs="does a quarter of the work: ReliefF alone, inside the folds",
+            own_processes=True,
+        ),
+    ),
+    aims=(Faster(VERIDICAL, "Pipeline with skrebate", 20),),
+    notes="`compare`, against `cross_val_score` of a Pipeline of selector, "
+    "`MinMaxScaler` and `SVC(kernel='linear')` on the same folds.",
+)

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from benchmarks.aims import Aim
 
 
+VERIDICAL = "veridical"  # what our own contender is called
+
+# How often a contender is called, the same for all: three times, and where calls are
+# short, until half a second is spent or 25 are made, so that the best of them hangs on
+# neither threads that wake up nor what else the machine does.
+CALLS = 3
+ENOUGH = 0.5
+MOST = 25
+
+
 class Missing(Exception):
     """A contender needs something that is not installed; the message says what."""
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import Problem, Result
+from benchmarks.agreement import close_scores
+from benchmarks.aims import Faster
+from benchmarks.declare import Case, Contender, Problem, Result
 
 STUDY, SCALE = "in-vs-out", "smoke"
 
@@ -62,3 +64,29 @@ def _plan() -> tuple[Any, Any]:
 def _numbers(values: list[Any]) -> Any:
     """All accuracies, in an order that does not depend on who ran first."""
     return np.sort([float(cell["truth"]) for cell in values])
+
+
+ENGINE = Case(
+    name="engine",
+    title="A study through the experiment engine",
+    make=study,
+    size={"n": 125, "p": 60},
+    small={"n": 125, "p": 60},
+    contenders=(
+        Contender("the work alone", work_alone),
+        Contender("with the engine", with_engine, check=close_scores(rtol=1e-15)),
+        Contender(
+            "with a worker process",
+            with_a_worker,
+            check=close_scores(rtol=1e-15),
+            own_processes=True,
+        ),
+    ),
+    aims=(
+        Faster("with the engine", "the work alone", 1 / 1.1),
+        Faster("with a worker process", "the work alone", 1 / 1.1),
+    ),
+    notes="The smoke scale of the study in-vs-out: planning, keys, checksums and a "
+    "store on disk come on top of the work, and in the last row a worker process, as "
+    "veridical study run uses one.",
+)

@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import problems
-from benchmarks.declare import Missing, Problem, Result
+from benchmarks.declare import CALLS, ENOUGH, MOST, Missing, Problem, Result
 
-CALLS = 3
-NOTE = f"best of {CALLS} inside R"
+NOTE = "best of several calls inside R"
 SCRIPT = """
 args <- commandArgs(trailingOnly = TRUE)
 if (!requireNamespace("praznik", quietly = TRUE)) quit(status = 3)
@@ -32,8 +31,10 @@ call <- switch(args[2],
   mi = function() praznik::miScores(X, y, threads = threads),
   mrmr = function() praznik::MRMR(X, y, k = k, threads = threads)$selection)
 found <- call()
-times <- sapply(seq_len(as.integer(args[6])),
-                function(i) system.time(call(), gcFirst = TRUE)[["elapsed"]])
+calls <- as.integer(args[6]); enough <- as.numeric(args[7]); most <- as.integer(args[8])
+times <- c()
+while (length(times) < calls || (length(times) < most && sum(times) < enough))
+  times <- c(times, system.time(call(), gcFirst = TRUE)[["elapsed"]])
 cat(min(times), "\\n", as.numeric(found), "\\n")
 """
 
@@ -78,7 +79,8 @@ def mrmr(written: Codes) -> Result:
 
 
 def _call(written: Codes, what: str) -> tuple[float, np.ndarray]:
-    arguments = [str(written.data), what, *map(str, written.shape), str(CALLS)]
+    arguments = [str(written.data), what, *map(str, written.shape)]
+    arguments += [str(CALLS), str(ENOUGH), str(MOST)]
     called = subprocess.run(
         ["Rscript", "-e", SCRIPT, *arguments],
         capture_output=True,

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import Missing, Problem, Result
+from benchmarks.declare import CALLS, ENOUGH, MOST, Missing, Problem, Result
 
 DEBIAN_JAR = "/usr/share/java/weka.jar"
 TIMER = Path(__file__).with_name("WekaTimer.java")
-CALLS = 3
 JAVA = ("java", "-Djava.awt.headless=true", "-Xmx6g")
 
 
@@ -58,9 +57,11 @@ def evaluator(name: str) -> Callable[[Table], Result]:
     """Score all columns by an evaluator of ``weka.attributeSelection``."""
 
     def run(table: Table) -> Result:
-        scores, seconds = _call(f"weka.attributeSelection.{name}", table, 1, CALLS)
+        scores, seconds, calls = _call(
+            f"weka.attributeSelection.{name}", table, 1, CALLS, ENOUGH, MOST
+        )
         order = np.argsort(-scores, kind="stable")
-        return Result(order, scores, seconds, _note(1, CALLS))
+        return Result(order, scores, seconds, _note(1, calls))
 
     return run
 
@@ -72,13 +73,15 @@ def classifier(name: str, warm: int, calls: int) -> Callable[[Table], Result]:
     """
 
     def run(table: Table) -> Result:
-        named, seconds = _call(f"weka.classifiers.{name}", table, warm, calls)
+        named, seconds, _ = _call(f"weka.classifiers.{name}", table, warm, calls)
         return Result(scores=named, seconds=seconds, note=_note(warm, calls))
 
     return run
 
 
-def _call(name: str, table: Table, warm: int, calls: int) -> tuple[Any, float]:
+def _call(
+    name: str, table: Table, warm: int, calls: int, enough: float = 0.0, most: int = 0
+) -> tuple[Any, float, int]:
     called = subprocess.run(
         [
             *JAVA,
@@ -91,6 +94,8 @@ def _call(name: str, table: Table, warm: int, calls: int) -> tuple[Any, float]:
             *map(str, table.shape),
             str(warm),
             str(calls),
+            str(enough),
+            str(most),
         ],
         capture_output=True,
         text=True,
@@ -98,7 +103,8 @@ def _call(name: str, table: Table, warm: int, calls: int) -> tuple[Any, float]:
     )
     if called.returncode != 0:
         raise RuntimeError(_reason(called.stderr))
-    return np.fromfile(table.scores), float(called.stdout.split()[-1])
+    seconds, made = called.stdout.split()[-2:]
+    return np.fromfile(table.scores), float(seconds), int(made)
 
 
 def _note(warm: int, calls: int) -> str:

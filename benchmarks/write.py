@@ -13,8 +13,9 @@ INTRODUCTION = """\
 Written by `make bench`; do not edit.
 
 Every contender runs in a process of its own, one after the other. It is called once on
-a small problem of the same kind (imports, compilation), then up to three times on the
-real one; the best time counts. A contender slower than 20 s a call is called once.
+a small problem of the same kind (imports, compilation), then three times on the real
+one, and where calls are short, until half a second is spent or 25 are made; the best
+time counts. A contender slower than 20 s a call is called once.
 *Ratio* is its time in times of the first row's. *Memory* is how much the process grew
 at most beside the data, or — where a contender works in further processes. Results are
 compared before a time is believed: one that differs where it should be equal gets no

@@ -74,17 +74,13 @@ def test_same_set_ignores_order():
     assert told == Agreement(None, "kept 2, we 5, both 2")
 
 
-def test_elimination_compares_stretches_as_sets():
-    check = agreement.same_elimination(2, 1.0)
-    partly = np.array([-1, -1, -1, 4, 0])  # the last two, dropped the other way round
-    assert judged(check, Result(ORDER), Result(partly))
-    assert not judged(check, Result(ORDER), Result(np.array([-1, -1, -1, 4, 2])))
-
-
-def test_elimination_run_to_its_end_is_judged_by_what_is_selected():
-    check = agreement.same_elimination(2, 1.0)
-    assert judged(check, Result(ORDER), Result(np.array([1, 3, 4, 0, 2])))
-    assert not judged(check, Result(ORDER), Result(np.array([1, 2, 3, 0, 4])))
+def test_eliminations_are_compared_round_by_round_where_both_were_run():
+    check = agreement.same_elimination(judged=True)
+    assert judged(check, Result(ORDER), Result(np.array([-1, -1, -1, 0, 4])))
+    swapped = Result(np.array([-1, -1, -1, 4, 0]))
+    assert not judged(check, Result(ORDER), swapped)
+    told = agreement.same_elimination(judged=False)(Result(ORDER), swapped)
+    assert told == Agreement(None, "dropped in the same round: 0 of 2")
 
 
 def test_all_of_needs_all_that_are_judged():

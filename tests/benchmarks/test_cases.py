@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.cases import CASES, EVERY, MANY_AIMS, find
+from benchmarks.cases import CASES, find
 from benchmarks.comparison import (
     compare_selectors,
     pipelines_of_ours,
@@ -11,11 +11,12 @@ from benchmarks.comparison import (
     splits,
 )
 from benchmarks.declare import Result
-from benchmarks.elimination import ROUNDS, Path, sample_widths, sklearn_rfe
+from benchmarks.elimination import ROUNDS, sample_widths
 from benchmarks.theirs import products, standardized
+from benchmarks.training_sets import EVERY, MANY_AIMS
 
-from benchmarks import problems
-from veridical.selection import SELECTORS, SVMRFE
+from benchmarks import elimination, problems
+from veridical.selection import SELECTORS
 
 
 def test_every_selector_is_asked_for_many_sets_and_for_its_memory():
@@ -102,21 +103,23 @@ def test_sampled_stretches_do_not_overlap(n_features):
     assert min(np.diff(widths), default=ROUNDS) >= ROUNDS
 
 
-@pytest.mark.parametrize("limit", [100.0, 0.0])
-def test_elimination_drops_what_scikit_learn_drops(limit):
+@pytest.mark.parametrize("whole", [np.inf, 0.0])
+def test_elimination_drops_what_scikit_learn_drops(whole, monkeypatch):
+    monkeypatch.setattr(elimination, "WHOLE", whole)
     problem = problems.normal(40, 70)
-    order = SVMRFE(10).fit(problem.X, problem.y).order_
-    given = problems.Problem(problem.X, problem.y, 10, limit=limit)
-    result = sklearn_rfe(Path(given, order))
+    given = problems.Problem(problem.X, problem.y, 10, limit=np.inf)
+    path = elimination.with_path(given)
+    result = elimination.sklearn_rfe(elimination.TIGHT)(path)
     assert result.seconds > 0
-    if limit:
-        assert set(result.order[:10]) == set(order[:10])
+    known = result.order >= 0
+    if whole:
+        assert known.tolist() == 10 * [False] + 60 * [True]
+        assert result.note == ""
     else:
         # Sampled: what was dropped at each stage, and nothing else, is told.
-        known = result.order >= 0
         assert known.sum() == ROUNDS * len(sample_widths(10, 70))
-        assert np.mean(result.order[known] == order[known]) > 0.9
         assert result.note.startswith("extrapolated")
+    assert result.order[known].tolist() == path.order[known].tolist()
 
 
 def test_comparing_agrees_with_scikit_learns_pieces_fold_by_fold():
@@ -127,7 +130,7 @@ def test_comparing_agrees_with_scikit_learns_pieces_fold_by_fold():
         assert np.array_equal(np.sort(np.r_[train, test]), np.arange(80))
 
 
-@pytest.mark.parametrize(("limit", "n_known"), [(100.0, 3), (0.0, 1)])
+@pytest.mark.parametrize(("limit", "n_known"), [(np.inf, 3), (0.0, 1)])
 def test_folds_that_were_not_timed_are_estimated_and_said_so(limit, n_known):
     pytest.importorskip("skrebate")
     made = problems.normal(40, 12, n_folds=3)

@@ -23,7 +23,8 @@ def raising(error):
     return run
 
 
-def test_the_best_of_three_calls_counts_after_a_small_one():
+def test_the_best_of_three_calls_counts_after_a_small_one(monkeypatch):
+    monkeypatch.setattr(worker, "ENOUGH", 0.0)
     seen = []
 
     def run(problem):
@@ -35,6 +36,14 @@ def test_the_best_of_three_calls_counts_after_a_small_one():
     assert (measurement.status, measurement.calls) == ("measured", 3)
     assert measurement.data_bytes == 40 * 30 * 8
     assert result.order.tolist() == [0, 1, 2]
+
+
+def test_short_calls_are_made_more_often_but_not_for_ever(monkeypatch):
+    measurement, _ = worker.measure(CASE, Contender("short", lambda _: Result()))
+    assert measurement.calls == worker.MOST
+    monkeypatch.setattr(worker, "ENOUGH", 0.05)
+    longer = Contender("longer", lambda _: sleep(0.01) or Result())
+    assert 3 < worker.measure(CASE, longer)[0].calls <= 5
 
 
 def test_a_slow_contender_is_called_once(monkeypatch):

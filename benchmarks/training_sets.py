@@ -1,0 +1,76 @@
+"""Cases about every selector: ten training sets at once, and memory."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks import ours, problems
+from benchmarks.agreement import same_order
+from benchmarks.aims import Faster, Lean
+from benchmarks.declare import Case, Contender
+
+#: The selectors, and parameters under which all of them take their time.
+EVERY: dict[str, dict[str, object]] = {
+    "information-gain": {},
+    "anova": {},
+    "correlation": {},
+    "relieff": {},
+    "fcbf": {},
+    "mrmr": {},
+    "ddp": {},
+    "hsic": {"kernel": "linear"},
+    "svm-rfe": {"step": 0.1},
+}
+
+#: What `rank_many` over ten folds may cost, in fits on all rows.
+MANY_AIMS = {
+    "information-gain": 5,
+    "anova": 2,
+    "correlation": 2,
+    "relieff": 4,
+    "fcbf": 6,
+    "mrmr": 5,
+    "ddp": 5,
+}
+
+
+def _rank_many(name: str, parameters: dict[str, object]) -> Case:
+    aim = MANY_AIMS.get(name)
+    return Case(
+        name=f"rank-many-{name}",
+        title=f"Ten training sets at once: {name}",
+        make=partial(problems.normal, n_folds=10),
+        size={"n": 200, "p": 10000},
+        small={"n": 60, "p": 60},
+        contenders=(
+            Contender("one fit", ours.fit(name, **parameters)),
+            Contender("ten fits", ours.fit_each(name, **parameters)),
+            Contender(
+                "rank_many",
+                ours.rank_many(name, **parameters),
+                check=same_order(),
+                compared_with="ten fits",
+            ),
+        ),
+        aims=() if aim is None else (Faster("rank_many", "one fit", 1 / aim),),
+        notes="One fit is on all rows, ten fits and `rank_many` on the training sets "
+        "of ten-fold cross-validation."
+        + "".join(f" {key}={value!r}." for key, value in parameters.items()),
+    )
+
+
+MEMORY = Case(
+    name="memory",
+    title="Memory beside X",
+    make=problems.normal,
+    size={"n": 200, "p": 100000},
+    small={"n": 60, "p": 2000},
+    contenders=tuple(
+        Contender(name, ours.fit(name, **parameters))
+        for name, parameters in EVERY.items()
+    ),
+    aims=tuple(Lean(name) for name in EVERY),
+    notes="Ratios of time are to the first row and compare different methods.",
+)
+
+CASES = (*(_rank_many(name, parameters) for name, parameters in EVERY.items()), MEMORY)
