@@ -76,7 +76,7 @@ def fit(C: float, gamma: float) -> Callable[[list[Grams]], Result]:
 
 def solve_grids(sets: list[Grams]) -> Result:
     """Every C and γ for every training set, as `LUFeCV` does."""
-    from veridical.kernels.svm_plus import Cases, PrivilegedGram
+    from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
     from veridical.kernels.svm_plus_grid import solve_grid
 
     values = []

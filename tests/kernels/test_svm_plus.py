@@ -13,13 +13,9 @@ from tests.oracles.svm_plus import (
     primal_objective,
 )
 
-from veridical.kernels.svm_plus import (
-    Cases,
-    InfeasibleError,
-    PrivilegedGram,
-    solve_hinge,
-    solve_plain,
-)
+from veridical.kernels.svm_plain import solve_plain
+from veridical.kernels.svm_plus import solve_hinge
+from veridical.kernels.svm_plus_cases import Cases, InfeasibleError, PrivilegedGram
 from veridical.kernels.svm_plus_grid import solve_grid
 from veridical.kernels.svm_plus_squared import bend_of_slacks, solve_nonnegative
 

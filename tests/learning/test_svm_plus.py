@@ -1,9 +1,13 @@
 """SVMPlus as its user meets it."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -11,9 +15,12 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.kernels.test_svm_plus import problem
+from tests.oracles.svm_plus import generic_primal
 
 from veridical._records import InputError
-from veridical.kernels.svm_plus import Cases, PrivilegedGram, solve_hinge
+from veridical.kernels.svm_plus import _Effort, solve_hinge
+from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
+from veridical.kernels.svm_plus_descent import Descent
 from veridical.learning import SVMPlus
 
 
@@ -139,46 +146,157 @@ def test_squared_slacks_are_optimal():
     assert model.privileged_intercept_[0] == pytest.approx(force.sum(), abs=1e-7)
 
 
-@pytest.mark.parametrize("gamma", [10.0, 30.0])
-def test_descent_reaches_the_optimum_of_its_problem(gamma):
-    """B8: biases are weights of a constant, so Gram matrices plus one, no b, no b*."""
-    X, Z, y = problem(6, q=30)
-    model = SVMPlus(
-        C=1.0, gamma=gamma, solver="descent", tol=1e-8, max_iter=20_000, random_state=0
-    ).fit(X, y, X_privileged=Z)
-    w = np.append(model.coef_[0], model.intercept_[0])
-    v = np.append(model.privileged_coef_[0], model.privileged_intercept_[0])
-    wide, wide_star = np.c_[X, np.ones(40)], np.c_[Z, np.ones(40)]
-    slack = wide_star @ v
-    needed = np.maximum(np.maximum(slack, 1 - y * (wide @ w)), 0)
-    ours = 0.5 * w @ w + gamma / 2 * v @ v + needed.sum()
+def penalised_optimum(X, Z, y, C, gamma):
+    """Biases are weights of a constant: a generic QP with the features plus one."""
     pytest.importorskip("qpsolvers")
     pytest.importorskip("clarabel")
     import qpsolvers
 
-    P = np.diag(np.r_[np.ones(w.size), np.full(v.size, gamma)])
-    price = np.r_[np.zeros(w.size), wide_star.sum(axis=0)]
+    n = len(y)
+    wide, wide_star = np.c_[X, np.ones(n)], np.c_[Z, np.ones(n)]
+    P = np.diag(np.r_[np.ones(wide.shape[1]), np.full(wide_star.shape[1], gamma)])
+    price = np.r_[np.zeros(wide.shape[1]), C * wide_star.sum(axis=0)]
     rows = np.hstack([y[:, None] * wide, wide_star])
     G = -np.vstack([rows, np.hstack([np.zeros_like(wide), wide_star])])
-    h = np.r_[-np.ones(40), np.zeros(40)]
+    h = np.r_[-np.ones(n), np.zeros(n)]
     P, G = sparse.csc_matrix(P), sparse.csc_matrix(G)
     x = qpsolvers.solve_problem(qpsolvers.Problem(P, price, G, h), "clarabel").x
-    assert ours == pytest.approx(0.5 * x @ P @ x + price @ x, rel=1e-4)
+    return 0.5 * x @ P @ x + price @ x
+
+
+@pytest.mark.parametrize(
+    ("C", "gamma", "q"), [(1.0, 10.0, 30), (1.0, 30.0, 30), (10.0, 0.01, 60)]
+)
+def test_descent_reaches_the_optimum_of_its_problem(C, gamma, q):
+    """B8, and beyond it: where C/γ is large, Newton steps end what sweeps began."""
+    X, Z, y = problem(6, q=q)
+    model = SVMPlus(
+        C, gamma, solver="descent", tol=1e-8, max_iter=20_000, random_state=0
+    ).fit(X, y, X_privileged=Z)
+    w = np.append(model.coef_[0], model.intercept_[0])
+    v = np.append(model.privileged_coef_[0], model.privileged_intercept_[0])
+    slack = Z @ v[:-1] + v[-1]
+    assert slack.min() > -1e-7
+    assert (slack - 1 + y * (X @ w[:-1] + w[-1])).min() > -1e-6
+    ours = 0.5 * w @ w + gamma / 2 * v @ v + C * slack.sum()
+    best = penalised_optimum(X, Z, y, C, gamma)
+    assert ours == pytest.approx(best, rel=1e-6)
     assert model.dual_gap_ <= 1e-8
 
 
-def test_many_cases_go_to_descent_and_a_poor_answer_says_so():
+@pytest.mark.parametrize("gamma", [10.0, 30.0])
+def test_sweeps_alone_reach_the_optimum_when_slacks_are_dear(gamma):
+    """B8."""
+    X, Z, y = problem(6, q=30)
+    tables = sparse.csr_matrix(X), sparse.csr_matrix(Z)
+    machine = Descent(*tables, y, np.ones(40), gamma, True)
+    found, _ = machine.sweep(1e-5, 20_000, 0)
+    assert found.gap <= 1e-5
+    best = penalised_optimum(X, Z, y, 1.0, gamma)
+    assert found.objective == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (0.01, 100.0)])
+def test_many_cases_of_few_features_are_solved_on_the_features(C, gamma):
+    """Neither Gram matrices nor sweeps: all digits, and multipliers to show for it."""
+    pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
     rng = np.random.default_rng(0)
-    y = np.arange(5001) % 2
-    X = rng.normal(size=(5001, 3)) + y[:, None]
-    Z = rng.normal(size=(5001, 2))
-    with pytest.warns(ConvergenceWarning, match="sweeps"):
-        model = SVMPlus(C=1.0, gamma=1.0, max_iter=10, random_state=0).fit(
-            X, y, X_privileged=Z
-        )
-    assert model.n_iter_ == 10
+    y = np.where(np.arange(5001) % 2, 1.0, -1.0)
+    noise = rng.exponential(0.5, size=5001)
+    X = rng.normal(size=(5001, 4))
+    X[:, 0] = y * (1 - noise) + 0.1 * X[:, 0]
+    Z = np.c_[noise, rng.normal(size=(5001, 3))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVMPlus(C, gamma).fit(X, y, X_privileged=Z)
+    assert model.dual_gap_ < 1e-9
+    assert model.dual_coef_.shape == (1, 5001)
+    *_, best = generic_primal(X, Z, y, np.full(5001, C), gamma)
+    assert model.objective_[0] == pytest.approx(best, rel=1e-6)
+    np.testing.assert_allclose(model.dual_coef_ @ X, model.coef_, atol=1e-6)
+
+
+def sparse_problem(n=5001, p=3000):
+    """Two tables of words, three in each row; more columns than rows."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    tables = []
+    for _ in range(2):
+        columns = (rng.integers(p // 2, size=(n, 3)) * 2 + y[:, None]) % p
+        columns[:, 2] = rng.integers(p, size=n)
+        rows = np.repeat(np.arange(n), 3)
+        data = (np.ones(3 * n), (rows, columns.ravel()))
+        tables.append(sparse.csr_matrix(data, shape=(n, p)))
+    return *tables, y
+
+
+def test_many_cases_of_many_features_go_to_descent():
+    X, Z, y = sparse_problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVMPlus(C=1.0, gamma=1.0, random_state=0).fit(X, y, X_privileged=Z)
+    assert model.dual_gap_ <= 1e-4
     assert not hasattr(model, "dual_coef_")
-    assert np.mean(model.predict(X) == y) > 0.7
+    slack = Z @ model.privileged_coef_[0] + model.privileged_intercept_[0]
+    assert slack.min() > -1e-9
+    assert np.mean(model.predict(X) == y) > 0.8
+    with pytest.warns(ConvergenceWarning, match="1 sweeps"):
+        SVMPlus(max_iter=1, random_state=0).fit(X, y, X_privileged=Z)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"solver": "descent", "max_iter": 50},
+        {"solver": "exact"},
+        {"loss": "squared_hinge"},
+        {"kernel": "poly", "kernel_params": {"degree": 1}},
+    ],
+)
+@pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (1000.0, 0.001), (0.001, 1e3)])
+def test_a_problem_without_solution_is_refused_by_every_solver(how, C, gamma):
+    """B6: nothing but an error, whatever the prices."""
+    X, Z, y = problem(9, n=60, p=2, q=3, shift=0.0)
+    Z = Z - Z.mean(axis=0)
+    model = SVMPlus(C, gamma, privileged_bias=False, random_state=0, **how)
+    with pytest.raises(InputError, match="No weights meet the constraints"):
+        model.fit(X, y, X_privileged=Z)
+
+
+def test_descent_without_constant_is_fine_where_slacks_can_be_positive():
+    X, Z, y = problem(9, n=60, p=2, q=30, shift=0.0, positive=True)
+    model = SVMPlus(
+        0.1, 10.0, solver="descent", privileged_bias=False, max_iter=5000,
+        random_state=0,
+    ).fit(X, y, X_privileged=Z)  # fmt: skip
+    assert model.dual_gap_ <= 1e-4
+    assert model.privileged_intercept_[0] == 0.0
+    assert (Z @ model.privileged_coef_[0]).min() > -1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**31), noise=st.floats(1e-6, 1.0), bias=st.booleans())
+def test_a_spoiled_answer_cannot_claim_to_be_optimal(seed, noise, bias):
+    """What the gap says is true of any weights and multipliers, not of good ones."""
+    X, Z, y = problem(seed, n=30, p=4, positive=not bias)
+    c, gamma = np.full(30, 0.5), 2.0
+    cases, privileged = Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias)
+    best = solve_hinge(cases, privileged, c, gamma)
+    rng = np.random.default_rng(seed)
+    spoil = 1 + noise * rng.normal(size=(2, 30))
+    eta = best.eta * spoil[1]
+    worse = _Effort(cases, privileged, c, gamma)._finish(
+        np.maximum(best.alpha * spoil[0], 0.0),
+        eta - eta.mean() if bias else eta,
+        best.bias + noise * rng.normal(),
+        best.privileged_bias + (Z @ (best.eta @ Z)).mean() if bias else 0.0,
+        best.states,
+    )
+    optimum = best.objective
+    assert worse.objective <= optimum * (1 + 1e-9)
+    if worse.gap < 1:
+        assert worse.objective / (1 - worse.gap) >= optimum * (1 - 1e-9)
 
 
 def test_privileged_features_are_routed():

@@ -1,4 +1,4 @@
-"""SVM+ the slow way: what optimality means, alternating SMO, and a generic QP."""
+"""SVM+ the slow way: what optimality means, alternating SMO, and generic solvers."""
 
 import numpy as np
 
@@ -107,3 +107,81 @@ def generic_nonnegative(G, solver="clarabel"):
     n = len(G)
     problem = qpsolvers.Problem(sp.csc_matrix(G), -np.ones(n), lb=np.zeros(n))
     return qpsolvers.solve_problem(problem, solver=solver).x
+
+
+def objective_and_misses(X, Z, y, c, gamma, weights, loss):
+    """Objective of weights (w, b, w*, b*), and how far the constraints are missed."""
+    w, b, v, b_star = weights
+    slack, margin = Z @ v + b_star, y * (X @ w + b)
+    half = 0.5 * w @ w + gamma / 2 * v @ v
+    if loss == "hinge":
+        return half + c @ slack, max(0.0, (1 - slack - margin).max(), (-slack).max())
+    half += 0.5 * b**2 + gamma / 2 * b_star**2
+    return half + 0.5 * c @ slack**2, max(0.0, (1 - slack - margin).max())
+
+
+def _rows(X, Z, y, bias, loss):
+    """All constraints as ``rows @ (w, b, w*, b*) ≥ limit``."""
+    n = len(y)
+    wide, wide_star = np.c_[X, np.ones(n)], np.c_[Z, np.ones(n)] if bias else Z
+    rows, limit = np.hstack([y[:, None] * wide, wide_star]), np.ones(n)
+    if loss == "hinge":
+        slacks = np.hstack([np.zeros_like(wide), wide_star])
+        rows, limit = np.vstack([rows, slacks]), np.append(limit, np.zeros(n))
+    return rows, limit, wide_star
+
+
+def has_solution(X, Z, y, *, bias, loss):
+    """Whether any weights meet the constraints, by a linear program."""
+    from scipy.optimize import linprog
+
+    rows, limit, _ = _rows(X, Z, y, bias, loss)
+    found = linprog(
+        np.zeros(rows.shape[1]), -rows, -limit, bounds=(None, None), method="highs"
+    )
+    return found.status == 0
+
+
+def generic_optimum(X, Z, y, c, gamma, *, bias, loss):
+    """Least objective that generic solvers find, both losses; NaN if all give up.
+
+    Features are brought to length 1 first; the objective is that of the data as given.
+    """
+    import warnings
+
+    import qpsolvers
+    import scipy.sparse as sp
+
+    size, size_star = ((A**2).sum() / len(y) for A in (X, Z))
+    X, Z, c = X / np.sqrt(size), Z / np.sqrt(size_star), c * size
+    rows, limit, wide_star = _rows(X, Z, y, bias, loss)
+    p, q = X.shape[1] + 1, wide_star.shape[1]
+    weight = gamma * size / size_star
+    curve = np.concatenate([np.ones(p), np.full(q, weight)])
+    price = np.zeros(p + q)
+    if loss == "hinge":
+        curve[p - 1] = 0.0
+        if bias:
+            curve[-1] = 0.0
+        price[p:] = c @ wide_star
+        P = np.diag(curve)
+    else:  # biases are weights of a constant of the data's own size
+        curve[p - 1] = size
+        if bias:
+            curve[-1] = gamma * size
+        P = np.diag(curve)
+        P[p:, p:] += (wide_star * c[:, None]).T @ wide_star
+    even = 1.0 / max(np.abs(P).max(), np.abs(price).max())
+    problem = qpsolvers.Problem(
+        sp.csc_matrix(P * even), price * even, sp.csc_matrix(-rows), -limit
+    )
+    values = []
+    for solver in ("clarabel", "piqp"):
+        if solver not in qpsolvers.available_solvers:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            x = qpsolvers.solve_problem(problem, solver=solver).x
+        if x is not None and (limit - rows @ x).max() < 1e-6:
+            values.append((0.5 * x @ P @ x + price @ x) / size)
+    return min(values, default=np.nan)

@@ -10,9 +10,6 @@ and its dual in well-scaled variables (α, η), w* = Σ ηᵢ xᵢ*:
 The last equation goes with b*. The dual in (α, β) would carry the constant
 (C²/2γ) 1ᵀK*1, beside which the optimum drowns when C/γ is large.
 
-Only Gram matrices enter. What depends on them alone is kept in `PrivilegedGram` and
-serves every C and γ; a solution's states start the next problem near it.
-
 References
 ----------
 .. [1] V. Vapnik & A. Vashist, "A new learning paradigm: learning using privileged
@@ -21,26 +18,33 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
 from veridical._records import FloatArray
-from veridical.kernels.svm import descend, solve_dual
-from veridical.kernels.svm_plus_interior import factor, solve_box, solve_interior
+from veridical.kernels.svm_plain import center_svm, descend_svm
+from veridical.kernels.svm_plus_cases import (
+    SMALL,
+    Cases,
+    InfeasibleError,
+    PrivilegedGram,
+    Solution,
+    States,
+)
+from veridical.kernels.svm_plus_feasible import exists
+from veridical.kernels.svm_plus_gap import (
+    ROUNDING,
+    cost_of_margins,
+    promise_of_multipliers,
+    relative_gap,
+    shrink_to_balance,
+)
+from veridical.kernels.svm_plus_interior import Interior, solve_interior
 from veridical.kernels.svm_plus_pivots import NEEDS_INVERSE, SOLVED, pivot
 
-#: Below this the privileged Gram matrix counts as singular.
-_LEAST_RCOND = 1e-11
 #: A sign is wrong when it is so far beyond zero, relative to its scale.
 _TOLERANCE = 1e-11
-#: Steps of SMO per case in search of a start.
-_PATIENCE = 20
-#: Up to so many cases a whole inverse costs no more than asking for rows of it, and
-#: steps of SMO are cheaper than interior points.
-_SMALL = 400
 #: Rounds from a start that should be right, and from one that may be.
 _ROUNDS, _FEW_ROUNDS = 25, 10
 #: A pivoted solution with a larger gap is not believed.
@@ -48,167 +52,7 @@ _GOOD_GAP = 1e-8
 #: An answer with a larger gap is no answer.
 _POOR_GAP = 1e-6
 #: One with a larger gap is worth a correction.
-_FINE_GAP = 1e-11
-
-
-class InfeasibleError(ValueError):
-    """No weights at all meet the constraints; only possible without b*."""
-
-
-@dataclass(frozen=True, eq=False)
-class States:
-    """Who met the margin exactly, and who was allowed a slack."""
-
-    margin: Any
-    slack: Any
-
-    def copy(self) -> States:
-        """Copy both, for a solver that changes them."""
-        return States(self.margin.copy(), self.slack.copy())
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """An optimum, with what it takes to believe it.
-
-    Parameters
-    ----------
-    alpha, eta : arrays of shape (n,)
-        ``w = Σ αᵢ yᵢ xᵢ`` and ``w* = Σ ηᵢ xᵢ*``.
-    bias, privileged_bias : float
-        b and b*.
-    objective : float
-        The dual objective, a lower bound of the primal one.
-    gap : float
-        Primal minus dual objective, relative to 1 + the larger; a constraint that is
-        missed counts at its price c.
-    n_rounds : int
-        Linear systems solved.
-    states : States
-        To start from.
-    """
-
-    alpha: FloatArray
-    eta: FloatArray
-    bias: float
-    privileged_bias: float
-    objective: float
-    gap: float
-    n_rounds: int
-    states: States
-
-
-@dataclass(eq=False)
-class PrivilegedGram:
-    """A privileged Gram matrix, and what serves every C and γ.
-
-    Parameters
-    ----------
-    gram : array of shape (n, n)
-        K*.
-    bias : bool
-        Whether slacks have a constant b*.
-    """
-
-    gram: FloatArray
-    bias: bool = True
-    shifted: FloatArray = field(init=False)
-    kappa: float = field(init=False, default=0.0)
-    inverse: FloatArray = field(init=False)
-    known: Any = field(init=False)
-    _lower: FloatArray | None = field(init=False, default=None)
-    _factor: tuple[FloatArray, Any] | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
-        self.inverse = np.zeros_like(self.gram)
-        self.known = np.zeros(len(self.gram), dtype=bool)
-        if not self.bias:
-            self.shifted = self.gram
-            return
-        means = self.gram.mean(axis=0)
-        centred = self.gram - means
-        centred -= means[:, None] - means.mean()
-        n = len(means)
-        self.kappa = max(float(np.trace(centred)) / n**2, 1e-300)
-        self.shifted = centred + self.kappa
-
-    @property
-    def regular(self) -> bool:
-        """Whether the shifted matrix can be inverted."""
-        if self._lower is None:
-            self._lower = _decompose(self.shifted)
-        return self._lower.size > 0
-
-    def invert(self, wanted: Any) -> bool:
-        """Compute some rows of the inverse; False where the matrix is singular."""
-        if not self.regular:
-            return False
-        n, missing = len(self.known), np.flatnonzero(wanted & ~self.known)
-        if n <= _SMALL or self.known.sum() + missing.size > n // 3:
-            half, _ = dpotri(self._lower, lower=1)
-            half = np.tril(half)
-            self.inverse[:] = half + np.tril(half, -1).T
-            self.known[:] = True
-        elif missing.size:
-            unit = np.zeros((n, missing.size), order="F")
-            unit[missing, np.arange(missing.size)] = 1.0
-            rows, _ = dpotrs(self._lower, unit, lower=1)
-            self.inverse[missing] = rows.T
-            self.known[missing] = True
-        return True
-
-    @property
-    def factor(self) -> tuple[FloatArray, Any]:
-        """Factor of the (centred) matrix, and its pivots."""
-        if self._factor is None:
-            self._factor = factor(self.shifted - self.kappa)
-        return self._factor
-
-
-def _decompose(matrix: FloatArray) -> FloatArray:
-    """Cholesky factor, or nothing where the matrix is as good as singular."""
-    lower, failed = dpotrf(matrix, lower=1, clean=1)
-    if failed:
-        return np.zeros((0, 0))
-    rcond, _ = dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")
-    return lower if rcond > _LEAST_RCOND else np.zeros((0, 0))
-
-
-@dataclass(eq=False)
-class Cases:
-    """Training cases of a two-class problem.
-
-    Parameters
-    ----------
-    gram : array of shape (n, n)
-        K.
-    sign : array of shape (n,)
-        +1 or −1; both occur.
-    """
-
-    gram: FloatArray
-    sign: FloatArray
-    Q: FloatArray = field(init=False)
-    ridge: float = field(init=False)
-    words: Any = field(init=False)
-    _factor: FloatArray | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
-        self.sign = np.ascontiguousarray(self.sign, dtype=np.float64)
-        self.Q = self.gram * np.multiply.outer(self.sign, self.sign)
-        self.ridge = 1e-12 * max(float(np.diag(self.Q).mean()), 1e-300)
-        n = len(self.sign)
-        rng = np.random.default_rng(0)  # words to tell sets of states apart, no more
-        self.words = rng.integers(2**62, size=2 * n)
-
-    @property
-    def factor(self) -> FloatArray:
-        """Factor of K."""
-        if self._factor is None:
-            self._factor = factor(self.gram)[0]
-        return self._factor
+_FINE_GAP = 1e-10
 
 
 def solve_hinge(
@@ -234,74 +78,15 @@ def solve_hinge(
         found = effort.pivot(start.copy(), _FEW_ROUNDS)
         if found is not None:
             return found
-    if len(c) <= _SMALL:
-        begin, sure = _descend_svm(cases, c)
+    if len(c) <= SMALL:
+        begin, sure = descend_svm(cases, c)
         found = effort.pivot(begin, _ROUNDS if sure else _FEW_ROUNDS)
         if found is not None:
             return found
         if sure:
             return effort.solve_inside()
-    found = effort.pivot(_center_svm(cases, c), _ROUNDS)
+    found = effort.pivot(center_svm(cases, c), _ROUNDS)
     return effort.solve_inside() if found is None else found
-
-
-def _descend_svm(cases: Cases, c: FloatArray) -> tuple[States, bool]:
-    """States of an ordinary SVM by steps of SMO, and whether they were enough."""
-    n = len(c)
-    a, gradient = np.zeros(n), -np.ones(n)
-    left = descend(cases.gram, cases.sign, c, a, gradient, 1e-4, _PATIENCE * n)
-    return States(a > 0, a >= c), left <= 1e-4
-
-
-def _center_svm(cases: Cases, c: FloatArray) -> States:
-    """States of an ordinary SVM by interior points."""
-    a, margin, slack = solve_box(cases.gram, cases.factor, cases.sign, c)
-    return States(a / c > margin, slack > 1 - a / c)
-
-
-def solve_plain(cases: Cases, c: FloatArray) -> Solution:
-    """Solve the ordinary support vector machine: every case has a slack of its own.
-
-    Steps of SMO are enough for most problems; interior points for the others.
-    """
-    n = len(c)
-    if n <= _SMALL:
-        a = solve_dual(cases.gram, cases.sign, c, np.zeros(n), max_steps=_PATIENCE * n)
-        found = _finish_plain(cases, c, a)
-        if found.gap <= _GOOD_GAP:
-            return found
-    a, _, _ = solve_box(cases.gram, cases.factor, cases.sign, c, 1e-11)
-    return _finish_plain(cases, c, a)
-
-
-def bias_of(wish: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray) -> float:
-    """Find the bias of a support vector machine.
-
-    `wish` is the bias at which a case meets its margin exactly. Free multipliers agree
-    on it; without any, the middle of what the others allow is taken.
-    """
-    free = (a > 0) & (a < c)
-    if free.any():
-        return float(np.median(wish[free]))
-    least = np.where(sign > 0, a < c, a > 0)  # these cases want at least their wish
-    low, high = wish[least], wish[~least]
-    if not low.size or not high.size:
-        return float(low.max() if low.size else high.min())
-    return float(low.max() + high.min()) / 2
-
-
-def _finish_plain(cases: Cases, c: FloatArray, a: FloatArray) -> Solution:
-    """Find the bias that belongs to multipliers, and the gap they leave."""
-    sign = cases.sign
-    a = np.where(a < 1e-9 * c, 0.0, np.where(a > (1 - 1e-9) * c, c, a))
-    bend = cases.gram @ (sign * a)
-    b = bias_of(sign - bend, sign, a, c)
-    half = 0.5 * float((sign * a) @ bend)
-    dual = float(a.sum()) - half
-    slack = np.maximum(1.0 - sign * (bend + b), 0.0)
-    primal = half + float(c @ slack)
-    gap = abs(primal - dual) / (1.0 + max(abs(primal), abs(dual)))
-    return Solution(a, np.zeros(len(c)), b, 0.0, dual, gap, 1, States(a > 0, a >= c))
 
 
 @dataclass(eq=False)
@@ -361,9 +146,13 @@ class _Effort:
     def solve_inside(self) -> Solution:
         """Solve by interior points, and pivot from there for the last digits."""
         cases, c, privileged = self.cases, self.c, self.privileged
-        Z_star, pivots = privileged.factor
         inner = solve_interior(
-            cases.factor, Z_star, cases.sign, c, self.gamma, bias=privileged.bias
+            cases.factor,
+            privileged.factor[0],
+            cases.sign,
+            c,
+            self.gamma,
+            bias=privileged.bias,
         )
         if inner.infeasible:
             raise InfeasibleError
@@ -376,38 +165,67 @@ class _Effort:
             sure = self.pivot(states.copy(), _FEW_ROUNDS)
             if sure is not None:
                 return sure
-        eta = (inner.alpha + inner.beta - c) / self.gamma
-        if privileged.bias:
+        found = self._finish(
+            inner.alpha, self._unfold(inner), inner.b, inner.b_star, states
+        )
+        if (
+            found.gap > _POOR_GAP
+            and not privileged.bias
+            and not exists(cases.factor, privileged.factor[0], cases.sign)
+        ):
+            raise InfeasibleError
+        return found
+
+    def _unfold(self, inner: Interior) -> FloatArray:
+        """Coefficients η of cases that give the weights w* of a factor."""
+        Z_star, pivots = self.privileged.factor
+        eta = (inner.alpha + inner.beta - self.c) / self.gamma
+        if self.privileged.bias:
             eta -= eta.mean()
         if pivots.size:  # the digits that rounding took when γ is small
             lost = inner.w_star - Z_star.T @ eta
             eta[pivots] += np.linalg.solve(Z_star[pivots].T, lost)
-        found = self._finish(inner.alpha, eta, inner.b, inner.b_star, states)
-        if found.gap > _POOR_GAP and not privileged.bias:
-            # Prices do not decide whether weights exist, but small ones hide it.
-            one = np.ones(len(c))
-            fair = solve_interior(
-                cases.factor, Z_star, cases.sign, one, 1.0, bias=False
-            )
-            if fair.infeasible:
-                raise InfeasibleError
-        return found
+        return eta
 
     def _finish(
         self, a: FloatArray, eta: FloatArray, b: float, b_star: float, states: States
     ) -> Solution:
-        """Compare primal and dual objective of what was found."""
-        sign = self.cases.sign
+        """Compare what is found with what can be proved."""
+        sign, gamma, privileged = self.cases.sign, self.gamma, self.privileged
+        a = shrink_to_balance(a, sign)
         Qa = self.cases.Q @ a
-        push = self.privileged.gram @ eta
-        if self.privileged.bias:
-            b_star -= float(push.mean())  # b* was that of the centred matrix
-        half = 0.5 * float(a @ Qa) + 0.5 * self.gamma * float(eta @ push)
-        dual = float(a.sum()) - half
-        needed = np.maximum(push + b_star, 1.0 - Qa - b * sign)
-        primal = half + float(self.c @ np.maximum(needed, 0.0))
-        gap = abs(primal - dual) / (1.0 + max(abs(primal), abs(dual)))
+        push = privileged.gram @ eta
+        if privileged.bias:
+            b_star -= float(push.sum()) / len(push)  # b* was that of the centred matrix
+        half = 0.5 * float(a @ Qa) + 0.5 * gamma * float(eta @ push)
+        beta = self.c - a + gamma * eta
+        dual = promise_of_multipliers(float(a.sum()) - half, beta, self.c)
+        cost = self._cost(half, Qa + b * sign, push + b_star, eta, push)
+        gap = relative_gap(cost, dual)
         return Solution(a, eta, b, b_star, dual, gap, self.n_rounds, states)
+
+    def _cost(
+        self,
+        half: float,
+        margin: FloatArray,
+        slack: FloatArray,
+        eta: FloatArray,
+        push: FloatArray,
+    ) -> float:
+        """Objective of the weights, once slacks below zero and margins are mended."""
+        bias = self.privileged.bias
+        below = -float(slack.min())
+        if below > 0.0 and bias:
+            slack = slack + below
+        elif below > 0.0:
+            d, lifted = self.privileged.lift
+            if d.size:
+                half += self.gamma * below * float(d @ push + 0.5 * below * d @ lifted)
+                slack = slack + below * lifted
+            elif below > ROUNDING * max(1.0, float(slack.max())):
+                return np.inf
+            slack = np.maximum(slack, 0.0)
+        return cost_of_margins(half, margin, slack, self.c, bias=bias)
 
 
 def same_for_all_gamma(solution: Solution) -> bool:

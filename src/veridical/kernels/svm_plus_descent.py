@@ -2,7 +2,8 @@
 
 Both biases are weights of a constant feature, penalised like the others, so that no
 equation ties the multipliers together and each can be moved alone. A sweep costs as
-much as reading the data once; the number of sweeps grows with C/γ.
+much as reading the data once; the number of sweeps grows with C/γ, so after a hundred
+of them `svm_plus_newton` takes over.
 
 | symbol     | meaning                                      | shape |
 |------------|----------------------------------------------|-------|
@@ -19,12 +20,23 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 
 from veridical._records import FloatArray
+from veridical.kernels.svm_plus_cases import InfeasibleError
+from veridical.kernels.svm_plus_feasible import exists
+from veridical.kernels.svm_plus_gap import ROUNDING, cost_of_margins, relative_gap
+from veridical.kernels.svm_plus_linear import LinearSolution, find_lift
+from veridical.kernels.svm_plus_newton import Rows, finish
+
+#: Sweeps before Newton steps take over.
+_SWEEPS = 100
 
 
 @njit(cache=True, nogil=True)
@@ -85,46 +97,151 @@ def _sweep(
                 v[star_last] += constant * move / gamma
 
 
-def solve_descent(
-    X: Any,
-    X_star: Any,
-    y: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    *,
-    bias: bool,
-    tolerance: float,
-    max_sweeps: int,
-    seed: int,
-) -> tuple[FloatArray, FloatArray, float, int]:
-    """Weights and privileged weights with the biases last, relative gap, sweeps.
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """A two-class problem with linear kernels, features as CSR matrices.
 
-    `X` and `X_star` are CSR matrices. A constraint that is missed counts at its price
-    in the gap, as for the exact solver.
+    Parameters
+    ----------
+    X, X_star : CSR matrices of shape (n, p) and (n, p*)
+        Features and privileged features.
+    sign, c : arrays of shape (n,)
+        +1 or −1; C times the weight of a case.
+    gamma : float
+        Weight of the privileged weights.
+    bias : bool
+        Whether slacks have a constant b*.
     """
-    n = len(y)
-    constant = 1.0 if bias else 0.0
-    norm = np.asarray(X.multiply(X).sum(axis=1)).ravel() + 1.0
-    star_norm = np.asarray(X_star.multiply(X_star).sum(axis=1)).ravel() + constant
-    w, v = np.zeros(X.shape[1] + 1), np.zeros(X_star.shape[1] + 1)
-    v[:-1] = -(X_star.T @ c) / gamma
-    v[-1] = -constant * c.sum() / gamma
-    a, d = np.zeros(n), np.zeros(n)
-    rng = np.random.default_rng(seed)
-    gap, sweeps = np.inf, 0
-    for sweeps in range(1, max_sweeps + 1):
-        _sweep(
-            rng.permutation(n), y, gamma, X.data, X.indices, X.indptr, X_star.data,
-            X_star.indices, X_star.indptr, constant, norm, star_norm, w, v, a, d,
+
+    X: Any
+    X_star: Any
+    sign: FloatArray
+    c: FloatArray
+    gamma: float
+    bias: bool
+
+    def solve(self, tolerance: float, max_steps: int, seed: int) -> LinearSolution:
+        """Sweep, and where that crawls end with Newton steps.
+
+        `max_steps` is for sweeps and Newton steps together.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        """
+        found, state = self.sweep(tolerance, min(max_steps, _SWEEPS), seed)
+        if found.gap <= tolerance:
+            return found
+        if not self.bias and not exists(self.X, self.X_star, self.sign):
+            raise InfeasibleError
+        if max_steps <= _SWEEPS:
+            return found
+        best = _Best(found, tolerance, found.objective / max(1.0 - found.gap, 1e-300))
+
+        def judge(x: FloatArray, z: FloatArray) -> bool:
+            w, u = x[: rows.E.shape[1]], x[rows.E.shape[1] :]
+            v = u / np.sqrt(self.gamma)
+            v = v if self.bias else np.append(v, 0.0)
+            return best.take(*self._judge(w, v, z[: len(self.c)]))
+
+        rows = self._rows()
+        long = float(norm(rows.E).mean() + norm(rows.F).mean())
+        sigma = min(10.0 * float(self.c.mean()), 1e4 / long)
+        steps = finish(rows, np.concatenate(state), sigma, judge, max_steps - _SWEEPS)
+        return replace(best.found, n_rounds=found.n_rounds + steps)
+
+    def sweep(
+        self, tolerance: float, max_sweeps: int, seed: int
+    ) -> tuple[LinearSolution, tuple[FloatArray, FloatArray]]:
+        """Sweep until the gap is small enough, or too often; multipliers too."""
+        X, X_star, n = self.X, self.X_star, len(self.c)
+        constant = 1.0 if self.bias else 0.0
+        sizes, sizes_star = norm(X) + 1.0, norm(X_star) + constant
+        w, v = np.zeros(X.shape[1] + 1), np.zeros(X_star.shape[1] + 1)
+        # With β = c the slacks weigh nothing yet; from β = 0 they would first have to
+        # come back from n C/γ.
+        a, d = np.zeros(n), self.c.copy()
+        rng = np.random.default_rng(seed)
+        best = _Best(None, tolerance)
+        done, sweeps, look = best.take(*self._judge(w, v, a)), 0, 10
+        while not done and sweeps < max_sweeps:
+            sweeps += 1
+            _sweep(
+                rng.permutation(n), self.sign, self.gamma, X.data, X.indices, X.indptr,
+                X_star.data, X_star.indices, X_star.indptr, constant, sizes, sizes_star,
+                w, v, a, d,
+            )  # fmt: skip
+            if sweeps in (look, max_sweeps):
+                look += max(10, look // 10)
+                done = best.take(*self._judge(w, v, a))
+        return replace(best.found, n_rounds=sweeps), (a, d)
+
+    def _rows(self) -> Rows:
+        """All constraints, the constants among the features."""
+        one, root = np.ones((len(self.c), 1)), np.sqrt(self.gamma)
+        E = sparse.diags_array(self.sign) @ sparse.hstack([self.X, one])
+        F = sparse.hstack([self.X_star, one]) if self.bias else self.X_star
+        F = sparse.csr_array(F / root)
+        E = sparse.csr_array(E)
+        return Rows(E, F, np.concatenate([np.zeros(E.shape[1]), F.T @ self.c]))
+
+    def _judge(
+        self, w: FloatArray, v: FloatArray, a: FloatArray
+    ) -> tuple[LinearSolution, float]:
+        """Compare what is found with what can be proved; the cost of the weights."""
+        slack = self.X_star @ v[:-1] + v[-1]
+        margin = self.sign * (self.X @ w[:-1] + w[-1])
+        half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
+        dual = max(0.0, float(a.sum()) - half)
+        b_star, below = float(v[-1]), max(0.0, -float(slack.min()))
+        if below > 0.0 and self.bias:
+            half += self.gamma * below * (b_star + 0.5 * below)
+            slack, b_star = slack + below, b_star + below
+        elif below > 0.0 and self._lift.size:
+            v = v.copy()
+            v[:-1] += below * self._lift
+            slack = np.maximum(self.X_star @ v[:-1], 0.0)
+            half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
+        elif below > ROUNDING * max(1.0, float(slack.max())):
+            slack = np.full(len(slack), np.inf)
+        cost = cost_of_margins(
+            half, margin, slack, self.c, bias=self.bias, bend=self.gamma, b_star=b_star
+        )
+        found = LinearSolution(
+            w[:-1].copy(), float(w[-1]), v[:-1].copy(), b_star, a.copy(), dual,
+            relative_gap(cost, dual), 0,
         )  # fmt: skip
-        if sweeps % 10 == 0 or sweeps == max_sweeps:
-            slack = X_star @ v[:-1] + constant * v[-1]
-            margin = y * (X @ w[:-1] + w[-1])
-            half = 0.5 * float(w @ w) + 0.5 * gamma * float(v @ v)
-            dual = float(a.sum()) - half
-            needed = np.maximum(np.maximum(slack, 1.0 - margin), 0.0)
-            primal = half + float(c @ needed)
-            gap = abs(primal - dual) / (1.0 + max(abs(primal), abs(dual)))
-            if gap <= tolerance:
-                break
-    return w, v, gap, sweeps
+        return found, cost
+
+    @cached_property
+    def _lift(self) -> FloatArray:
+        return find_lift(self.X_star)
+
+
+@dataclass(eq=False)
+class _Best:
+    """The cheapest weights seen, beside the best that multipliers promise.
+
+    The two need not have been seen together: each is a bound by itself.
+    """
+
+    found: Any
+    tolerance: float
+    cost: float = np.inf
+
+    def take(self, now: LinearSolution, cost: float) -> bool:
+        """Look at weights and multipliers; whether they are good enough."""
+        promise = now.objective
+        if self.found is not None:
+            promise = max(promise, self.found.objective)
+        if self.found is None or cost < self.cost:
+            self.found, self.cost = now, cost
+        gap = relative_gap(self.cost, promise)
+        self.found = replace(self.found, objective=promise, gap=gap)
+        return gap <= self.tolerance
+
+
+def norm(X: Any) -> FloatArray:
+    """Squared lengths of the rows."""
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.svm_plus import (
+from veridical.kernels.svm_plus import same_for_all_gamma, solve_hinge
+from veridical.kernels.svm_plus_cases import (
     Cases,
     InfeasibleError,
     PrivilegedGram,
     Solution,
-    same_for_all_gamma,
-    solve_hinge,
 )
 
 

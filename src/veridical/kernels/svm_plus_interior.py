@@ -1,181 +1,94 @@
-"""SVM and SVM+ by interior points: slower than pivoting, and never at a loss.
+"""SVM+ by interior points: slower than pivoting, and never at a loss.
 
-Both take Gram matrices in factors, ``K = Z Zᵀ``, so that a matrix of low rank makes the
-work less instead of the equations singular.
+Gram matrices come in factors, ``K = Z Zᵀ``, so that a matrix of low rank makes the work
+less instead of the equations singular; for linear kernels the features themselves are
+factors. Before anything else the problem is brought to one size: with ``Z/√κ`` and
+``Z*/√κ*`` for Z and Z*, κ times the objective is the objective for κc and γκ/κ*, so
+that rows of length 1 can be had at once, and an optimum of about 1 by a factor T.
 
 | symbol | meaning                                                   | shape     |
 |--------|-----------------------------------------------------------|-----------|
-| Z, Z*  | factors of the Gram matrices                              | (n, rank) |
+| Z, Z*  | factors of the Gram matrices, of rank r and r*            | (n, r)    |
 | E      | [y Z, y]: margins ``y f`` are ``E (w, b)``                | (n, r+1)  |
 | F      | [Z*, 1], without b* Z* alone: slacks ξ are ``F (w*, b*)`` | (n, r*+1) |
-| s, z   | slacks of all constraints and their multipliers           | (2n,)     |
-
-References
-----------
-.. [1] S. Mehrotra, "On the implementation of a primal-dual interior point method",
-   SIAM J. Optim. 2 (1992).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpstrf
 
 from veridical._records import FloatArray
+from veridical.kernels.interior import Point, follow
 
-_MAX_STEPS = 200
-_TINY = 1e-14
-_LEAST = 1e-100
-#: Steps without progress before the best point so far is taken.
-_PATIENCE = 10
-
-
-def factor(gram: FloatArray, tolerance: float = 1e-13) -> tuple[FloatArray, Any]:
-    """Factor a positive semidefinite matrix: ``Z Zᵀ``, and the pivots of its rank.
-
-    The rows of Z at the pivots are lower triangular.
-    """
-    n = len(gram)
-    top = float(np.diag(gram).max(initial=0.0))
-    if top <= 0.0:
-        return np.zeros((n, 0)), np.zeros(0, dtype=np.intp)
-    lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=n * tolerance * top)
-    Z = np.zeros((n, rank))
-    Z[pivots - 1] = np.tril(lower)[:, :rank]
-    return Z, pivots[:rank] - 1
+#: A point that is further off is looked for again, at another size.
+_GOOD = 1e-9
+#: How often.
+_ATTEMPTS = 3
 
 
-def _step_length(*pairs: tuple[FloatArray, FloatArray]) -> float:
-    """Find the longest step, at most 1, that keeps every value positive."""
-    longest = 1.0
-    for value, change in pairs:
-        falling = change < 0
-        if falling.any():
-            longest = min(longest, float((-value[falling] / change[falling]).min()))
-    return longest
+@dataclass(frozen=True, eq=False)
+class _Hinge:
+    """Margins and slacks of all cases as one program."""
+
+    E: FloatArray
+    F: FloatArray
+    curve: FloatArray
+    price: FloatArray
+    limit: FloatArray
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        k = self.E.shape[1]
+        slack = self.F @ x[k:]
+        return np.concatenate([self.E @ x[:k] + slack, slack])
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        n = len(self.E)
+        return np.concatenate([self.E.T @ z[:n], self.F.T @ (z[:n] + z[n:])])
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        n, k = self.E.shape
+        H = np.zeros((len(self.curve), len(self.curve)))
+        root = np.sqrt(D[:n])[:, None]
+        H[:k, :k] = dsyrk(1.0, root * self.E, trans=1, lower=1)
+        if self.F.shape[1]:
+            H[k:, :k] = (D[:n, None] * self.F).T @ self.E
+            root = np.sqrt(D[:n] + D[n:])[:, None]
+            H[k:, k:] = dsyrk(1.0, root * self.F, trans=1, lower=1)
+        return H
+
+    def pull(self, z: FloatArray) -> float:
+        return float(np.abs(self.backward(z)).max() / z[: len(self.E)].sum())
 
 
-def _mehrotra(
-    move: Callable[[FloatArray], tuple[Any, ...]], s: FloatArray, z: FloatArray
-) -> tuple[tuple[Any, ...], float]:
-    """Predict, choose how far to centre, correct: a direction and its length.
+@dataclass(frozen=True, eq=False)
+class _Margins:
+    """Margins alone, ``B x ≥ 1``; `plain` are all features in one size."""
 
-    `move` solves the Newton equations for ``z Δs + s Δz = target``; the last two things
-    it returns are Δs and Δz.
-    """
-    mean = s @ z / s.size
-    *_, ds, dz = move(-s * z)
-    length = _step_length((s, ds), (z, dz))
-    ahead = (s + length * ds) @ (z + length * dz) / s.size
-    centre = (ahead / mean) ** 3 * mean
-    direction = move(centre - s * z - ds * dz)
-    *_, ds, dz = direction
-    length = _step_length((s, ds), (z, dz))
-    if length < 1.0:  # stay inside
-        length *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
-    return direction, length
+    B: FloatArray
+    plain: FloatArray
+    curve: FloatArray
+    price: FloatArray
+    limit: FloatArray
 
+    def forward(self, x: FloatArray) -> FloatArray:
+        return self.B @ x
 
-def _cholesky(H: FloatArray) -> Any:
-    """Factor, lifting the diagonal a little where rounding has eaten it."""
-    lift = _TINY * float(np.diag(H).max())
-    for _ in range(8):
-        try:
-            return cho_factor(H, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            H[np.diag_indices(len(H))] += lift
-            lift *= 100.0
-    raise np.linalg.LinAlgError("the Newton equations are singular")
+    def backward(self, z: FloatArray) -> FloatArray:
+        return self.B.T @ z
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        return dsyrk(1.0, np.sqrt(D)[:, None] * self.B, trans=1, lower=1)
+
+    def pull(self, z: FloatArray) -> float:
+        return float(np.abs(self.plain.T @ z).max() / z.sum())
 
 
-# -- the ordinary support vector machine ---------------------------------------------
-
-
-def _shifted_inverse(
-    matrix: FloatArray, diagonal: FloatArray, thin: bool
-) -> Callable[[FloatArray], FloatArray]:
-    """Give what solves with ``matrix + diagonal``, or with ``M Mᵀ + diagonal``."""
-    if not thin:
-        whole = matrix.copy()
-        whole[np.diag_indices(len(whole))] += diagonal
-        factored = _cholesky(whole)
-        return lambda r: cho_solve(factored, r, check_finite=False)
-    weight = 1.0 / diagonal
-    inner = dsyrk(1.0, np.sqrt(weight)[:, None] * matrix, trans=1, lower=1)
-    inner[np.diag_indices(len(inner))] += 1.0
-    factored = _cholesky(inner)
-
-    def apply(r: FloatArray) -> FloatArray:
-        r = weight * r
-        back = cho_solve(factored, matrix.T @ r, check_finite=False)
-        return r - weight * (matrix @ back)
-
-    return apply
-
-
-def solve_box(
-    gram: FloatArray,
-    Z: FloatArray,
-    y: FloatArray,
-    c: FloatArray,
-    tolerance: float = 1e-7,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Multipliers of an SVM, ``0 ≤ a ≤ c``, with slacks u of the margins and ξ.
-
-    The cost of a step is O(n rank²), or O(n³) where the rank is large.
-    """
-    n = len(y)
-    thin = 2 * Z.shape[1] < n
-    signed = np.asfortranarray(y[:, None] * Z)
-    Q = np.empty((0, 0)) if thin else gram * np.multiply.outer(y, y)
-    b = 0.0
-    s = np.concatenate([c / 2, c / 2])
-    z = np.ones(2 * n)
-    for _ in range(_MAX_STEPS):
-        a, u, xi = s[:n], z[:n], z[n:]
-        bend = signed @ (signed.T @ a) if thin else Q @ a
-        dual = bend - 1.0 + b * y - u + xi
-        balance = y @ a
-        if s @ z <= tolerance * (1.0 + a.sum()) and np.abs(dual).max() <= tolerance:
-            break
-        apply = _shifted_inverse(signed if thin else Q, u / a + xi / s[n:], thin)
-        along = apply(y)
-
-        def move(
-            target: FloatArray,
-            s: Any = s,
-            z: Any = z,
-            dual: Any = dual,
-            balance: Any = balance,
-            along: Any = along,
-            apply: Any = apply,
-        ) -> tuple[Any, ...]:
-            pull = target / s
-            right = apply(-dual + pull[:n] - pull[n:])
-            db = (y @ right + balance) / (y @ along)
-            da = right - db * along
-            ds = np.concatenate([da, -da])
-            return db, ds, pull - z / s * ds
-
-        (db, ds, dz), length = _mehrotra(move, s, z)
-        s, z, b = s + length * ds, z + length * dz, b + length * db
-    return s[:n], z[:n], z[n:]
-
-
-def _relative(value: FloatArray, scale: FloatArray) -> float:
-    return float(np.abs(value).max(initial=0) / (1.0 + np.abs(scale).max(initial=0)))
-
-
-# -- SVM+ ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Interior:
     """Where the interior point method came to a halt.
 
@@ -184,7 +97,7 @@ class Interior:
     w, b, w_star, b_star : array or float
         In the coordinates of the factors.
     alpha, beta, margin, slack : arrays of shape (n,)
-        The multipliers, u and ξ.
+        The multipliers; what margins have beyond 1 − ξ, and ξ.
     infeasible : bool
         Whether multipliers were found that no weights can meet.
     n_steps : int
@@ -203,18 +116,9 @@ class Interior:
     n_steps: int
 
 
-def _normal_matrix(
-    E: FloatArray, F: FloatArray, P: FloatArray, D: FloatArray
-) -> FloatArray:
-    """Matrix of the Newton equations: ``P + AᵀDA`` for all constraints A."""
-    n, k = E.shape
-    H = np.empty((len(P), len(P)))
-    H[:k, :k] = (E * D[:n, None]).T @ E
-    H[:k, k:] = (E * D[:n, None]).T @ F
-    H[k:, :k] = H[:k, k:].T
-    H[k:, k:] = (F * (D[:n] + D[n:])[:, None]).T @ F
-    H[np.diag_indices(len(P))] += P
-    return H
+def _size(Z: FloatArray) -> float:
+    """Mean squared length of the rows."""
+    return float(np.einsum("ij,ij->", Z, Z) / len(Z)) or 1.0
 
 
 def solve_interior(
@@ -225,89 +129,148 @@ def solve_interior(
     gamma: float,
     *,
     bias: bool,
-    tolerance: float = 1e-12,
 ) -> Interior:
     """Minimise ½|w|² + γ/2 |w*|² + Σ cᵢξᵢ with margins at least 1 − ξ and ξ ≥ 0.
 
     Every step costs one Cholesky decomposition of as many rows as there are weights.
     """
     n, rank = Z.shape
+    size, size_star = _size(Z), _size(Z_star)
+    c = size * c
     one = np.ones((n, 1))
-    E = y[:, None] * np.hstack([Z, one])
-    F = np.hstack([Z_star, one]) if bias else Z_star
-    k = E.shape[1]
-    P = np.concatenate([np.ones(rank), [0.0], np.full(Z_star.shape[1], gamma), [0.0]])
-    P = P[: k + F.shape[1]]
+    E = y[:, None] * np.hstack([Z / np.sqrt(size), one])
+    F = Z_star / np.sqrt(size_star)
+    F = np.hstack([F, one]) if bias else F
+    k = rank + 1
+    curve = np.ones(k + F.shape[1])
+    curve[k:] = gamma * size / size_star
+    curve[rank] = 0.0
+    if bias:
+        curve[-1] = 0.0
     price = np.concatenate([np.zeros(k), F.T @ c])
     limit = np.concatenate([np.ones(n), np.zeros(n)])
-    size = float(max(np.abs(E).max(), np.abs(F).max(initial=0.0)))
-
-    def forward(x: FloatArray) -> FloatArray:
-        slack = F @ x[k:]
-        return np.concatenate([E @ x[:k] + slack, slack])
-
-    def backward(z: FloatArray) -> FloatArray:
-        return np.concatenate([E.T @ z[:n], F.T @ (z[:n] + z[n:])])
-
-    x = np.zeros(len(P))
-    s, z = np.ones(2 * n), np.concatenate([c, c]) / 2
-    infeasible, steps, since = False, 0, 0
-    best: Any = np.inf
-    kept = (x, s, z)
-    for steps in range(_MAX_STEPS):
-        pull = backward(z)
-        dual, primal = P * x + price - pull, forward(x) - s - limit
-        objective = 0.5 * x @ (P * x) + price @ x
-        gap = s @ z / (1.0 + abs(objective))
-        off = max(
-            float(np.abs(primal).max()),
-            _relative(dual[:k], pull[:k]),
-            _relative(dual[k:], pull[k:]),
-        )
-        if gap + off < best:
-            best, kept, since = gap + off, (x, s, z), steps
-        if (gap <= tolerance and off <= tolerance) or steps - since > _PATIENCE:
-            break
-        total = z[:n].sum()
-        if not bias and np.abs(pull).max() <= 1e-8 * size * total:
-            infeasible = True
-            break
-        D = z / s
-        H = _normal_matrix(E, F, P, D)
-        try:
-            factored = _cholesky(H)
-        except np.linalg.LinAlgError:
-            break
-
-        def move(
-            target: FloatArray,
-            s: Any = s,
-            z: Any = z,
-            dual: Any = dual,
-            primal: Any = primal,
-            factored: Any = factored,
-        ) -> tuple[Any, ...]:
-            right = backward((target - z * primal) / s) - dual
-            dx = cho_solve(factored, right, check_finite=False)
-            ds = forward(dx) + primal
-            return dx, ds, (target - z * ds) / s
-
-        (dx, ds, dz), length = _mehrotra(move, s, z)
-        if length < 1e-12:
-            break
-        x = x + length * dx
-        s = np.maximum(s + length * ds, _LEAST)
-        z = np.maximum(z + length * dz, _LEAST)
-    x, s, z = kept
+    point, total, steps = _attempt(_Hinge(E, F, curve, price, limit), c, bias)
+    x, s, z = point.x, point.s, point.z * (total / size)
     return Interior(
-        w=x[:rank],
+        w=x[:rank] / np.sqrt(size),
         b=float(x[rank]),
-        w_star=x[k : k + Z_star.shape[1]],
+        w_star=x[k : k + Z_star.shape[1]] / np.sqrt(size_star),
         b_star=float(x[-1]) if bias else 0.0,
         alpha=z[:n],
         beta=z[n:],
         margin=s[:n],
         slack=s[n:],
-        infeasible=infeasible,
+        infeasible=point.infeasible,
         n_steps=steps,
     )
+
+
+def _attempt(program: _Hinge, c: FloatArray, bias: bool) -> tuple[Point, float, int]:
+    """Guess the size of the optimum; where the guess was poor, take what was found."""
+    n, steps = len(c), 0
+    total = float(c.sum())  # what slack 1 costs for all: no optimum with b* is dearer
+    if not bias:
+        total = max(total, 1.0, float(program.curve.max()))
+    best: Any = None
+    for _ in range(_ATTEMPTS):
+        x, s = np.zeros(len(program.curve)), np.ones(2 * n)
+        z = np.full(2 * n, 1.0 / n)
+        if bias:  # slack 2 for all is feasible, and all multipliers sum to all prices
+            x[-1], s[n:] = 2.0, 2.0
+            z[:n] = np.minimum(c / (2 * total), 1.0 / n)
+            z[n:] = c / total - z[:n]
+        scaled = _Hinge(
+            program.E,
+            program.F,
+            program.curve / total,
+            program.price / total,
+            program.limit,
+        )
+        point = follow(scaled, x, s, z)
+        steps += point.n_steps
+        if point.infeasible:
+            return point, total, steps
+        if best is None or point.off < best[0].off:
+            best = (point, total)
+        value = 0.5 * point.x @ (scaled.curve * point.x) + scaled.price @ point.x
+        if point.off <= _GOOD or not np.isfinite(value) or value <= 0.0:
+            break
+        total *= float(value)
+    return *best, steps
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredInterior:
+    """Where interior points came to a halt with squared slacks.
+
+    Parameters
+    ----------
+    w, v : arrays
+        Weights in the coordinates of the factors.
+    alpha : array of shape (n,)
+        The multipliers.
+    bend : float
+        αᵀHα, what the slacks take from the dual.
+    infeasible : bool
+        Whether multipliers were found that no weights can meet.
+    n_steps : int
+        How many it took.
+    """
+
+    w: FloatArray
+    v: FloatArray
+    alpha: FloatArray
+    bend: float
+    infeasible: bool
+    n_steps: int
+
+
+def solve_squared_margins(
+    Z: FloatArray, F: FloatArray, y: FloatArray, c: FloatArray, gamma: float
+) -> SquaredInterior:
+    """Minimise ½|w|² + γ/2 |v|² + ½ Σ cᵢξᵢ² with margins at least 1 − ξ, ξ = F v.
+
+    With ``u = R v``, RᵀR = γI + Σ cᵢ fᵢ fᵢᵀ, it is ½|w|² + ½|u|² that is minimised.
+    Biases are weights of a constant among the features.
+    """
+    k, root = Z.shape[1], np.sqrt(c)[:, None]
+    signed, size_star = y[:, None] * Z, np.sqrt(_size(F))
+    R = np.linalg.qr(np.vstack([root * F, np.sqrt(gamma) * np.eye(F.shape[1])]), "r")
+    part = solve_triangular(R, F.T, trans=1).T
+    B = np.hstack([signed, part])
+    size = np.sqrt(_size(B))
+    plain = np.hstack([signed / np.sqrt(_size(Z)), F / size_star])
+    guess = 0.5 * size**2 * (float(c.sum()) + gamma)  # what slack 1 costs for all
+    point, total, steps = _attempt_margins(B / size, plain, guess)
+    alpha = point.z * (total / size**2)
+    push = part.T @ alpha
+    return SquaredInterior(
+        point.x[:k] / size,
+        solve_triangular(R, point.x[k:]) / size,
+        alpha,
+        float(push @ push),
+        point.infeasible,
+        steps,
+    )
+
+
+def _attempt_margins(
+    B: FloatArray, plain: FloatArray, total: float
+) -> tuple[Point, float, int]:
+    """Guess the size of the optimum; where the guess was poor, take what was found."""
+    n, k = B.shape
+    steps = 0
+    best: Any = None
+    for _ in range(_ATTEMPTS):
+        program = _Margins(B, plain, np.full(k, 1.0 / total), np.zeros(k), np.ones(n))
+        point = follow(program, np.zeros(k), np.ones(n), np.full(n, 1.0 / n))
+        steps += point.n_steps
+        if point.infeasible:
+            return point, total, steps
+        if best is None or point.off < best[0].off:
+            best = (point, total)
+        value = 0.5 * float(point.x @ point.x)
+        if point.off <= _GOOD or not np.isfinite(value) or value <= 0.0:
+            break
+        total = value
+    return *best, steps

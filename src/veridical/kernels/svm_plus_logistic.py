@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from veridical._records import FloatArray
-from veridical.kernels.svm_plus_interior import _cholesky
+from veridical.kernels.interior import cholesky
 
 _GROWTH = 20.0
 _MAX_STEPS = 400
@@ -82,7 +82,7 @@ def solve_logistic(
             slope = tau * (P * x + price)
             slope[:k] -= E.T @ (p / s)
             slope[k:] -= F.T @ (1.0 / s)
-            step = -cho_solve(_cholesky(_bend(E, F, P, p, s, tau)), slope)
+            step = -cho_solve(cholesky(_bend(E, F, P, p, s, tau)), slope)
             promise = float(-slope @ step)
             if promise <= 1e-9:
                 break

@@ -3,7 +3,9 @@
     min  ½|w|² + γ/2 |w*|² + ½ Σ cᵢ ξᵢ²   with   yᵢ⟨w, xᵢ⟩ ≥ 1 − ξᵢ,  ξᵢ = ⟨w*, xᵢ*⟩
 
 Both biases are weights of a constant feature, penalised like the others. With
-H = (diag c + γ K*⁻¹)⁻¹ the dual is ``max Σα − ½ αᵀ(Q + H)α`` over α ≥ 0 [1]_.
+H = (diag c + γ K*⁻¹)⁻¹ the dual is ``max Σα − ½ αᵀ(Q + H)α`` over α ≥ 0 [1]_. Who has a
+positive α is guessed and corrected. With few features Q + H is singular; then interior
+points solve the same problem in the weights.
 
 References
 ----------
@@ -13,15 +15,25 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from veridical._records import FloatArray
-from veridical.kernels.svm_plus import Solution, States
+from veridical.kernels.interior import factor
+from veridical.kernels.svm_plus_cases import InfeasibleError, Solution, States
+from veridical.kernels.svm_plus_feasible import exists
+from veridical.kernels.svm_plus_gap import relative_gap, stretch
+from veridical.kernels.svm_plus_interior import solve_squared_margins
 
 _MAX_ROUNDS = 60
+#: A guessed solution with a larger gap is not believed.
+_GOOD_GAP = 1e-9
+#: An answer with a larger gap is no answer.
+_POOR_GAP = 1e-6
 
 
 def bend_of_slacks(gram_star: FloatArray, c: FloatArray, gamma: float) -> FloatArray:
@@ -39,16 +51,19 @@ def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
     """Maximise ``Σa − ½ aᵀGa`` over a ≥ 0: the maximiser, relative gap, rounds.
 
     Guess who is positive, solve, move all whose sign is wrong; where that goes in
-    circles, exchange only the last of them, which always ends.
+    circles, exchange only the last of them. The gap is infinite where G is singular.
     """
     n = len(G)
     lift = 1e-13 * max(float(np.diag(G).mean()), 1e-300)
     active = np.ones(n, dtype=bool)
     fewest, patience, rounds = n + 1, 3, 0
     a = np.zeros(n)
-    while rounds < _MAX_ROUNDS + 20 * n:
+    while rounds < _MAX_ROUNDS:
         rounds += 1
-        a = _solve_active(G, active, lift)
+        try:
+            a = _solve_active(G, active, lift)
+        except np.linalg.LinAlgError:
+            return np.zeros(n), np.inf, rounds
         slope = G @ a - 1.0
         scale = 1e-11 * max(float(np.abs(a).max()), 1e-300)
         wrong = np.where(active, a < -scale, slope < -1e-11)
@@ -86,33 +101,94 @@ def _gap(G: FloatArray, a: FloatArray) -> float:
     """Relative gap; the primal point is stretched until no margin is missed."""
     Ga = G @ a
     bend, least = float(a @ Ga), float(Ga.min())
-    dual = float(a.sum()) - 0.5 * bend
     if least <= 0.0:
         return np.inf
-    return abs(0.5 * bend / least**2 - dual) / (1.0 + abs(dual))
+    return relative_gap(0.5 * bend / least**2, float(a.sum()) - 0.5 * bend)
 
 
-def solve_squared(
-    gram: FloatArray,
-    gram_star: FloatArray,
-    sign: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    bias: bool,
-) -> Solution:
-    """Squared slacks, in the form that the hinge has: α, η and the two biases."""
-    H = bend_of_slacks(gram_star + 1.0 if bias else gram_star, c, gamma)
-    G = (gram + 1.0) * np.multiply.outer(sign, sign) + H
-    alpha, gap, rounds = solve_nonnegative(G)
-    eta = (alpha - c * (H @ alpha)) / gamma
-    objective = float(alpha.sum() - 0.5 * alpha @ G @ alpha)
-    return Solution(
-        alpha,
-        eta,
-        float(sign @ alpha),
-        float(eta.sum()) if bias else 0.0,
-        objective,
-        gap,
-        rounds,
-        States(alpha > 0, alpha > 0),
-    )
+@dataclass(frozen=True, eq=False)
+class Squared:
+    """A problem with squared slacks; `gram_star` without the constant."""
+
+    gram: FloatArray
+    gram_star: FloatArray
+    sign: FloatArray
+    c: FloatArray
+    gamma: float
+    bias: bool
+
+    @cached_property
+    def Q(self) -> FloatArray:
+        """Signed products of the features, the constant among them."""
+        return (self.gram + 1.0) * np.multiply.outer(self.sign, self.sign)
+
+    def solve(self) -> Solution:
+        """Find α, η and the two biases.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        """
+        c, gamma = self.c, self.gamma
+        wide = self.gram_star + 1.0 if self.bias else self.gram_star
+        H = bend_of_slacks(wide, c, gamma)
+        alpha, gap, rounds = solve_nonnegative(self.Q + H)
+        if gap <= _GOOD_GAP:
+            slack = H @ alpha
+            eta = (alpha - c * slack) / gamma
+            b_star = float(eta.sum()) if self.bias else 0.0
+            found = self._finish(alpha, eta, b_star, float(alpha @ slack), rounds)
+            if found.gap <= _GOOD_GAP:
+                return found
+        return self._solve_inside(rounds)
+
+    def _solve_inside(self, rounds: int) -> Solution:
+        """Solve in the weights, and find coefficients η for the privileged ones."""
+        (Z, _), (F, pivots) = factor(self.gram), factor(self.gram_star)
+        one = np.ones((len(Z), 1))
+        wide = np.hstack([F, one]) if self.bias else F
+        inner = solve_squared_margins(
+            np.hstack([Z, one]), wide, self.sign, self.c, self.gamma
+        )
+        if inner.infeasible:
+            raise InfeasibleError
+        eta, b_star = np.zeros(len(Z)), float(inner.v[-1]) if self.bias else 0.0
+        if pivots.size:
+            eta[pivots] = np.linalg.solve(F[pivots].T, inner.v[: F.shape[1]])
+        found = self._finish(
+            inner.alpha, eta, b_star, inner.bend, rounds + inner.n_steps
+        )
+        if (
+            found.gap > _POOR_GAP
+            and not self.bias
+            and not exists(Z, F, self.sign, squared=True)
+        ):
+            raise InfeasibleError
+        return found
+
+    def _finish(
+        self,
+        alpha: FloatArray,
+        eta: FloatArray,
+        b_star: float,
+        bend: float,
+        rounds: int,
+    ) -> Solution:
+        """Compare what is found with what can be proved; `bend` is αᵀHα."""
+        Qa, push = self.Q @ alpha, self.gram_star @ eta
+        slack = push + b_star
+        half = 0.5 * float(alpha @ Qa)
+        cost = half + 0.5 * self.gamma * float(eta @ push + b_star**2)
+        cost = stretch(cost + 0.5 * float(self.c @ slack**2), Qa, slack)
+        dual = float(alpha.sum()) - half - 0.5 * bend
+        return Solution(
+            alpha,
+            eta,
+            float(self.sign @ alpha),
+            b_star,
+            dual,
+            relative_gap(cost, max(dual, 0.0)),
+            rounds,
+            States(alpha > 0, alpha > 0),
+        )

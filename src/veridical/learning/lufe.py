@@ -20,15 +20,8 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError
-from veridical.datasets.wording import show
-from veridical.kernels.svm_plus import (
-    Cases,
-    InfeasibleError,
-    PrivilegedGram,
-    Solution,
-    solve_hinge,
-    solve_plain,
-)
+from veridical.datasets.wording import listed, show
+from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
 from veridical.learning.svm_plus_checks import (
     check_parameters,
@@ -37,6 +30,7 @@ from veridical.learning.svm_plus_checks import (
     warn_of_gap,
 )
 from veridical.learning.svm_plus_grams import signs
+from veridical.learning.svm_plus_solve import Task, solve_without
 
 _INFEASIBLE = (
     "No weights meet the constraints: without privileged_bias the slacks must be a "
@@ -232,22 +226,22 @@ class LUFe(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Solve one problem per class, and keep the weights."""
         problems, c = signs(training.y, self.classes_), C * training.weights
-        found: list[Solution]
+        X, U = training.X[:, training.selected], training.X[:, training.unselected]
         if gram_star is None:
-            found = [solve_plain(Cases(gram, s), c) for s in problems]
+            found = solve_without(gram, X, problems, c)
         else:
-            privileged = PrivilegedGram(gram_star, self.privileged_bias)
+            star = gram_star
+            task = Task(
+                X, U, lambda: gram, lambda: star, c, gamma, bool(self.privileged_bias)
+            )
             try:
-                found = [
-                    solve_hinge(Cases(gram, s), privileged, c, gamma) for s in problems
-                ]
+                found = task.solve(problems)
             except InfeasibleError:
                 raise InputError(_INFEASIBLE) from None
-        alphas = np.array([f.alpha * s for f, s in zip(found, problems, strict=True)])
-        etas = np.array([f.eta for f in found])
-        X = training.X
-        self.coef_ = np.asarray(alphas @ X[:, training.selected])
-        self.privileged_coef_ = np.asarray(etas @ X[:, training.unselected])
+        self.coef_ = np.array([f.weights for f in found])
+        self.privileged_coef_ = np.zeros((len(found), U.shape[1]))
+        if gram_star is not None:
+            self.privileged_coef_[:] = [f.privileged_weights for f in found]
         self.intercept_ = np.array([f.bias for f in found])
         self.dual_gap_ = float(max(f.gap for f in found))
         self.n_iter_ = max(1, *(f.n_rounds for f in found))
@@ -297,16 +291,22 @@ class LUFe(ClassifierMixin, BaseEstimator):
     def _read_selected(self, X: Any) -> Any:
         names = getattr(self, "feature_names_in_", None)
         selected = np.flatnonzero(self.support_)
+        wanted, columns = [], None
         if names is not None and nw.dependencies.is_into_dataframe(X):
             frame = nw.from_native(X, eager_only=True)
-            wanted = [str(name) for name in names[selected]]
-            if set(wanted) == set(frame.columns) and len(wanted) < len(names):
+            wanted, columns = [str(name) for name in names[selected]], frame.columns
+            if set(wanted) == set(columns) and len(wanted) < len(names):
                 part = frame.select(wanted).to_numpy()
                 return check_array(part, dtype=np.float64, input_name="X")
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False,
-            reset=False,
-        )  # fmt: skip
+        try:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False,
+                reset=False,
+            )  # fmt: skip
+        except ValueError as problem:
+            if columns is None:
+                raise
+            raise InputError(f"{problem}{_say_needed(wanted, columns)}") from None
         return check_array(
             X[:, selected], accept_sparse="csr", dtype=np.float64, input_name="X"
         )
@@ -337,3 +337,15 @@ class LUFe(ClassifierMixin, BaseEstimator):
 
     def _deployed_C(self) -> float:
         return float(self.C)
+
+
+def _say_needed(wanted: list[str], columns: list[str]) -> str:
+    """Say which of the selected columns are missing, or that there are too many."""
+    lacking = [name for name in wanted if name not in set(columns)]
+    told = "all of them are here, beside others"
+    if lacking:
+        told = f"of these {len(lacking)} lack: {listed(lacking)}"
+    return (
+        "Pass all columns of fit in their order, or a frame of exactly the "
+        f"{len(wanted)} selected ones; {told}."
+    )

@@ -11,7 +11,8 @@ from sklearn.model_selection import check_cv
 from threadpoolctl import threadpool_limits
 
 from veridical._records import FloatArray, InputError
-from veridical.kernels.svm_plus import Cases, solve_plain
+from veridical.kernels.svm_plain import solve_plain
+from veridical.kernels.svm_plus_cases import Cases
 from veridical.kernels.svm_plus_grid import score_grid
 from veridical.kernels.threads import run, thread_count
 from veridical.learning.lufe import LUFe

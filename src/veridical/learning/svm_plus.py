@@ -7,9 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -20,28 +18,17 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError
-from veridical.kernels.svm_plus import (
-    Cases,
-    InfeasibleError,
-    PrivilegedGram,
-    Solution,
-    solve_hinge,
-    solve_plain,
-)
-from veridical.kernels.svm_plus_descent import solve_descent
-from veridical.kernels.svm_plus_squared import solve_squared
+from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.svm_plus_checks import (
+    INFEASIBLE,
     check_parameters,
     choose,
     refuse_one_class,
     warn_of_gap,
+    warn_of_sweeps,
 )
 from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
-
-#: From here on Gram matrices are left alone where they can be.
-_MANY = 5000
-#: More cases than this do not fit into memory several times over.
-_TOO_MANY = 30_000
+from veridical.learning.svm_plus_solve import Answer, Task, solve_without
 
 
 class SVMPlus(ClassifierMixin, BaseEstimator):
@@ -75,13 +62,14 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ``C Σ ξᵢ``, or ``C/2 Σ ξᵢ²``; the latter penalises both biases like weights.
     solver : {"auto", "exact", "descent"}, default="auto"
-        "exact" works on Gram matrices; "descent" is dual coordinate descent for linear
-        kernels and the hinge loss, with both biases penalised like weights. "auto"
-        takes "descent" above 5000 cases where it can.
+        "exact" works on Gram matrices, or on the features themselves where kernels are
+        linear and features few; "descent" is dual coordinate descent for linear kernels
+        and the hinge loss, with both biases penalised like weights. "auto" takes
+        "descent" above 5000 cases of many features; see the notes.
     tol : float, default=1e-4
         Relative duality gap at which "descent" stops.
     max_iter : int, default=1000
-        Most sweeps of "descent".
+        Most sweeps and Newton steps of "descent".
     random_state : int, RandomState instance or None, default=None
         Order of the cases in "descent".
 
@@ -103,11 +91,12 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     objective_ : array of shape (n_problems,)
         Dual objective, a lower bound of the primal one; with the exact solver only.
     dual_gap_ : float
-        Largest gap between primal and dual objective, relative to 1 + objective: how
-        far from the optimum the answer can be. A constraint that is missed by rounding
-        is charged at its price C.
+        How far the objective can be from the optimum, as a share of it, in the problem
+        that is worst: a proof, not an estimate. Where rounding misses a constraint, the
+        weights are mended first, and what that costs is part of the gap.
     n_iter_ : int
-        Linear systems solved, or sweeps, in the problem that took most.
+        Linear systems solved, or sweeps and Newton steps, in the problem that took
+        most.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -120,10 +109,14 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The exact solver guesses which cases meet their margin and which have slack, solves
-    the linear system that follows, and corrects the guess; where that goes in circles,
-    interior points take over. It takes O(n³) time at worst and O(n²) memory. A score of
-    exactly 0 counts as the second class.
+    On Gram matrices the exact solver guesses which cases meet their margin and which
+    have slack, solves the linear system that follows, and corrects the guess; where
+    that goes in circles, interior points take over. It takes O(n³) time at worst and
+    O(n²) memory. With linear kernels and no more features (p, both kinds together) than
+    cases, and n p² up to 5·10⁹, interior points work on the features: some twenty steps
+    of O(n p²), however many the cases. Descent is for linear kernels beyond that, above
+    5000 cases: a hundred sweeps, then Newton steps by conjugate gradients, all on
+    sparse features. A score of exactly 0 counts as the second class.
 
     References
     ----------
@@ -252,26 +245,49 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         c = float(self.C) * weights[kept]
         if star is None:
             self._fit_plain(X, problems, c)
-        elif self._descends(len(kept), make, make_star):
-            self._fit_descent(X, star, problems, c)
         else:
-            self._fit_exact(X, star, make_star, problems, c)
+            self._fit_privileged(self._task(X, star, make_star, c), X, problems)
         if self.kernel == "precomputed" and kept.size < len(y):
             whole = np.zeros((len(problems), len(y)))
             whole[:, kept] = self.dual_coef_
             self.dual_coef_ = whole
         return self
 
-    def _descends(self, n: int, make: GramMaker, make_star: Any) -> bool:
-        able = make.linear and make_star.linear and self.loss == "hinge"
-        if self.solver == "descent" and not able:
+    def _task(self, X: Any, star: Any, make_star: GramMaker, c: FloatArray) -> Task:
+        return Task(
+            X if self._make.linear else None,
+            star if make_star.linear else None,
+            lambda: self._make(X, X),
+            lambda: make_star(star, star),
+            c,
+            float(self.gamma),
+            bool(self.privileged_bias),
+            self.loss,
+        )
+
+    def _fit_privileged(self, task: Task, X: Any, problems: list[FloatArray]) -> None:
+        if self.solver == "descent" and not (task.linear and self.loss == "hinge"):
             raise InputError(
                 "solver='descent' is for linear kernels and the hinge loss; use "
                 "solver='exact'."
             )
-        return self.solver == "descent" or (
-            self.solver == "auto" and able and n > _MANY
+        descends = self.solver == "descent" or (
+            self.solver == "auto" and task.takes_descent()
         )
+        try:
+            if descends:
+                rng = check_random_state(self.random_state)
+                tol, max_iter = float(self.tol), int(self.max_iter)
+                found = task.descend(problems, tol, max_iter, rng)
+            else:
+                found = task.solve(problems)
+        except InfeasibleError:
+            raise InputError(INFEASIBLE) from None
+        self._store(None if descends else X, problems, found)
+        if descends:
+            warn_of_sweeps(self)
+        else:
+            warn_of_gap(self)
 
     def _fit_plain(self, X: Any, problems: list[FloatArray], c: FloatArray) -> None:
         warnings.warn(
@@ -280,98 +296,25 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             UserWarning,
             stacklevel=3,
         )
-        gram = self._make(X, X)
-        found = [solve_plain(Cases(gram, sign), c) for sign in problems]
-        self._store(X, None, problems, found)
+        rows = X if self._make.linear else None
+        self._store(X, problems, solve_without(self._make(X, X), rows, problems, c))
+        warn_of_gap(self)
 
-    def _fit_exact(
-        self,
-        X: Any,
-        star: Any,
-        make_star: GramMaker,
-        problems: list[FloatArray],
-        c: FloatArray,
-    ) -> None:
-        if X.shape[0] > _TOO_MANY:
-            raise InputError(
-                f"{X.shape[0]} cases need Gram matrices of {X.shape[0]}² numbers each, "
-                f"more than the exact solver takes ({_TOO_MANY} cases); use linear "
-                "kernels with the hinge loss and solver='descent', or a sample."
-            )
-        gram, gram_star = self._make(X, X), make_star(star, star)
-        if self.loss == "squared_hinge":
-            found = [
-                solve_squared(
-                    gram, gram_star, s, c, float(self.gamma), self.privileged_bias
-                )
-                for s in problems
-            ]
-        else:
-            privileged = PrivilegedGram(gram_star, self.privileged_bias)
-            try:
-                found = [
-                    solve_hinge(Cases(gram, s), privileged, c, float(self.gamma))
-                    for s in problems
-                ]
-            except InfeasibleError:
-                raise InputError(_INFEASIBLE) from None
-        self._store(X, star if make_star.linear else None, problems, found)
-
-    def _store(
-        self,
-        X: Any,
-        star: Any,
-        problems: list[FloatArray],
-        found: list[Solution],
-    ) -> None:
-        self.dual_coef_ = np.array(
-            [f.alpha * s for f, s in zip(found, problems, strict=True)]
-        )
+    def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:
+        """Keep what was found; descent, without X, leaves no multipliers."""
         self.intercept_ = np.array([f.bias for f in found])
         self.privileged_intercept_ = np.array([f.privileged_bias for f in found])
-        self.objective_ = np.array([f.objective for f in found])
         self.dual_gap_ = float(max(f.gap for f in found))
         self.n_iter_ = max(1, *(f.n_rounds for f in found))
-        warn_of_gap(self)
-        self._fitted_rows = X
-        if self._make.linear:
-            self.coef_ = _weights(self.dual_coef_, X)
-        if star is not None:
-            self.privileged_coef_ = _weights(np.array([f.eta for f in found]), star)
-
-    def _fit_descent(
-        self, X: Any, star: Any, problems: list[FloatArray], c: FloatArray
-    ) -> None:
-        X, star = sparse.csr_matrix(X), sparse.csr_matrix(star)
-        rng = check_random_state(self.random_state)
-        found = [
-            solve_descent(
-                X,
-                star,
-                sign,
-                c,
-                float(self.gamma),
-                bias=self.privileged_bias,
-                tolerance=float(self.tol),
-                max_sweeps=int(self.max_iter),
-                seed=int(rng.randint(2**31 - 1)),
-            )
-            for sign in problems
-        ]
-        self.coef_ = np.array([w[:-1] for w, *_ in found])
-        self.intercept_ = np.array([w[-1] for w, *_ in found])
-        self.privileged_coef_ = np.array([v[:-1] for _, v, *_ in found])
-        self.privileged_intercept_ = np.array([v[-1] for _, v, *_ in found])
-        self.dual_gap_ = float(max(gap for *_, gap, _ in found))
-        self.n_iter_ = max(sweeps for *_, sweeps in found)
-        if self.dual_gap_ > self.tol:
-            warnings.warn(
-                f"Coordinate descent stopped after {self.n_iter_} sweeps with a "
-                f"relative gap of {self.dual_gap_:.1g}, above tol={self.tol:g}. Raise "
-                "max_iter, scale the features, or lower C/gamma, on which the number "
-                "of sweeps depends.",
-                ConvergenceWarning,
-                stacklevel=3,
+        if found[0].weights is not None:
+            self.coef_ = np.array([f.weights for f in found])
+        if found[0].privileged_weights is not None:
+            self.privileged_coef_ = np.array([f.privileged_weights for f in found])
+        if X is not None:
+            self._fitted_rows = X
+            self.objective_ = np.array([f.objective for f in found])
+            self.dual_coef_ = np.array(
+                [f.alpha * s for f, s in zip(found, problems, strict=True)]
             )
 
     # -- predicting ------------------------------------------------------------------
@@ -416,15 +359,6 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         return choose(self.classes_, scores)
 
 
-_INFEASIBLE = (
-    "No weights meet the constraints: without privileged_bias the slacks must be a "
-    "linear function of the privileged features that is nowhere negative, and the "
-    "features do not separate the classes without slack. Centred privileged features "
-    "allow no slack at all. Use privileged_bias=True, or privileged features that are "
-    "not negative (counts, say)."
-)
-
-
 # -- small things --------------------------------------------------------------------
 
 
@@ -443,7 +377,3 @@ def _rows(make: GramMaker | None, X: Any, kept: NDArray[Any]) -> Any:
         return None
     X = X[kept]
     return X[:, kept] if make.kernel == "precomputed" else X
-
-
-def _weights(coefficients: FloatArray, X: Any) -> FloatArray:
-    return np.asarray(coefficients @ X)

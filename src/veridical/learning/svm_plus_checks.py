@@ -20,6 +20,15 @@ SOLVERS = ("auto", "exact", "descent")
 _POOR_GAP = 1e-6
 
 
+INFEASIBLE = (
+    "No weights meet the constraints: without privileged_bias the slacks must be a "
+    "linear function of the privileged features (nowhere negative, with the hinge "
+    "loss), and that and the features together do not separate the classes. Centred "
+    "privileged features allow no slack at all. Use privileged_bias=True, or "
+    "privileged features that are not negative (counts, say)."
+)
+
+
 def check_parameters(machine: Any) -> None:
     """Refuse parameters that mean nothing."""
     for name in ("C", "gamma"):
@@ -42,6 +51,19 @@ def warn_of_gap(machine: Any) -> None:
             f"The answer may be off: its relative duality gap is "
             f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "
             "gamma.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_sweeps(machine: Any) -> None:
+    """Say so where coordinate descent ran out of sweeps."""
+    if machine.dual_gap_ > machine.tol:
+        warnings.warn(
+            f"Coordinate descent stopped after {machine.n_iter_} sweeps with a "
+            f"relative gap of {machine.dual_gap_:.1g}, above tol={machine.tol:g}. "
+            "Raise max_iter, scale the features, lower C/gamma, on which the number "
+            "of sweeps depends, or use solver='exact'.",
             ConvergenceWarning,
             stacklevel=4,
         )

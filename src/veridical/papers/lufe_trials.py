@@ -18,12 +18,9 @@ from veridical._records import FloatArray, IntArray
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_plus import (
-    Cases,
-    PrivilegedGram,
-    bias_of,
-    solve_hinge,
-)
+from veridical.kernels.svm_plain import bias_of
+from veridical.kernels.svm_plus import solve_hinge
+from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
 from veridical.kernels.svm_plus_grid import score_grid
 from veridical.papers.lufe_data import get_task
 from veridical.selection import SVMRFE, AnovaF
