@@ -31,7 +31,7 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(ForPapers):
     """How accurate a learner is on some data, by one method.
 
     Parameters

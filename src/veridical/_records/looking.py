@@ -26,6 +26,10 @@ class ForPapers:
         r"""Write the main table as LaTeX, with the rules of ``booktabs``."""
         return _paper().to_latex(self)
 
+    def to_html(self) -> str:
+        """Write the main table as HTML, its caption above; names are escaped."""
+        return _paper().to_html(self)
+
     def method_section(self) -> str:
         """Say how the figures came about, in a paragraph for a method section."""
         return _paper().method_section(self)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from veridical._records.base import DataSummary
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Bin:
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationTable:
+class CalibrationTable(ForPapers):
     """Predicted probabilities of one class beside what happened.
 
     Parameters
@@ -87,9 +87,12 @@ class CalibrationTable:
         names = ["low", "high", "n", "predicted", "observed"]
         return pd.DataFrame.from_records(rows, columns=names)
 
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
 
 @dataclass(frozen=True, repr=False)
-class Correction:
+class Correction(ForPapers):
     """What correcting for feature selection changes on some data.
 
     Parameters

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from veridical._records.base import DataSummary, Interval
+from veridical._records.looking import ForPapers
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class ClassResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Selection:
+class Selection(ForPapers):
     """Selected features, with the accuracy of selecting and learning as a whole.
 
     Parameters
@@ -112,3 +113,7 @@ class Selection:
         # Records lie below every room; they ask for the page by name.
         written: Path = import_module("veridical.report.selection").save(self, path)
         return written
+
+    def _repr_html_(self) -> str:
+        shown: str = import_module("veridical.report.selection").fragment(self)
+        return shown

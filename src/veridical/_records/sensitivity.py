@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from veridical._records.base import DataSummary
 from veridical._records.comparison import SIDES, Comparison, Side
-from veridical._records.looking import report_room
+from veridical._records.looking import ForPapers, report_room
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity:
+class Sensitivity(ForPapers):
     """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
 
     Parameters

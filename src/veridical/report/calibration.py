@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import CalibrationTable, InputError
+from veridical._records import CalibrationTable, Correction, InputError
 from veridical.estimation import calibration_table
 from veridical.report.correction import wilson_bounds
 
@@ -48,6 +48,24 @@ class CalibrationDisplay:
 
     def __init__(self, tables: Sequence[CalibrationTable]) -> None:
         self.tables = tuple(tables)
+
+    @classmethod
+    def from_correction(cls, record: Correction, *, axes: Any = None) -> Self:
+        """Draw what correcting for feature selection changes.
+
+        Parameters
+        ----------
+        record : Correction
+            What `veridical.estimation.correction` returned.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        return cls([record.corrected, record.uncorrected]).plot(axes=axes)
 
     @classmethod
     def from_predictions(
@@ -201,7 +219,8 @@ class CalibrationDisplay:
         lower.set_xlabel("probability predicted")
         lower.set_ylabel("cases")
         lower.margins(y=0.2)
-        upper.legend(loc="upper left")
+        for text in upper.legend(loc="upper left").get_texts():
+            text.set_parse_math(False)  # a dollar sign is no mathematics
         self.ax_, self.counts_ax_, self.figure_ = upper, lower, upper.figure
         return self
 
@@ -217,5 +236,5 @@ def _draw_shares(ax: Any, table: CalibrationTable) -> None:
         yerr=spans,
         marker="o",
         capsize=2,
-        label=table.label,
+        label=f"\N{ZERO WIDTH SPACE}{table.label}",  # "_" would hide it
     )

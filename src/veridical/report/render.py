@@ -144,14 +144,19 @@ def whole(
 
 def fragment(summary: AnySummary) -> str:
     """Write the first part of a page, for a notebook's cell."""
+    return part(summary["kind"], summary, _pictures(summary))
+
+
+def part(kind: str, summary: Mapping[str, Any], pictures: Any) -> str:
+    """Fill the frame for a notebook's cell: the kind's template says what is in it."""
     return (
         _templates()
         .get_template("fragment.html")
         .render(
             s=summary,
-            pictures=_pictures(summary),
+            pictures=pictures,
             style=_own("style.css"),
-            body=f"{summary['kind']}.html",
+            body=f"{kind}.html",
         )
     )
 

@@ -113,6 +113,12 @@ def page(record: Selection) -> str:
     return render.whole("selection", summary, _drawings(record, summary))
 
 
+def fragment(record: Selection) -> str:
+    """Show a selection in a notebook: its answer, its picture and its features."""
+    summary = to_json(record)
+    return render.part("selection", summary, _drawings(record, summary))
+
+
 def _drawings(record: Selection, summary: SelectionSummary) -> dict[str, Any]:
     """Draw the accuracy and that of each class, the worst first where they are many."""
     together = Row("All cases", summary["accuracy"], summary["low"], summary["high"])

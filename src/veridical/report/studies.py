@@ -73,6 +73,11 @@ def page(report: StudyReport) -> str:
     return render.whole("study", to_json(report), pictures)
 
 
+def fragment(report: StudyReport) -> str:
+    """Show a study in a notebook: how many findings came out, and each of them."""
+    return render.part("study", to_json(report), {"strip": strip(report.checks)})
+
+
 # -- plain numbers and strings -------------------------------------------------------
 
 
@@ -124,7 +129,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
             {
                 "curve": clean(curve.label),
                 "place": clean(names[place]),
-                "value": value.value,
+                "value": _finite(value.value),
                 "low": _finite(value.low),
                 "high": _finite(value.high),
             }

@@ -1,0 +1,186 @@
+"""The tables and method sections of comparisons; see `veridical.report.paper`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from veridical._records import SIDES
+from veridical.report.numbers import (
+    count,
+    names,
+    p_value,
+    percent,
+    percent_range,
+    points,
+    points_range,
+)
+from veridical.report.size_words import short
+
+
+@dataclass(frozen=True)
+class Table:
+    """Words in rows; the first column names the row."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def data(s: Any) -> str:
+    """Say what the data are."""
+    known = s["data"]
+    return (
+        f"{known['name']}: {count(known['n_samples'], 'case')}, "
+        f"{count(known['n_features'], 'feature')}, "
+        f"{count(len(known['classes']), 'class')}"
+    )
+
+
+def p(value: float | None) -> str:
+    """Write a p-value for a table."""
+    return p_value(value).removeprefix("p ").removeprefix("= ")
+
+
+# -- two selectors -------------------------------------------------------------------
+
+
+def compared(s: Any) -> Table:
+    """Tabulate two selectors, method by method."""
+    header = ("Selection", *(s["names"][side] for side in SIDES))
+    header += ("Difference", f"{100 * (1 - s['alpha']):g} % interval", "p", "Test size")
+    rows = []
+    for method in s["methods"]:
+        gap = method["difference"]
+        row = [method["label"], *(percent(method[side]["value"]) for side in SIDES)]
+        if gap is None:
+            row += ["", "", "", ""]
+        else:
+            row += [
+                points(gap["value"]),
+                points_range(gap["low"], gap["high"]),
+                p(gap["p_value"]),
+                short(gap["size"]),
+            ]
+        rows.append(tuple(row))
+    return Table(
+        f"Mean accuracy with {s['n_features']} features selected "
+        f"({names(s['classifiers'])}; {data(s)}; chance "
+        f"{percent(s['data']['chance'])})."
+        " IN: selected anew in each training fold. OUT: selected once, on all cases.",
+        header,
+        tuple(rows),
+    )
+
+
+def compared_words(s: Any) -> list[str]:
+    """Say how two selectors were compared."""
+    first = s["methods"][0]
+    gap = first["difference"]
+    said = [
+        f"We compared {s['names']['a']} and {s['names']['b']}, each selecting "
+        f"{s['n_features']} of {count(s['data']['n_features'], 'feature')}, by the "
+        f"accuracy of {names(s['classifiers'])} on {data(s)}.",
+        *_resampling(s),
+    ]
+    if gap is not None:
+        said += _tested(s, gap)
+    return said
+
+
+def _resampling(s: Any) -> list[str]:
+    methods = {method["method"]: method for method in s["methods"]}
+    said = []
+    if "in" in methods:
+        m = methods["in"]
+        repeats = f", repeated {m['n_repeats']} times" if m["n_repeats"] > 1 else ""
+        said.append(
+            f"Features were selected anew in each training set (IN) of {m['n_folds']}-"
+            f"fold cross-validation{repeats}, the same folds for all selectors."
+        )
+    if "out" in methods:
+        said.append(
+            "For comparison, features were also selected once on all cases (OUT), "
+            "which lets the selection see the test cases."
+        )
+    if "truth" in methods:
+        said.append(
+            f"The true accuracy was taken on {methods['truth']['n_repeats']} training "
+            "sets drawn from the source, each tested on fresh cases (TRUTH)."
+        )
+    return said
+
+
+def _tested(s: Any, gap: Any) -> list[str]:
+    said = [
+        f"Differences were tested by {gap['test']} at the level "
+        f"{100 * gap['alpha']:g} %. {sentence(gap['assumptions'])}"
+    ]
+    if gap["size"] is not None:
+        size = gap["size"]
+        said.append(
+            f"On {size['n_simulations']} simulated data sets in which neither selector "
+            f"is better ({size['design']}), the nominal {100 * size['nominal']:g} % "
+            f"test rejected in {percent(size['rate'])} (95 % interval "
+            f"{percent_range(size['low'], size['high'])})"
+            + ("; p-values are calibrated to that." if size["calibrated"] else ".")
+        )
+    else:
+        said.append("The size of this test has not been measured for this design.")
+    return said
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a full stop."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+# -- several selectors ---------------------------------------------------------------
+
+
+def ranked(s: Any) -> Table:
+    """Tabulate several selectors."""
+    labels = [method["label"] for method in s["methods"]]
+    header = ["Selector"]
+    for label in labels:
+        header += [f"{label}", f"{label}, mean rank"]
+    header += ["Stability", "Features"]
+    rows = []
+    for each in s["selectors"]:
+        row = [each["name"]]
+        for method in s["methods"]:
+            row += [
+                percent(each["means"][method["method"]]["value"]),
+                f"{each['ranks'][method['method']]:.2f}",
+            ]
+        steady = each["stability"]
+        row += ["" if steady is None else f"{steady['value']:.2f}"]
+        row += [str(each["n_distinct"])]
+        rows.append(tuple(row))
+    return Table(
+        f"Mean accuracy and mean rank over folds with {s['n_features']} features "
+        f"selected ({names(s['classifiers'])}; {data(s)}); Nogueira's stability, and "
+        "how many different features the folds selected.",
+        tuple(header),
+        tuple(rows),
+    )
+
+
+def ranked_words(s: Any) -> list[str]:
+    """Say how several selectors were compared."""
+    first = s["methods"][0]
+    ranks = first["friedman"]
+    said = [
+        f"We compared {names(s['names'])}, each selecting {s['n_features']} of "
+        f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
+        f"{names(s['classifiers'])} on {data(s)}.",
+        *_resampling(s),
+        f"All pairs were tested, and p-values corrected by the method of "
+        f"{s['correction'].capitalize()}; Friedman's test on the ranks gave "
+        f"{p_value(ranks['p_value'])}, with a critical difference of "
+        f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
+    ]
+    if first["pairs"]:
+        said += _tested(s, first["pairs"][0]["difference"])
+    return said

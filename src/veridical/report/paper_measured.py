@@ -1,0 +1,302 @@
+"""The tables and method sections of other records; see `veridical.report.paper`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from veridical.report.numbers import (
+    count,
+    names,
+    percent,
+    percent_range,
+    points,
+    points_range,
+)
+from veridical.report.paper_compared import Table, data, p, sentence
+
+# -- one learner ---------------------------------------------------------------------
+
+
+def estimated(s: Any) -> Table:
+    """Tabulate the estimates of a learner."""
+    rows = []
+    for each in s["estimates"]:
+        best = each["intervals"][0] if each["intervals"] else None
+        rows.append(
+            (
+                each["method"],
+                percent(each["value"]),
+                "none valid"
+                if best is None
+                else percent_range(best["low"], best["high"]),
+                "" if best is None else best["kind"],
+                str(each["n_test"]),
+            )
+        )
+    return Table(
+        f"{s['metric'].capitalize()} of {s['learner']} ({data(s)}; chance "
+        f"{percent(s['data']['chance'])}).",
+        (
+            "Method",
+            "Estimate",
+            f"{100 * s['confidence']:g} % interval",
+            "Kind",
+            "Cases",
+        ),
+        tuple(rows),
+    )
+
+
+def estimated_words(s: Any) -> list[str]:
+    """Say how accuracy was estimated, and what the intervals assume."""
+    said = [
+        f"The {s['metric']} of {s['learner']} on {data(s)} was estimated by "
+        f"{names([each['method'] for each in s['estimates']])}."
+    ]
+    told = set()
+    for each in s["estimates"]:
+        for bounds in each["intervals"][:1]:
+            if bounds["kind"] not in told:
+                told.add(bounds["kind"])
+                said.append(
+                    f"Intervals marked {bounds['kind']} assume the following: "
+                    f"{sentence(bounds['assumes'])}"
+                )
+    return said
+
+
+# -- an audit ------------------------------------------------------------------------
+
+
+def audited(s: Any) -> Table:
+    """Tabulate an audit's accuracies."""
+    rows = [
+        (
+            lane["label"],
+            percent(lane["accuracy"]["value"]),
+            percent_range(lane["accuracy"]["low"], lane["accuracy"]["high"]),
+            "" if lane["null_mean"] is None else percent(lane["null_mean"]),
+            "" if lane["p_value"] is None else p(lane["p_value"]),
+        )
+        for lane in s["lanes"]
+    ]
+    found = names([each["code"] for each in s["findings"]]) or "none"
+    return Table(
+        f"Accuracy of {s['learner']} as reported and as measured honestly ({data(s)}; "
+        f"chance {percent(s['data']['chance'])}). Findings: {found}.",
+        ("Protocol", "Accuracy", "95 % interval", "On random labels", "p"),
+        tuple(rows),
+    )
+
+
+def audited_words(s: Any) -> list[str]:
+    """Say what was audited, and what was found."""
+    said = [
+        f"The accuracy of {s['learner']} on {data(s)} was audited.",
+        *(sentence(words) for words in s["words"]["methods"]),
+    ]
+    if s["optimism"] is not None:
+        gap = s["optimism"]
+        said.append(
+            f"Selecting on all cases was worth {points(gap['value'])} "
+            f"({points_range(gap['low'], gap['high'])})."
+        )
+    said += [f"{each['code']}: {sentence(each['title'])}" for each in s["findings"]]
+    return said
+
+
+# -- one estimate --------------------------------------------------------------------
+
+
+def single(s: Any) -> Table:
+    """Tabulate one estimate, line by line."""
+    return Table(
+        f"{s['metric'].capitalize()} of {s['learner']}, by {s['method']}.",
+        ("", "Value"),
+        tuple(s["rows"]),
+    )
+
+
+def single_words(s: Any) -> list[str]:
+    """Say how one figure was estimated, and what its intervals assume."""
+    said = [
+        f"The {s['metric']} of {s['learner']} was estimated by {s['method']}, on "
+        f"{count(s['n_test'], 'case')} in {count(s['n_splits'], 'split')}."
+    ]
+    said += [
+        f"Its {kind} interval assumes the following: {sentence(text)}"
+        for kind, text in s["assumes"].items()
+    ]
+    return said + [sentence(note) for note in s["notes"]]
+
+
+# -- a selection ---------------------------------------------------------------------
+
+
+def selected(s: Any) -> Table:
+    """Tabulate the selected features."""
+    rows = [
+        (
+            feature["name"],
+            str(feature["rank"]),
+            "" if feature["score"] is None else f"{feature['score']:.4g}",
+            f"{feature['n_folds']} of {s['n_folds']}",
+        )
+        for feature in s["features"]
+    ]
+    return Table(
+        f"Features selected by {s['selector']} ({data(s)}). {s['learner']} names "
+        f"{percent(s['accuracy'])} of new cases rightly "
+        f"({percent_range(s['low'], s['high'])}) where they are selected anew in every "
+        "training fold.",
+        ("Feature", "Rank", "Score", "Folds"),
+        tuple(rows),
+    )
+
+
+def selected_words(s: Any) -> list[str]:
+    """Say how features were selected, and how the accuracy came about."""
+    chosen = ""
+    if s["fold_alphas"]:
+        chosen = " The exponent alpha was chosen inside every training set."
+    return [
+        f"From {data(s)}, {s['selector']} selected "
+        f"{count(s['n_features'], 'feature')} on all cases.",
+        f"The accuracy is that of the whole procedure: in each of {s['n_folds']} "
+        "stratified folds the features were selected anew and "
+        f"{s['learner']} was trained without the test cases.{chosen}",
+        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')}, with "
+        "Wilson's 95 % interval for independent cases "
+        f"({percent_range(s['low'], s['high'])}).",
+    ]
+
+
+# -- a correction --------------------------------------------------------------------
+
+
+def corrected(s: Any) -> Table:
+    """Tabulate error rates with and without the correction."""
+    rows = [
+        (
+            model["label"],
+            percent(model["error"]),
+            percent(model["expected_error"]),
+            f"{model['log_loss']:.3f}",
+            f"{model['squared_error']:.3f}",
+        )
+        for model in s["models"]
+    ]
+    return Table(
+        f"Naive Bayes on {count(s['n_features'], 'feature')} selected by correlation "
+        f"({data(s)}), with and without the correction for selection.",
+        ("Model", "Error rate", "Expected", "Log loss", "Squared error"),
+        tuple(rows),
+    )
+
+
+def corrected_words(s: Any) -> list[str]:
+    """Say what was corrected for, and how it was measured."""
+    return [
+        f"On {data(s)}, {count(s['n_features'], 'feature')} were selected by absolute "
+        f"correlation (at least {s['threshold']:.3f} on all cases) for naive Bayes "
+        f"with {s['model']} features.",
+        "Predictive probabilities were computed with and without conditioning on the "
+        "features that selection discarded (Li, Zhang and Neal 2008), by "
+        "cross-validation with the selection repeated in every training set.",
+    ]
+
+
+def calibrated(s: Any) -> Table:
+    """Tabulate the bins of predicted probabilities."""
+    rows = [
+        (
+            f"{one['low']:.2g} to {one['high']:.2g}",
+            str(one["n"]),
+            percent(one["predicted"]),
+            percent(one["observed"]),
+        )
+        for one in s["bins"]
+    ]
+    return Table(
+        f"Predicted probability of {s['positive']} by {s['label']}, and the share "
+        f"observed ({count(s['n'], 'case')}).",
+        ("Probability", "Cases", "Predicted", "Observed"),
+        tuple(rows),
+    )
+
+
+def calibrated_words(s: Any) -> list[str]:
+    """Say what the bins hold."""
+    return [
+        f"The probabilities of {s['positive']} that {s['label']} predicted for "
+        f"{count(s['n'], 'case')} were put into {len(s['bins'])} bins and compared "
+        f"with what was observed: the error rate is {percent(s['error'])}, the one it "
+        f"expects {percent(s['expected_error'])}, the average minus log probability "
+        f"{s['log_loss']:.3f}."
+    ]
+
+
+# -- sources like the data -----------------------------------------------------------
+
+
+def sensitive(s: Any) -> Table:
+    """Tabulate how often IN and OUT found the truth."""
+    rows = [
+        (
+            f"{source['strength']:g}",
+            points(source["difference"]["value"]),
+            p(source["p_value"]),
+            *(f"{source['right'][m]} of {source['n_sets']}" for m in ("in", "out")),
+            p(source["truthful_p_value"]),
+        )
+        for source in s["sources"]
+    ]
+    return Table(
+        f"{s['names']['a']} against {s['names']['b']} on sources like {data(s)}: true "
+        "difference, and on how many data sets IN and OUT reached the true verdict.",
+        ("Strength", "True difference", "p", "IN right", "OUT right", "IN against OUT"),
+        tuple(rows),
+    )
+
+
+def sensitive_words(s: Any) -> list[str]:
+    """Say what the sources are, and what was counted."""
+    return [
+        f"To see whether selection inside (IN) or outside (OUT) cross-validation tells "
+        f"{s['names']['a']} and {s['names']['b']} apart on data like {data(s)}, "
+        f"{count(len(s['sources']), 'source')} were made. "
+        f"{sentence(s['words']['recipe'])}",
+        "On each, both selectors were compared by IN, by OUT and on fresh cases; IN "
+        "and OUT were compared by a binomial test over the data sets on which one "
+        "alone reached the true verdict.",
+    ]
+
+
+# -- a study -------------------------------------------------------------------------
+
+
+def studied(s: Any) -> Table:
+    """Tabulate the findings of a paper."""
+    rows = [
+        (check["statement"], check["outcome"], check["published"], check["ours"])
+        for check in s["checks"]
+    ]
+    return Table(
+        f"{s['paper']} {s['headline']}",
+        ("Finding", "Outcome", "Published", "Here"),
+        tuple(rows),
+    )
+
+
+def studied_words(s: Any) -> list[str]:
+    """Say what was repeated, and when a finding counts as reproduced."""
+    rules = dict.fromkeys(check["rule"] for check in s["checks"])
+    return [
+        f"We repeated the study {s['study']} ({sentence(s['paper'])[:-1]}), which "
+        f"asks: {s['question']}",
+        f"A finding counts as reproduced by a rule stated beforehand: "
+        f"{'; '.join(rules)}."
+        if rules
+        else "",
+        s["headline"],
+    ]
