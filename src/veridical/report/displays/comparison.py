@@ -52,7 +52,7 @@ class ComparisonDisplay(Display):
     >>> X, y = make_linear(60, random_state=0)
     >>> found = compare("anova", "fcbf", X, y, classifier="nb", n_features=5, cv=3)
     >>> shown = ComparisonDisplay.from_comparison(found, method="in")
-    >>> shown.ax_.get_title()
+    >>> shown.ax_.get_title(loc="left")
     'IN'
     """
 
