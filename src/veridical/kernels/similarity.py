@@ -29,7 +29,7 @@ from veridical._records import FloatArray, IntArray
 
 SAME = 1.0 - 1e-12  # correlations nearer to 1 than this are those of copies
 LANES = 32  # rows of a draft come in such groups, multiplied side by side
-NEAR = 64  # columns of a draft that stay near while all forces pass
+NEAR = 32  # columns of a draft that stay near while all forces pass
 
 
 class Columns(NamedTuple):
@@ -143,6 +143,29 @@ def _draft_product(column: Any, sharp: Any) -> Any:
     return total
 
 
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _four_products(
+    column: Any, other: Any, f: Any, g: Any, out: Any, k: int, i: int, j: int
+) -> None:
+    """Multiply two columns of the draft with two forces: half as much to read."""
+    a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for r in range(f.size):
+        x, y, u, v = column[r], other[r], f[r], g[r]
+        a += x * u
+        b += y * u
+        c += x * v
+        d += y * v
+    out[k, i], out[k, j], out[k + 1, i], out[k + 1, j] = a, b, c, d
+
+
+@njit(cache=True, nogil=True)
+def _bound(products: Any, reach: FloatArray, slack: float, floor: float) -> None:
+    """Turn products into what similarities are at least."""
+    for i in range(reach.size):
+        r = (abs(np.float64(products[i])) - slack) * reach[i]
+        products[i] = r if r > floor else floor
+
+
 @njit(cache=True, nogil=True)
 def write_table(
     columns: Columns, sharp: Any, lo: int, hi: int, out: NDArray[np.float32]
@@ -152,14 +175,21 @@ def write_table(
     With those whose forces, in single precision, are given: a row of `out` for each.
     """
     draft, reach, w = columns.draft, columns.reach, sharp.shape[1]
-    slack, floor = columns.slack, columns.floor
-    for start in range(lo, hi, NEAR):  # near for all forces
-        for k in range(sharp.shape[0]):
-            force, end = sharp[k], min(start + NEAR, hi)
+    slack, floor, last = columns.slack, columns.floor, sharp.shape[0] - 1
+    for start in range(lo, hi, NEAR):
+        end = min(start + NEAR, hi)
+        for k in range(0, last, 2):
+            f, g = sharp[k], sharp[k + 1]
+            for i in range(start, end, 2):
+                j = min(i + 1, end - 1)
+                one, other = draft[i * w : (i + 1) * w], draft[j * w : (j + 1) * w]
+                _four_products(one, other, f, g, out, k, i, j)
+        if last % 2 == 0:  # one is left over
+            f = sharp[last]
             for i in range(start, end):
-                out[k, i] = _draft_product(draft[i * w : (i + 1) * w], force)
-            for i in range(start, end):
-                out[k, i] = max((abs(out[k, i]) - slack) * reach[i], floor)
+                out[last, i] = _draft_product(draft[i * w : (i + 1) * w], f)
+        for k in range(last + 1):
+            _bound(out[k, start:end], reach[start:end], slack, floor)
 
 
 @njit(cache=True, nogil=True)

@@ -42,7 +42,7 @@ from veridical.kernels.similarity import (
 TIE = 1e-10  # merits closer than this (relatively) are equal: the lower index wins
 NOTHING = 1e-12
 TILE = 64
-WARM = 8  # steps after which to judge how many looks a step takes
+WARM = 5  # steps after which to judge how many looks a step takes
 PRIORITIZED, QUOTIENT, DIFFERENCE = 0, 1, 2
 
 
