@@ -290,6 +290,26 @@ def test_a_majority_learner_is_noticed_under_other_methods():
     assert not estimate(TREE, X, Y, random_state=0).notes
 
 
+def test_a_test_set_of_one_class_says_nothing_of_the_learner():
+    """The classes are in order: the last third is tested, and named as the nearest."""
+    with pytest.warns(UserWarning, match="Class 2 is missing"):
+        found = estimate(GaussianNB(), X, Y, method=[(range(100), range(100, 150))])
+    assert found.value == 0
+    assert not [note for note in found.notes if "nothing was learned" in note]
+
+
+def test_scores_that_do_not_vary_are_not_taken_for_certainty():
+    found = estimate(GaussianNB(), X[:100], Y[:100], scoring="roc_auc", random_state=0)
+    assert set(found.scores) == {1.0}
+    assert not found.assumes
+    assert "All 10 of them are 1" in found.notes[0]
+    with pytest.raises(InputError, match="scores do not vary"):
+        found.interval()
+    right = estimate(GaussianNB(), X[:100], Y[:100], random_state=0)
+    assert list(right.assumes) == ["wilson", "nested"]
+    assert not right.notes
+
+
 def test_a_memoriser_is_noticed_by_632():
     data, labels = make_random_labels(80, random_state=0)
     model = KNeighborsClassifier(1)
@@ -367,8 +387,12 @@ def test_632_plus_says_when_guessing_is_better():
         method=Bootstrap632(20, plus=True),
         random_state=0,
     )
-    assert found.value == pytest.approx(0.5)
+    outside = found.details["outside_by_case"]
+    assert outside < 0.5
+    assert found.value == pytest.approx(0.632 * outside + 0.368 * 0.5)
+    assert found.details["if_cut_to_guessing"] == pytest.approx(0.5)
     assert "worse than guessing" in found.notes[0]
+    assert found.notes[0].endswith("it would read 50.0 %.")
 
 
 def test_a_class_missing_from_a_training_set_is_warned_of():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
     LeaveOneOut,
     ShuffleSplit,
@@ -180,6 +181,7 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: as_method([([0], [99])]).split(Y), "names row 99"),
         (lambda: as_method([([0], [])]).split(Y), "empty training or test set"),
         (lambda: as_method(KFold(99)).split(Y), "cannot split these data"),
+        (lambda: as_method(GroupKFold(3)).split(Y), "list.cv.split.X, y, groups"),
         (lambda: make_method("cv"), "There is no method 'cv'"),
     ],
 )

@@ -9,7 +9,8 @@ Err1    leave-one-out bootstrap error: per case over the samples without it,
         then over cases
 γ       no-information rate: the error to be had if labels and features were
         independent, from the shares of classes and of predictions
-R       how far Err1 has gone from the resubstitution error towards γ, in [0, 1]
+Err1'   Err1, but γ where Err1 is worse than guessing
+R       how far Err1' has gone from the resubstitution error towards γ, in [0, 1]
 ŵ       weight of Err1 in .632+, from 0.632 (R = 0) to 1 (R = 1)
 ======  =======================================================================
 """
@@ -114,12 +115,16 @@ def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) ->
 
 @dataclass(frozen=True)
 class Plus:
-    """The parts of .632+ in error terms."""
+    """The parts of .632+ in error terms.
+
+    `if_cut` is what the error would be, had Err1 been cut to γ throughout.
+    """
 
     error: float
     weight: float
     overfitting_rate: float
     capped: bool
+    if_cut: float
 
 
 def plus_error(resubstitution: float, outside: float, no_information: float) -> Plus:
@@ -134,6 +139,14 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     no_information : float
         The no-information rate γ.
 
+    Returns
+    -------
+    Plus
+        The error by the rule of equations (31) and (32) of Efron and Tibshirani
+        (1997), that of their simulations: what .632+ adds to .632 is computed with an
+        Err1 of at most γ, but .632 itself is not. Where Err1 is below γ that is
+        ``(1 - ŵ) err + ŵ Err1``.
+
     Examples
     --------
     A memoriser on random labels: nothing was learned, and .632+ says so.
@@ -147,8 +160,10 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     if capped > resubstitution and no_information > resubstitution:
         rate = (capped - resubstitution) / (no_information - resubstitution)
     weight = OUTSIDE / (1 - (1 - OUTSIDE) * rate)
-    error = (1 - weight) * resubstitution + weight * capped
-    return Plus(error, weight, rate, outside > no_information)
+    plain = (1 - OUTSIDE) * resubstitution + OUTSIDE * outside
+    error = plain + (weight - OUTSIDE) * (capped - resubstitution)
+    if_cut = (1 - weight) * resubstitution + weight * capped
+    return Plus(error, weight, rate, outside > no_information, if_cut)
 
 
 def terms(outside: NDArray[Any], resubstitution: float, weight: float) -> FloatArray:

@@ -164,6 +164,7 @@ def _by_splits(
         scores = _defined(*score_splits(learner, problem, splits, scorer, n_jobs))
         value = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores))
+        remarks += notes.on_equal_scores(method, scores)
     assumes = _assumes(method, splits, len(problem), is_accuracy, scores)
     measured = coverage_of(method, len(splits)) if is_accuracy else {}
     sizes = [(len(split.test), split.n_train) for split in splits]
@@ -279,6 +280,7 @@ def _by_bootstrap(
         }
         if method.plus:
             weight = parts.weight
+            details["if_cut_to_guessing"] = 1 - parts.if_cut
     scores = terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
     if parts is not None and method.plus:

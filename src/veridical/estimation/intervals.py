@@ -145,9 +145,13 @@ def interval_of(
     _checked(confidence)
     offered = list(estimate.assumes)
     if not offered:
+        scores = known_scores(estimate)
+        why = ""
+        if len(scores) > 1 and not vary(scores):
+            why = f", whose scores do not vary ({say_equal(scores)})"
         raise InputError(
-            f"There is no valid interval for {estimate.metric} by {estimate.method}; "
-            "use Holdout or CrossValidation, which have one for accuracy."
+            f"There is no valid interval for {estimate.metric} by {estimate.method}"
+            f"{why}; use Holdout or CrossValidation, which have one for accuracy."
         )
     kind = offered[0] if kind is None else kind
     if kind not in offered:

@@ -290,7 +290,10 @@ class Splitter:
                 for train, test in splitter.split(np.zeros((len(y), 1)), y)
             ]
         except (ValueError, TypeError) as error:
-            raise InputError(f"method cannot split these data: {error}") from error
+            cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
+            raise InputError(
+                f"method cannot split these data: {error}{cure}"
+            ) from error
         if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
             raise InputError(
                 "method yields no split, or one with an empty training or test set; "
@@ -349,9 +352,6 @@ def stratified_folds(
     fold = np.empty(len(codes), dtype=np.intp)
     fold[dealt] = np.arange(len(codes)) % n_folds
     return fold
-
-
-# -- small things --------------------------------------------------------------------
 
 
 def _as_split(train: IntArray, test: IntArray, n: int) -> Split:

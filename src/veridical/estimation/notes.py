@@ -16,6 +16,7 @@ from veridical.datasets.wording import show
 from veridical.estimation.advice import advise
 from veridical.estimation.bootstrap import Plus
 from veridical.estimation.fitting import Problem
+from veridical.estimation.intervals import say_equal, vary
 from veridical.estimation.methods import (
     CrossValidation,
     LeaveOut,
@@ -88,6 +89,18 @@ def on_undefined(scores: FloatArray) -> list[str]:
     ]
 
 
+def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
+    """Say why there is no interval where all splits score the same."""
+    known = scores[~np.isnan(scores)]
+    if len(known) < 2 or vary(known) or isinstance(method, Resubstitution):
+        return []
+    return [
+        f"{say_equal(known).capitalize()}: scores that do not vary tell nothing about "
+        "their own error, so there is no interval. It does not mean that the estimate "
+        "is exact; ask for the accuracy, whose interval needs no spread."
+    ]
+
+
 def on_predictions(
     method: Method,
     problem: Problem,
@@ -133,6 +146,9 @@ def _majority(
             "class that training sets have more of, so the estimate is too low. Use "
             f"{ten}."
         )
+    tested = problem.codes[np.concatenate([split.test for split in splits])]
+    if tested.min() == tested.max():  # of cases of one class no more is to be expected
+        return ""
     name = show(problem.classes[named.pop()])
     return f"Every prediction is {name}, the most frequent class: nothing was learned."
 
@@ -176,7 +192,9 @@ def on_bootstrap(
     if plus is not None and is_plus and plus.capped:
         notes.append(
             "Outside its samples the learner does worse than guessing by class shares "
-            "would; the error was cut to that of guessing."
+            "would, so that what .632+ adds to the error of .632 was computed as for "
+            f"guessing. Cut to that of guessing, it would read "
+            f"{percent(1 - plus.if_cut)}."
         )
     if n_redrawn:
         notes.append(
