@@ -1,5 +1,7 @@
 """Sphinx configuration; `make docs` builds with warnings as errors."""
 
+from typing import Any
+
 from veridical import __version__
 
 project = "veridical"
@@ -12,8 +14,10 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -21,6 +25,44 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"veridical {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["gallery.css"]
 # scikit-learn's mixins bring docstrings written for its own site.
-suppress_warnings = ["ref.python", "docutils"]
+suppress_warnings = ["ref.python", "docutils", "config.cache"]
+
+# The colours of our own pages; the first two are those of the two sides of a comparison.
+COLOURS = ["#0b62b3", "#b24a00", "#146c3c", "#7b838d", "#7d5200", "#a3261a"]
+
+
+def style_pictures(gallery_conf: dict[str, Any], fname: str) -> None:
+    """Give every script of the gallery the same look to begin with."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update(
+        {
+            "axes.prop_cycle": plt.cycler(color=COLOURS),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.dpi": 100,
+        }
+    )
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"../examples/{room}" for room in ("believe", "select", "learn", "ecosystem")
+    ],
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,  # a script that fails, fails the build
+    "reset_modules": ("matplotlib", style_pictures),
+    "backreferences_dir": "gallery/uses",
+    "doc_module": ("veridical",),
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+    "show_signature": False,
+    "plot_gallery": True,
+    "download_all_examples": False,
+    "write_computation_times": False,  # those of a busy machine say nothing
+}

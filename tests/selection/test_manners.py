@@ -73,6 +73,20 @@ def test_frames_come_out_where_asked_for(row, backend):
 
 
 @each_selector("nominal")
+@frames
+def test_columns_keep_their_data_types(row, frame):
+    words = np.where(Y > 0, "high", "low")
+    table = frame({"a": X[:, 0], "word": words, "count": np.arange(40)})
+    backend = "pandas" if frame is pd.DataFrame else "polars"
+    selector = make(row, n_features_to_select=3).set_output(transform=backend)
+    out = selector.fit_transform(table, Y)
+    assert dict(zip(out.columns, out.dtypes, strict=True)) == dict(
+        zip(table.columns, table.dtypes, strict=True)
+    )
+    assert out.equals(table)
+
+
+@each_selector("nominal")
 @pytest.mark.parametrize(
     "frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"]
 )

@@ -21,6 +21,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -132,6 +133,29 @@ class Selector(SelectorMixin, BaseEstimator):
         sets = TrainSets.from_indices(indices, len(data.y))
         rankings = copy._rankings(data, sets)
         return [ranking.order for ranking in rankings]
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        array or data frame of shape (n_samples, n_selected)
+            The selected columns. With ``set_output``, a frame whose columns keep their
+            data types if X is a frame of the same library.
+        """
+        # scikit-learn does this for pandas; other frames it would turn into objects.
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted == "polars" and nw.dependencies.is_polars_dataframe(X):
+            check_is_fitted(self)
+            validate_data(self, X, skip_check_array=True, reset=False)
+            mask = self._get_support_mask()
+            return X[:, np.flatnonzero(mask).tolist()]
+        return super().transform(X)
 
     def _keep(self, data: Labelled, sets: TrainSets) -> Self:
         """Rank on one training set and store what the user reads off."""
