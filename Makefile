@@ -14,7 +14,7 @@ help:
 	@echo "make test      run the tests (a few minutes)"
 	@echo "make test-all  run the tests and the slow statistical checks"
 	@echo "make lint      format check, lint, types, import layers"
-	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md"
+	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
 	@echo "make docs      build the documentation, warnings are errors"
 
 $(BIN)/python:
@@ -45,6 +45,7 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.costs
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

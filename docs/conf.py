@@ -30,7 +30,7 @@ html_css_files = ["gallery.css"]
 # scikit-learn's mixins bring docstrings written for its own site.
 suppress_warnings = ["ref.python", "docutils", "config.cache"]
 
-# The colours of our own pages; the first two are those of the two sides of a comparison.
+# The colours of our own pages; the first two are the two sides of a comparison.
 COLOURS = ["#0b62b3", "#b24a00", "#146c3c", "#7b838d", "#7d5200", "#a3261a"]
 
 

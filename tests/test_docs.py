@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-FENCE = re.compile(r"^```pycon\n(.*?)^```", re.MULTILINE | re.DOTALL)
+GENERATED = {"_build", "api", "gallery"}
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(
+            page
+            for page in (ROOT / "docs").rglob("*.md")
+            if page.relative_to(ROOT / "docs").parts[0] not in GENERATED
+        ),
+    ]
+)
+FENCE = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
+def fences(page: Path) -> list[tuple[str, str]]:
+    """Language and content of every block of a page."""
+    return FENCE.findall(page.read_text(encoding="utf-8"))
+
+
 def examples(page: Path) -> str:
-    return "\n".join(FENCE.findall(page.read_text(encoding="utf-8")))
+    return "\n".join(body for language, body in fences(page) if language == "pycon")
 
 
 def test_pages_with_examples_are_found():
@@ -37,13 +53,101 @@ def test_examples_print_what_they_say(page, tmp_path, monkeypatch):
     assert result.failed == 0, "".join(lines)
 
 
+def test_no_block_escapes():
+    """Python is written as pycon and commands as bash, since these are run."""
+    for page in PAGES:
+        for language, body in fences(page):
+            place = f"{page.name}: {body[:60]!r}"
+            assert re.fullmatch(r"pycon|bash|text|toml|\{[\w-]+\}", language), place
+            if language == "text":
+                # a grammar of commands has bars
+                assert not re.search(r"^\s*(veridical|>>>|\$)\s[^|]*$", body, re.M), place
+
+
 def test_every_selector_has_a_page():
     from veridical.selection import SELECTORS, __all__
 
     names = {cls.__name__ for cls in SELECTORS.values()} | {"MDLDiscretizer"}
     assert names <= set(__all__)
-    titles = {
+    assert names <= titles("selectors")
+
+
+def test_every_paper_has_a_page():
+    from veridical.papers import available
+
+    assert len(available()) == 5
+    pages = {page.stem for page in (ROOT / "docs" / "papers").glob("*.md")}
+    assert pages == set(available())
+
+
+def titles(folder: str) -> set[str]:
+    return {
         page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
-        for page in (ROOT / "docs" / "selectors").glob("*.md")
+        for page in (ROOT / "docs" / folder).glob("*.md")
     }
-    assert names <= titles
+
+
+# -- the reference -------------------------------------------------------------------
+
+ROOMS = (
+    "selection",
+    "comparison",
+    "datasets",
+    "learning",
+    "estimation",
+    "experiments",
+    "report",
+)
+#: Reexported at the top; the reference says so in words.
+MODULES = {"__version__", *ROOMS}
+
+
+def reference() -> set[str]:
+    """Dotted names that the reference documents."""
+    found = set()
+    for _, body in fences(ROOT / "docs" / "api.md"):
+        module = re.search(r"currentmodule:: (\S+)", body)
+        assert module is not None, body
+        names = re.findall(r"^   ([\w.]+)$", body, re.M)
+        names += re.findall(r"^\.\. py:data:: (\w+)$", body, re.M)
+        assert names, body
+        found |= {f"{module[1]}.{name}" for name in names}
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_is_documented(room):
+    module = importlib.import_module(f"veridical.{room}")
+    public = {f"veridical.{room}.{name}" for name in module.__all__}
+    assert public - reference() == set()
+
+
+def test_names_at_the_top_are_documented():
+    import veridical
+
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    front = text.split("## ")[1]
+    for name in set(veridical.__all__) - MODULES:
+        assert f"`{name}`" in front or f"veridical.{name}" in reference(), name
+
+
+def test_documented_names_exist_and_say_what_they_are():
+    documented = reference()
+    assert len(documented) > 100
+    for dotted in documented:
+        path, name = dotted.rsplit(".", 1)
+        thing = getattr(importlib.import_module(path), name)
+        if callable(thing):
+            assert (thing.__doc__ or "").strip(), dotted
+
+
+def test_every_display_is_documented():
+    shown = {name.rsplit(".", 1)[1] for name in reference()}
+    source = ROOT / "src" / "veridical" / "report"
+    displays = {
+        name
+        for file in source.glob("*.py")
+        for name in re.findall(r"^class ([A-Z]\w*Display)\b", file.read_text(), re.M)
+    }
+    assert len(displays) >= 6
+    assert displays <= shown

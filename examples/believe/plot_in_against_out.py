@@ -32,7 +32,7 @@ print(result.recommendation)
 # Neither difference is significant, and the accuracy to report is IN's.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-for row, (side, name) in enumerate(result.names.items()):
+for row, side in enumerate(result.names):
     for method, marker, filled in (("in", "o", True), ("out", "s", False)):
         scores = 100 * result.scores[method][side].reshape(10, 10).mean(axis=1)
         colour = f"C{row}"

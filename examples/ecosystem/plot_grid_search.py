@@ -48,4 +48,4 @@ print(f"best of the grid {search.best_score_:.1%}, honest {honest:.1%}")
 # %%
 # The estimators draw themselves in a notebook, as scikit-learn's do.
 
-search.best_estimator_
+search.best_estimator_  # noqa: B018

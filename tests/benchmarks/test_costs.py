@@ -1,0 +1,130 @@
+"""The page of costs names every method, and holds what was measured."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+from benchmarks.methods import KINDS, Kind, Method, Size, make_table
+from sklearn.base import BaseEstimator
+
+from benchmarks import costs
+from veridical import comparison, estimation, learning, selection
+from veridical.comparison.testing import TESTS
+
+NAMES = [method.name for kind in KINDS for method in kind.methods]
+
+
+def called(name):
+    """What a row is about: the words before its parameters."""
+    return re.match(r"\w+", name)[0]
+
+
+def classes(module, parent):
+    return {
+        name
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name))
+        and issubclass(getattr(module, name), parent)
+    }
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        classes(selection, BaseEstimator),
+        classes(learning, BaseEstimator),
+        {
+            name
+            for name in estimation.__all__
+            if inspect.isclass(getattr(estimation, name))
+            and hasattr(getattr(estimation, name), "describe")
+            and name not in {"Method"}
+        },
+        {name.replace("-", "_") for name in TESTS} - {"corrected_t"},
+        {"corrected_resampled_t", "binomial_truthfulness", "welch_bias", "friedman"},
+        {"compare", "compare_many", "truth", "sensitivity", "audit", "select"},
+    ],
+    ids=["selectors", "learners", "estimates", "tests", "more tests", "questions"],
+)
+def test_every_method_has_a_row(names):
+    assert len(names) >= 4
+    assert names <= {called(name) for name in NAMES}
+
+
+def test_names_are_unique_and_exist():
+    assert len(set(NAMES)) == len(NAMES)
+    rooms = (selection, learning, estimation, comparison)
+    for name in NAMES:
+        assert any(hasattr(room, called(name)) for room in rooms), name
+
+
+def test_the_page_is_that_of_the_figures():
+    figures = costs.load()
+    assert set(figures["times"]) == set(NAMES), "run python -m benchmarks.costs"
+    shown = costs.PAGE.read_text(encoding="utf-8")
+    assert shown == costs.page(figures), "run python -m benchmarks.costs --write"
+    assert "not measured" not in shown
+
+
+class Clock:
+    """A clock that only work moves on."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def works(self, seconds):
+        self.now += seconds
+
+
+def test_growth_is_that_of_the_work(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(costs, "time", clock)
+    kind = Kind(
+        "loops",
+        "Loops",
+        "On {size}.",
+        Size(40, 60),
+        (
+            Method("linear", "n p", lambda X, y: clock.works(1e-3 * X.size), "np"),
+            Method("square", "n²", lambda X, y: clock.works(1e-3 * len(y) ** 2), "np"),
+        ),
+    )
+    times = costs.measure_kind(kind)
+    assert times["linear"]["base"] == pytest.approx(2.4)
+    shown = {
+        name: [costs.show_growth(found, symbol) for symbol in "npK"]
+        for name, found in times.items()
+    }
+    assert shown == {
+        "linear": ["× 2.0", "× 2.0", "–"],
+        "square": ["× 4.0", "× 1.0", "–"],
+    }
+    assert "not measured" in costs.page({"times": times})  # the real ones
+
+
+def test_best_of_stops_when_time_is_up():
+    calls = []
+    costs.best_of(lambda: calls.append(1), longest=0.0)
+    assert len(calls) == 1
+    costs.best_of(lambda: calls.append(1), longest=60.0, most=4)
+    assert len(calls) == 5
+
+
+def test_show_time_takes_the_unit_that_suits():
+    assert costs.show_time(12.34) == "12 s"
+    assert costs.show_time(0.0123) == "12 ms"
+    assert costs.show_time(1.23e-3) == "1.2 ms"
+    assert costs.show_time(4.2e-6) == "4.2 µs"
+
+
+def test_tables_have_the_size_that_was_asked_for():
+    X, y = make_table(Size(30, 40, 3).doubled("K"))
+    assert X.shape == (30, 40)
+    assert len(set(y)) == 6
+    X, _ = make_table(Size(30, 40), binary=True)
+    assert set(X.ravel()) == {0.0, 1.0}
