@@ -60,8 +60,10 @@ def test_no_block_escapes():
             place = f"{page.name}: {body[:60]!r}"
             assert re.fullmatch(r"pycon|bash|text|toml|\{[\w-]+\}", language), place
             if language == "text":
-                # a grammar of commands has bars
-                assert not re.search(r"^\s*(veridical|>>>|\$)\s[^|]*$", body, re.M), place
+                # a grammar of commands has bars or brackets
+                assert not re.search(r"^\s*(veridical|>>>|\$)\s[^|[]*$", body, re.M), (
+                    place
+                )
 
 
 def test_every_selector_has_a_page():
