@@ -42,6 +42,21 @@ SOLVED, CIRCLES, NEEDS_INVERSE = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
+def _where(mask: Any, value: bool) -> Any:
+    """Places where a mask has a value."""
+    count = 0
+    for i in range(mask.size):
+        count += mask[i] == value
+    places = np.empty(count, dtype=np.int64)
+    count = 0
+    for i in range(mask.size):
+        if mask[i] == value:
+            places[count] = i
+            count += 1
+    return places
+
+
+@njit(cache=True, nogil=True)
 def _pick(A: FloatArray, rows: Any, columns: Any) -> FloatArray:
     out = np.empty((rows.size, columns.size))
     for i in range(rows.size):
@@ -72,6 +87,12 @@ def _factor(A: FloatArray) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def _products(A: FloatArray, B: FloatArray) -> Any:
+    """Products of the rows of A with those of B; compiled once, too."""
+    return np.dot(A, B.T)
+
+
+@njit(cache=True, nogil=True)
 def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]:
     """Inverse of ``M[V, V]``, and ``[T[V, F]; 1] T[F, F]⁻¹`` where that was needed.
 
@@ -79,15 +100,22 @@ def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]
     """
     q, f = V.size, F.size
     if q <= f:
-        W = np.eye(q)
+        W = np.zeros((q, q))
+        for i in range(q):
+            W[i, i] = 1.0
         _substitute(_factor(_pick(M, V, V)), W)
         return W, np.zeros((0, 0))
     W, solved = _pick(T, V, V), np.ones((q + 1, f))
     if f > 0:
         across = _pick(T, V, F)
-        solved[:q] = across
+        for i in range(q):
+            for j in range(f):
+                solved[i, j] = across[i, j]
         _substitute(_factor(_pick(T, F, F)), solved)
-        W -= np.dot(across, solved[:q].T)
+        taken = _products(across, solved)
+        for i in range(q):
+            for j in range(q):
+                W[i, j] -= taken[i, j]
     return W, solved
 
 
@@ -125,18 +153,22 @@ def _solve_bordered(
         ridged[i, i] += ridge
     L = _factor(ridged)
     X: Any = np.empty((3, p))
-    X[1:] = B
+    for i in range(p):
+        X[1, i], X[2, i] = B[0, i], B[1, i]
     _substitute(L, X[1 : 3 if two else 2])
     a, b, b_star = np.zeros(p), 0.0, 0.0
     for _ in range(3):
-        X[0] = right - np.dot(S, a) - b * B[0] - b_star * B[1]
-        first = -np.dot(B[0], a)
-        second = target - np.dot(B[1], a) + theta * b_star
+        first, second = 0.0, target + theta * b_star
+        for i in range(p):
+            X[0, i] = right[i] - np.dot(S[i], a) - b * B[0, i] - b_star * B[1, i]
+            first -= B[0, i] * a[i]
+            second -= B[1, i] * a[i]
         _substitute(L, X[:1])
         more, more_star = _balance(B, X, theta, first, second, two)
-        a += X[0] - more * X[1]
-        if two:
-            a -= more_star * X[2]
+        for i in range(p):
+            a[i] += X[0, i] - more * X[1, i]
+            if two:
+                a[i] -= more_star * X[2, i]
         b += more
         b_star += more_star
     return a, b, b_star
@@ -193,15 +225,15 @@ def solve_states(
     Without b* (``kappa == 0``) the last is 0; centring is left to the caller.
     """
     n = y.size
-    J, V, F = np.flatnonzero(in_J), np.flatnonzero(in_V), np.flatnonzero(~in_V)
+    J, V, F = _where(in_J, True), _where(in_V, True), _where(in_V, False)
     p, q = J.size, V.size
     k = gamma / (kappa * n) if kappa > 0 else 0.0
     S = _pick(Q, J, J)
-    place = np.full(n, -1)
-    for i in range(p):
-        place[J[i]] = i
+    place = np.zeros(n, dtype=np.int64)  # 0: nowhere
     B, right = np.zeros((2, p)), np.ones(p)
-    B[0] = y[J]
+    for i in range(p):
+        place[J[i]] = i + 1
+        B[0, i] = y[J[i]]
     theta, target = 0.0, 0.0
     W, solved = np.zeros((0, 0)), np.zeros((0, 0))
     if q > 0:
@@ -215,13 +247,13 @@ def solve_states(
                 pull += W[i, j] * c[V[j]]
             total += soft
             target += k * pull
-            at = place[V[i]]
+            at = place[V[i]] - 1
             if at >= 0:
                 B[1, at] = k * soft
                 right[at] += pull
                 for j in range(q):
-                    if place[V[j]] >= 0:
-                        S[at, place[V[j]]] += W[i, j]
+                    if place[V[j]] > 0:
+                        S[at, place[V[j]] - 1] += W[i, j]
         theta = k * (n - k * total) if q < n else 0.0
     two = kappa > 0 and q > 0
     part, b, b_star = _solve_bordered(S, B, right, theta, target, two, ridge)
@@ -300,7 +332,8 @@ def pivot(
                 n_slack += 1
                 unknown |= not known[i]
         if both != 3:
-            in_J[:] = True
+            for i in range(n):
+                in_J[i] = True
         if unknown and 2 * n_slack <= n:
             return NEEDS_INVERSE, round_, a, h, b, b_star
         code = _code(in_J, in_V, words)
