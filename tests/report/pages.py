@@ -247,9 +247,11 @@ def correction(say: Say) -> str:
     return render.page(report.to_json(record))
 
 
-def selected(say: Say, n: int = 30) -> str:
+def selected(say: Say, n: int = 30, n_classes: int = 4) -> str:
     """One selector and its features."""
     classes = {"ALL": 30, "AML": 10, "BL": 11, "EWS": 12}
+    classes |= {f"class {i}": 5 for i in range(4, n_classes)}
+    shares = (0.95, 0.75, 1.0, 0.82, *(i / n_classes for i in range(4, n_classes)))
     shown = {say(name): count for name, count in classes.items()}
     data = DataSummary(say("srbct.csv"), 63, 2308, shown, ())
     record = Selection(
@@ -265,9 +267,7 @@ def selected(say: Say, n: int = 30) -> str:
         n_folds=10,
         classes=tuple(
             ClassResult(name, count, accuracy)
-            for (name, count), accuracy in zip(
-                shown.items(), (0.95, 0.75, 1.0, 0.82), strict=True
-            )
+            for (name, count), accuracy in zip(shown.items(), shares, strict=True)
         ),
         sizes=tuple(range(1, n + 1)),
         size_accuracy=tuple(1 - 0.6 * 0.85**k for k in range(n)),

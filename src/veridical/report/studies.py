@@ -208,7 +208,7 @@ class Axes:
         values = [0.0] if picture.band is None else list(picture.band)
         for curve in picture.curves:
             values += [v for value in curve.values for v in value]
-        values = [value for value in values if math.isfinite(value)]
+        values = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(values), max(values)
         reach = max(high - low, STEPS[0])
         step = next((s for s in STEPS if reach / s <= 7), reach / 5)
@@ -269,8 +269,7 @@ def describe(picture: Picture) -> str:
     parts = [
         f"{curve.label}: "
         + ", ".join(
-            f"{names[place]} {_number(value.value)}"
-            for place, value in zip(curve.places, curve.values, strict=True)
+            f"{names[place]} {_number(value.value)}" for place, value in _known(curve)
         )
         for curve in picture.curves
     ]
@@ -319,21 +318,28 @@ def _curve(
     kind = {"class": f"vd-mean {look}"} if look else {"stroke": "currentColor"}
     group = ET.SubElement(svg, "g", kind)
     ends: list[tuple[float, float]] = []
-    for place, value in zip(curve.places, curve.values, strict=True):
+    known = _known(curve)
+    for place, value in known:
         x = axes.x(axes.starts[place] + APART * offset)
         low, high = (
-            value.value if math.isinf(bound) else bound
+            bound if math.isfinite(bound) else value.value
             for bound in (value.low, value.high)
         )
         _line(group, x, axes.y(low), x, axes.y(high))
         ends.append((x, axes.y(value.value)))
     for a, b in pairwise(ends):
         _line(group, *a, *b)
-    for (x, y), place, value in zip(ends, curve.places, curve.values, strict=True):
+    for (x, y), (place, value) in zip(ends, known, strict=True):
         dot = {"cx": _share(x), "cy": f"{y:.1f}", "r": "4"}
         looks = {"class": f"vd-dot {look}"} if look else {"fill": "currentColor"}
         mark = ET.SubElement(group, "circle", {**looks, **dot})
         ET.SubElement(mark, "title").text = clean(_said(curve, names[place], value))
+
+
+def _known(curve: Curve) -> list[tuple[int, Interval]]:
+    """The points of a curve that have a value, with their places."""
+    points = zip(curve.places, curve.values, strict=True)
+    return [point for point in points if math.isfinite(point[1].value)]
 
 
 def _said(curve: Curve, where: str, value: Interval) -> str:

@@ -1,0 +1,96 @@
+"""Rows of shares, and the strip of findings: every mark where it belongs."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.report import pages
+from tests.report.markup import Page
+
+from veridical._records import Check, Curve, Interval, Picture
+from veridical.estimation.intervals import wilson
+from veridical.report import draw, findings_draw, rows_draw, studies
+from veridical.report.rows_draw import Row
+
+
+def parts(picture, tag):
+    return [e for e in ET.fromstring(picture).iter() if e.tag.endswith(tag)]
+
+
+def share(element, name):
+    return float(element.get(name).rstrip("%"))
+
+
+def test_rows_stand_where_their_values_are():
+    found = [Row("one", 0.9, 0.8, 0.95), Row("two", 0.6, 0.4, 0.7, "b", "3 of 5")]
+    picture = rows_draw.rows(found, chance=0.5)
+    scale = draw.scale_for([0.9, 0.8, 0.95, 0.6, 0.4, 0.7], 0.5)
+
+    dots = parts(picture, "circle")
+    assert [share(dot, "cx") for dot in dots] == pytest.approx(
+        [scale.x(0.9), scale.x(0.6)], abs=0.01
+    )
+    assert [dot.get("class") for dot in dots] == ["vd-dot vd-a", "vd-dot vd-b"]
+    assert float(dots[0].get("cy")) < float(dots[1].get("cy"))
+    titles = [title.text for title in parts(picture, "title")]
+    assert titles[1] == "two: 60.0 % (40.0 to 70.0 %), 3 of 5"
+    words = ET.fromstring(picture).get("aria-label")
+    assert words.startswith("Accuracy: one: 90.0 % (80.0 to 95.0 %); two: 60.0 %")
+    assert words.endswith("chance 50.0 %.")
+
+
+def test_rows_without_chance_have_no_dashed_line():
+    picture = rows_draw.rows([Row("one", 1.0, 0.8, 1.0)], about="Right")
+    assert "vd-chance" not in picture
+    assert "Right: one: 100.0 % (80.0 to 100.0 %)." in picture
+
+
+@pytest.mark.parametrize("n", [0, 1, 12, 13, 39])
+def test_the_strip_has_a_box_for_each_finding(n):
+    outcomes = ("reproduced", "not reproduced", "open")
+    checks = [
+        Check(f"finding {i}", outcomes[i % 3], "yes", "yes", "always") for i in range(n)
+    ]
+    picture = findings_draw.strip(checks)
+    boxes = [
+        (share(r, "x"), float(r.get("y")), share(r, "width"))
+        for r in parts(picture, "rect")
+    ]
+    assert len(set(boxes)) == n
+    assert all(x >= 0 and x + width <= 100 for x, _, width in boxes)
+    height = float(ET.fromstring(picture).get("height"))
+    assert all(y + findings_draw.HEIGHT - 1 <= height for _, y, _ in boxes)
+    signs = [text.text for text in parts(picture, "text")]
+    assert signs == [findings_draw.SIGNS[check.outcome][1] for check in checks]
+
+
+def test_a_point_without_a_value_is_left_out():
+    nan = math.nan
+    curve = Curve(
+        "c",
+        (0, 1, 2),
+        (Interval(1, 0, 2), Interval(nan, nan, nan), Interval(3, nan, 4)),
+    )
+    picture = Picture("g", "t", "u", (("x", ("a", "b", "c")),), (curve,))
+    drawn = studies.draw(picture)
+    assert "nan" not in drawn
+    assert len(parts(drawn, "circle")) == 2
+    assert "b" not in ET.fromstring(drawn).get("aria-label").split("c: ")[1]
+    report = replace(pages.study_report(pages.plain), pictures=(picture,))
+    assert not re.search(r"\bnan\b", Page(studies.page(report)).text)
+
+
+def test_classes_have_wilsons_interval():
+    page = Page(pages.selected(pages.plain))
+    low, high = wilson(0.75, 10)
+    assert f"AML75.0 %{100 * low:.1f} to {100 * high:.1f} %10" in page.text
+
+
+def test_many_classes_are_drawn_worst_first():
+    assert "worst of" not in Page(pages.selected(pages.plain)).text
+    many = Page(pages.selected(pages.plain, n_classes=30))
+    assert "(the 20 worst of 30)" in many.text
