@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.threads import thread_count
@@ -17,9 +16,6 @@ from veridical.learning.bias_corrected_event import TIES
 from veridical.learning.bias_corrected_features import Features, Kept
 from veridical.learning.bias_corrected_patterns import RULES
 from veridical.learning.reading import read_table
-
-#: Test cases whose likelihoods are held in memory at once.
-_CHUNK = 4096
 
 
 class BiasCorrectedNB(Corrected):
@@ -197,13 +193,7 @@ class BiasCorrectedNB(Corrected):
         by_dtype = isinstance(self.categorical_features, str | None)
         X = read_table(self, X, reset=True, nominal=not by_dtype)
         y = read_labels(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        sizes = np.bincount(codes).astype(np.intp)
-        if sizes.size < 2:
-            raise InputError(
-                f"y holds one class only ({self.classes_[0]!r}); a classifier needs at "
-                "least two classes to tell apart."
-            )
+        codes, sizes = self._number_classes(y)
         names = getattr(self, "feature_names_in_", None)
         features = Features.read(
             X, codes, sizes, self.categorical_features, self.binarize, names
@@ -214,28 +204,15 @@ class BiasCorrectedNB(Corrected):
         self._integrate(features, prior)
         return self
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Compute log-probabilities of the classes.
+    # -- predicting ------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            One column per class, in the order of ``classes_``.
-        """
-        check_is_fitted(self)
+    def _values_of(self, X: Any) -> NDArray[Any]:
         by_dtype = isinstance(self.categorical_features, str | None)
         X = read_table(self, X, reset=False, nominal=not by_dtype)
-        values = self._features.values_of(X, np.flatnonzero(self.support_))
-        parts = [
-            self._mix(self._kept.log_likelihood(values[start : start + _CHUNK]))
-            for start in range(0, len(values), _CHUNK)
-        ]
-        return np.concatenate(parts)
+        return self._features.values_of(X, np.flatnonzero(self.support_))
+
+    def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
+        return self._kept.log_likelihood(values)
 
     # -- learning --------------------------------------------------------------------
 
@@ -246,15 +223,7 @@ class BiasCorrectedNB(Corrected):
             raise InputError(
                 f"theta_rule={self.theta_rule!r} must be 'exact' or 'simpson'."
             )
-        whole = isinstance(self.n_alphas, Integral) and not isinstance(
-            self.n_alphas, bool
-        )
-        if not whole or self.n_alphas < 2:
-            raise InputError(
-                f"n_alphas={self.n_alphas!r} must be a whole number, 2 or more."
-            )
-        if not 0 < self.class_prior < np.inf:
-            raise InputError(f"class_prior={self.class_prior!r} must be positive.")
+        self._check_shared()
         if self.threshold is not None:
             check_threshold(self.threshold)
         return Prior.checked(self.prior)

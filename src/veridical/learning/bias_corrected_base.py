@@ -3,37 +3,68 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, IntArray
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.learning.bias_corrected_alpha import Grid, normalized
+from veridical.learning.log_probabilities import ByLogProbability
 
 #: Cases drawn from the model to find its own expectation of its errors.
 _N_DRAWN = 4000
+#: Test cases whose likelihoods are held in memory at once.
+_CHUNK = 4096
 
 
-class Corrected(ClassifierMixin, BaseEstimator):
+class Corrected(ByLogProbability):
     """A classifier that averages over a grid of α; a subclass learns."""
 
-    classes_: NDArray[Any]
     alpha_grid_: FloatArray
     alpha_posterior_: FloatArray
+    n_alphas: int
+    class_prior: float
 
     @abstractmethod
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Compute log-probabilities of the classes."""
+    def _values_of(self, X: Any) -> NDArray[Any]:
+        """Check new cases, and give their retained features."""
+
+    @abstractmethod
+    def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
+        """Log P(x | class, α, training data), of shape (K, B, A)."""
 
     @abstractmethod
     def _draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
         """Likelihoods, of shape (K, B, A), of cases drawn from the model."""
+
+    def _check_shared(self) -> None:
+        """Refuse impossible values of the parameters that all have."""
+        whole = isinstance(self.n_alphas, Integral) and not isinstance(
+            self.n_alphas, bool
+        )
+        if not whole or self.n_alphas < 2:
+            raise InputError(
+                f"n_alphas={self.n_alphas!r} must be a whole number, 2 or more."
+            )
+        if not 0 < self.class_prior < np.inf:
+            raise InputError(f"class_prior={self.class_prior!r} must be positive.")
+
+    def _number_classes(self, y: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Store the classes; give the code of each case, and the size of each class."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        sizes = np.bincount(codes).astype(np.intp)
+        if sizes.size < 2:
+            raise InputError(
+                f"y holds one class only ({self.classes_[0]!r}); a classifier needs at "
+                "least two classes to tell apart."
+            )
+        return codes, sizes
 
     def _retain(
         self, scores: FloatArray, order: IntArray, n_kept: int, threshold: float
@@ -64,8 +95,8 @@ class Corrected(ClassifierMixin, BaseEstimator):
         self._log_shares = np.log(shares / shares.sum())
         self.__dict__.pop("_expected", None)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Compute probabilities of the classes.
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Compute log-probabilities of the classes.
 
         Parameters
         ----------
@@ -77,23 +108,13 @@ class Corrected(ClassifierMixin, BaseEstimator):
         array of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
         """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class; the first of them where they tie.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per case.
-        """
-        best = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        check_is_fitted(self)
+        values = self._values_of(X)
+        parts = [
+            self._mix(self._log_likelihood(values[start : start + _CHUNK]))
+            for start in range(0, len(values), _CHUNK)
+        ]
+        return np.concatenate(parts)
 
     def expected_error_rate(self, X: Any) -> float:
         """How often the model expects to be wrong about these cases.

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.normal_classes import (
@@ -29,8 +30,6 @@ from veridical.learning.bias_corrected_normal import low_normal
 
 #: Features may be far more telling than binary ones: r = 1/α up to this.
 _LARGEST_RATIO = 1e3
-#: Test cases whose likelihoods are held in memory at once.
-_CHUNK = 4096
 _SAME = 1e-12
 
 
@@ -204,18 +203,10 @@ class BiasCorrectedGaussianNB(Corrected):
             ensure_min_samples=2,
             ensure_all_finite=False,  # refused below, by column and row
         )
-        refuse_unknown(
-            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
-        )
+        self._refuse_holes(X)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        sizes = np.bincount(codes)
-        if sizes.size < 2:
-            raise InputError(
-                f"y holds one class only ({self.classes_[0]!r}); a classifier needs at "
-                "least two classes to tell apart."
-            )
+        codes, sizes = self._number_classes(y)
         if len(y) <= sizes.size:
             raise InputError(
                 f"There are {len(y)} cases of {sizes.size} classes; the variance "
@@ -240,33 +231,6 @@ class BiasCorrectedGaussianNB(Corrected):
         self._integrate(prior, sizes)
         return self
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Compute log-probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            One column per class, in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=False
-        )
-        refuse_unknown(
-            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
-        )
-        values = (X[:, self._used] - self._centre) / self._scale
-        parts = [
-            self._mix(self._log_likelihood(values[start : start + _CHUNK]))
-            for start in range(0, len(values), _CHUNK)
-        ]
-        return np.concatenate(parts)
-
     # -- learning --------------------------------------------------------------------
 
     def _check_parameters(self) -> tuple[float, float]:
@@ -279,12 +243,7 @@ class BiasCorrectedGaussianNB(Corrected):
                 f"variance_prior={self.variance_prior!r} must be two numbers, 0 or "
                 "more: degrees of freedom and sum of squares."
             )
-        if not 0 < self.class_prior < np.inf:
-            raise InputError(f"class_prior={self.class_prior!r} must be positive.")
-        if isinstance(self.n_alphas, bool) or int(self.n_alphas) < 2:
-            raise InputError(
-                f"n_alphas={self.n_alphas!r} must be a whole number, 2 or more."
-            )
+        self._check_shared()
         return df, squares
 
     def _how_many(self, scores: FloatArray, order: IntArray) -> tuple[int, float]:
@@ -312,8 +271,20 @@ class BiasCorrectedGaussianNB(Corrected):
         adjustment = normals.log_adjustment(grid.alphas)
         self._conclude(grid, evidence, adjustment, sizes, float(self.class_prior))
 
-    def _log_likelihood(self, values: FloatArray) -> FloatArray:
-        """Log P(x | class, α, training data), of shape (K, B, A)."""
+    def _refuse_holes(self, X: FloatArray) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        refuse_unknown(X, np.arange(X.shape[1]), names)
+
+    # -- predicting ------------------------------------------------------------------
+
+    def _values_of(self, X: Any) -> FloatArray:
+        X = validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=False
+        )
+        self._refuse_holes(X)
+        return (X[:, self._used] - self._centre) / self._scale
+
+    def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
         normals, n_threads = self._normals, thread_count(self.n_jobs)
         shape = (normals.sizes.size, len(values), self.alpha_grid_.size)
         out = np.empty(shape)

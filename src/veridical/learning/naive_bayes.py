@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets import encode
 from veridical.datasets.wording import listed, show
+from veridical.learning.log_probabilities import ByLogProbability
 from veridical.learning.reading import read_table, read_training
 from veridical.learning.sufficient import (
     ZERO_COUNTS,
@@ -28,7 +28,7 @@ from veridical.learning.sufficient import (
 _FAR = 1e150
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(ByLogProbability):
     """Naive Bayes classifier for numeric and nominal features.
 
     Within a class, features are taken as independent: a numeric one as Gaussian, a
@@ -206,36 +206,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         joint = self.predict_joint_log_proba(X)
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Compute probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            One column per class, in the order of ``classes_``.
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class; the first of them where they tie.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per case.
-        """
-        joint = self.predict_joint_log_proba(X)
-        return self.classes_[joint.argmax(axis=1)]
+    def _preference(self, X: Any) -> FloatArray:
+        # Without the common term, whose rounding would make ties.
+        return self.predict_joint_log_proba(X)
 
     # -- learning --------------------------------------------------------------------
 
