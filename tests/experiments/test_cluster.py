@@ -11,31 +11,27 @@ import time
 
 import pytest
 from tests.experiments.synthetic import POISONS, Grid, GridSpec
+from tests.experiments.test_executors import children
 
 from veridical._records import InputError
-from veridical.experiments import Cluster, Limits, Serial, Store, run_study
+from veridical.experiments import Cluster, Limits, Plan, Serial, Store, run_study
+from veridical.experiments.starting import WORKER
 
 pytest.importorskip("distributed")
 
 
-def descendants(parent):
-    """Every process below one, with its command line."""
-    listed = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True
-    ).stdout
-    table = [line.split(maxsplit=2) for line in listed.splitlines()]
-    found, wanted = [], {str(parent)}
-    while wanted:
-        below = [row for row in table if row[1] in wanted and len(row) == 3]
-        found += below
-        wanted = {row[0] for row in below}
-    return found
-
-
 def dask_workers():
     """Process numbers of the Dask workers: those that keep a worker of ours."""
-    parents = [row[1] for row in descendants(os.getpid()) if "experiments.wo" in row[2]]
-    return [int(pid) for pid in parents]
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True
+    ).stdout
+    table = [line.split(maxsplit=2) for line in listed.splitlines()]
+    found, wanted = [], {str(os.getpid())}
+    while wanted:
+        below = [row for row in table if row[1] in wanted]
+        found += [int(row[1]) for row in below if WORKER in row[2]]
+        wanted = {row[0] for row in below}
+    return found
 
 
 def test_dask_gives_what_serial_gives_and_contains_poison(tmp_path, canonical):
@@ -56,6 +52,45 @@ def test_dask_gives_what_serial_gives_and_contains_poison(tmp_path, canonical):
     with Store(tmp_path / "b") as store:
         for row in store.rows():
             assert healthy.get(row.key, row.values) == row.values
+
+
+@pytest.fixture
+def scheduler():
+    """The address of a scheduler that somebody else runs, with a worker."""
+    import distributed
+
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        host="127.0.0.1",
+        protocol="tcp",
+        dashboard_address=None,
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_a_running_scheduler_is_used_and_left_as_it_was(scheduler, tmp_path, canonical):
+    spec = GridSpec(n_units=4)
+
+    run_study(Grid(), spec, tmp_path / "a", executor=Cluster(scheduler))
+
+    run_study(Grid(), spec, tmp_path / "b", executor=Serial())
+    assert canonical(tmp_path / "a") == canonical(tmp_path / "b")
+    assert children() == []
+
+
+def test_a_run_that_is_stopped_leaves_no_unit_behind(scheduler):
+    study, spec, stop = Grid(seconds=600.0), GridSpec(n_units=4), threading.Event()
+
+    for _ in Cluster(scheduler).run(study, Plan(study, spec).tasks(), stop):
+        if children():  # it is at work
+            stop.set()
+    began = time.monotonic()
+    while children() and time.monotonic() < began + 20:
+        time.sleep(0.05)
+
+    assert children() == []
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):

@@ -198,7 +198,14 @@ def test_no_worker_outlives_its_run(tmp_path):
 def children(parent=None):
     """Process numbers of the workers of a process."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,stat=,comm=,args=", "--ppid", str(parent or os.getpid())],
+        [
+            "ps",
+            "-ww",
+            "-o",
+            "pid=,stat=,comm=,args=",
+            "--ppid",
+            str(parent or os.getpid()),
+        ],
         capture_output=True,
         text=True,
     ).stdout

@@ -1,7 +1,6 @@
 """The work on a Dask cluster: the same tasks, the same outcomes, more hands.
 
-Each thread of a Dask worker keeps a killable process of its own, so that a poisonous
-cell takes down that process and no Dask worker. What is left to lose is a whole
+A cell cannot take a Dask worker down, see `hands`. What is left to lose is a whole
 worker; its units are sent again.
 """
 
@@ -15,12 +14,15 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from veridical._records import InputError
-from veridical.experiments.keeper import Keeper, Limits, WorkerError, pack
+from veridical.experiments.hands import Order, do_unit, let_go
+from veridical.experiments.keeper import Limits, WorkerError, pack
 from veridical.experiments.keys import NUMERIC_VERSION
 from veridical.experiments.outcomes import Outcome, Result, Task
-from veridical.experiments.study import Study, Unit
+from veridical.experiments.starting import CAN_FORK
+from veridical.experiments.study import Study
 
 _TICK = 0.2
 _LOOK_AROUND = 2.0
@@ -29,36 +31,8 @@ _NOBODY = 120.0
 # Losing a worker says nothing about the unit it was at; losing so many does.
 _LOSSES = 20
 
-_here = threading.local()
-
-
-def do_unit(
-    study: bytes, limits: Limits, unit: str, numeric: int
-) -> list[tuple[Any, ...]]:
-    """Do a unit inside a Dask worker.
-
-    Parameters
-    ----------
-    study : bytes
-        The pickled study.
-    limits : Limits
-        What its process may use.
-    unit : str
-        From ``Unit.to_json``.
-    numeric : int
-        The version of the numerics the results must have.
-    """
-    if numeric != NUMERIC_VERSION:
-        raise WorkerError(
-            f"This Dask worker has another veridical: its numerics have version "
-            f"{NUMERIC_VERSION}, the study needs {numeric}; install the same there."
-        )
-    if getattr(_here, "works_for", None) != (study, limits):
-        if hasattr(_here, "keeper"):
-            _here.keeper.close()
-        _here.keeper = Keeper(study, limits, threading.Event())
-        _here.works_for = (study, limits)
-    return [tuple(result) for result in _here.keeper.run(Unit.from_json(unit))]
+# How long to wait for all workers to hear that a run is over.
+_FAREWELL = 2.0
 
 
 def _distributed() -> Any:
@@ -68,6 +42,19 @@ def _distributed() -> Any:
         raise InputError(
             "Dask is not installed; pip install 'veridical[dask]', or leave out --dask."
         ) from error
+
+
+def _start_copies(study: Study, stack: ExitStack) -> None:
+    """Let Dask copy its workers from a process that has imported all they need.
+
+    A lost worker is there again at once, instead of importing everything anew.
+    """
+    if not CAN_FORK:
+        return
+    method = {"distributed.worker.multiprocessing-method": "forkserver"}
+    stack.enter_context(import_module("dask.config").set(method))
+    context = _distributed().utils.get_mp_context()
+    context.set_forkserver_preload(["distributed", __name__, type(study).__module__])
 
 
 class Cluster:
@@ -106,11 +93,18 @@ class Cluster:
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
     ) -> Iterator[Outcome | None]:
         """Do tasks on the cluster, a bounded number at a time."""
-        packed = pack(study)
+        order = Order(
+            run=uuid4().hex,
+            study=pack(study),
+            limits=self.limits,
+            copies=self.address is None,  # only a worker of our own is ours to copy
+            numeric=NUMERIC_VERSION,
+        )
         with ExitStack() as stack:
+            if self.address is None:
+                _start_copies(study, stack)
             client = self._connect(stack)
-            flight = _Flight(client, packed, self.limits, self._n_own)
-            yield from flight.run(tasks, stop)
+            yield from _Flight(client, order, self._n_own).run(tasks, stop)
 
     @property
     def _n_own(self) -> int:
@@ -145,11 +139,10 @@ class Cluster:
 class _Flight:
     """Units under way on a cluster."""
 
-    def __init__(self, client: Any, study: bytes, limits: Limits, n_own: int) -> None:
+    def __init__(self, client: Any, order: Order, n_own: int) -> None:
         self._client = client
+        self._order = order
         self._n_own = n_own
-        self._study = study
-        self._limits = limits
         self._flying: dict[Any, tuple[Task, int]] = {}
         self._window = 2
         self._looked = 0.0
@@ -176,15 +169,22 @@ class _Flight:
         finally:
             with suppress(Exception):  # the cluster may be gone
                 self._client.cancel(list(self._flying), force=True)
+            self._part()
+
+    def _part(self) -> None:
+        """Let the hands go: a worker of the user's may not be kept busy any longer."""
+
+        def tell_all() -> None:
+            with suppress(Exception):  # the cluster may be gone
+                self._client.run(let_go, self._order.run, on_error="ignore")
+
+        farewell = threading.Thread(target=tell_all, daemon=True)
+        farewell.start()
+        farewell.join(_FAREWELL)
 
     def _submit(self, task: Task, losses: int) -> None:
         future = self._client.submit(
-            do_unit,
-            self._study,
-            self._limits,
-            task.unit.to_json(),
-            NUMERIC_VERSION,
-            pure=False,
+            do_unit, self._order, task.unit.to_json(), pure=False
         )
         self._flying[future] = (task, losses)
 
