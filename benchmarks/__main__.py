@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks import draw, machine, store, tabulate, write
+from benchmarks import draw, front, machine, store, tabulate, write
 from benchmarks.cases import CASES, find
 from benchmarks.declare import Case, CaseRecord, Measurement
 from benchmarks.measure import run_case
@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     in_order = [records[name] for name in CASES if name in records]
     if in_order and not options.small:
         _write(in_order, about)
-        console.print(f"Wrote {PAGE.name} and {PICTURE.name} in {HERE.name}/.")
+        console.print(
+            f"Wrote {PAGE.name} and {PICTURE.name} in {HERE.name}/, and the README."
+        )
     return int(any(_contradicted(record) for record in in_order))
 
 
@@ -124,6 +126,7 @@ def _write(records: Sequence[CaseRecord], about: dict[str, str]) -> None:
         draw.draw(drawn, PICTURE)
     picture = PICTURE.name if drawn else None
     store.write(PAGE, write.page(CASES, records, about, picture))
+    front.update()
 
 
 def _contradicted(record: CaseRecord) -> bool:

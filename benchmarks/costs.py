@@ -141,7 +141,7 @@ def show_time(seconds: float | None) -> str:
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         value = seconds * factor
         if value >= 0.95 or unit == "µs":
-            return f"{value:.0f} {unit}" if value >= 9.5 else f"{value:.1f} {unit}"
+            return f"{value:.{0 if value >= 9.5 else 1}f}\u00a0{unit}"
     raise AssertionError
 
 
@@ -149,7 +149,7 @@ def show_growth(found: Mapping[str, float], symbol: str) -> str:
     """By how much the time grew."""
     if symbol not in found:
         return "–"
-    return f"× {found[symbol] / found['base']:.1f}"
+    return f"×\u00a0{found[symbol] / found['base']:.1f}"
 
 
 if __name__ == "__main__":

@@ -153,3 +153,11 @@ def test_every_display_is_documented():
     }
     assert len(displays) >= 6
     assert displays <= shown
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    """Sphinx sees to those of docs/; these pages it does not know."""
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)", text):
+        assert target.startswith("https://") or (ROOT / target).exists(), target

@@ -101,8 +101,8 @@ def test_growth_is_that_of_the_work(monkeypatch):
         for name, found in times.items()
     }
     assert shown == {
-        "linear": ["× 2.0", "× 2.0", "–"],
-        "square": ["× 4.0", "× 1.0", "–"],
+        "linear": ["×\u00a02.0", "×\u00a02.0", "–"],
+        "square": ["×\u00a04.0", "×\u00a01.0", "–"],
     }
     assert "not measured" in costs.page({"times": times})  # the real ones
 
@@ -116,10 +116,10 @@ def test_best_of_stops_when_time_is_up():
 
 
 def test_show_time_takes_the_unit_that_suits():
-    assert costs.show_time(12.34) == "12 s"
-    assert costs.show_time(0.0123) == "12 ms"
-    assert costs.show_time(1.23e-3) == "1.2 ms"
-    assert costs.show_time(4.2e-6) == "4.2 µs"
+    assert costs.show_time(12.34) == "12\u00a0s"
+    assert costs.show_time(0.0123) == "12\u00a0ms"
+    assert costs.show_time(1.23e-3) == "1.2\u00a0ms"
+    assert costs.show_time(4.2e-6) == "4.2\u00a0µs"
 
 
 def test_tables_have_the_size_that_was_asked_for():
