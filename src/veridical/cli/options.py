@@ -222,6 +222,8 @@ def origin(data: Path | None, repeat: str) -> Mapping[str, str]:
     import platform
     from importlib.metadata import version
 
+    from veridical import __version__
+
     packages = ", ".join(
         f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "numba")
     )
@@ -232,6 +234,7 @@ def origin(data: Path | None, repeat: str) -> Mapping[str, str]:
             known["data sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
     return {
         **known,
+        "veridical": __version__,
         "versions": f"Python {platform.python_version()}, {packages}",
         "command": repeat,
     }

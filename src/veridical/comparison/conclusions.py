@@ -206,8 +206,10 @@ def minus(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value; very small ones as a bound."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    """Write a p-value as pages do: a bound, three decimals, or two from 0.1 up."""
+    if p_value < 0.001:
+        return "p < 0.001"
+    return f"p = {p_value:.3f}" if p_value < 0.0995 else f"p = {p_value:.2f}"
 
 
 def size_text(verdict: Verdict) -> str:
