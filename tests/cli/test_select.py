@@ -127,6 +127,15 @@ def test_the_headline_compares_with_chance(low, high, belief, words):
     assert words in summary["words"]["headline"]
 
 
+def test_best_and_worst_class_are_told_only_where_they_differ():
+    def words(*accuracies):
+        classes = [ClassResult(f"c{k}", 9, a) for k, a in enumerate(accuracies)]
+        return report.to_json(record(classes=tuple(classes)))["words"]["evidence"]
+
+    assert "Best class c1 (90.0 %), worst c0 (80.0 %)" in words(0.8, 0.9)
+    assert "The same 100.0 % in every class." in words(1.0, 1.0)
+
+
 def test_the_summary_is_json_and_keeps_the_numbers():
     summary = report.to_json(
         record(features=(SelectedFeature(4, "g", float("inf"), 2),))

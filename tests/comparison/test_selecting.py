@@ -127,3 +127,22 @@ def test_bad_input_is_named():
         select(3, X, y, max_features=3)
     with pytest.raises(InputError, match="no classifier"):
         select("anova", X, y, max_features=3, learner="cart")
+
+
+@pytest.mark.parametrize("alpha", [0.5, "auto"])
+@pytest.mark.parametrize("labels", ["ab", "abc", "aab", "aaab", "aaaaab"])
+def test_too_few_cases_of_a_class_are_named(alpha, labels):
+    """Some fold would leave one class, or one case, to learn from."""
+    X = np.random.default_rng(5).normal(size=(len(labels), 4))
+    selector = DifferentialPrioritization(alpha=alpha)
+    with pytest.raises(InputError, match=r"Class '[abc]' has 1 of .* cases, too few"):
+        select(selector, X, np.array(list(labels)), max_features=3)
+
+
+@pytest.mark.parametrize("alpha", [0.5, "auto"])
+def test_holes_are_found_by_the_name_of_their_column(alpha):
+    X, y = problem()
+    table = pd.DataFrame(X).add_prefix("gene ")
+    table.iloc[3, 2] = np.nan
+    with pytest.raises(InputError, match=r"missing values.*column 'gene 2'"):
+        select(DifferentialPrioritization(alpha=alpha), table, y, max_features=3)

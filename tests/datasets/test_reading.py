@@ -315,11 +315,17 @@ def test_npz_dense(save):
     assert y.tolist() == [1, 2, 3]
 
 
-def test_npz_with_repeated_names_goes_by_number(save):
+def test_npz_numbers_repeated_names(save):
     path = save(X=DENSE, y=LABELS, feature_names=["g", "g"])
-    with pytest.warns(UserWarning, match="more than one column named 'g'"):
+    with pytest.warns(UserWarning, match="more than one column named 'g'.*numbered"):
         X, _ = read(path)
-    assert isinstance(X, np.ndarray)
+    assert list(X.columns) == ["g", "g #2"]
+    np.testing.assert_array_equal(X, DENSE)
+    wide = np.zeros((3, 6))
+    names = ["g", "g #2", "g", "h", "g", "h"]
+    with pytest.warns(UserWarning, match="'g', 'h'"):
+        X, _ = read(save(X=wide, y=LABELS, feature_names=names))
+    assert list(X.columns) == ["g", "g #2", "g #3", "h", "g #4", "h #2"]
 
 
 def test_npz_sparse(save):

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from veridical._records import FloatArray, InputError, IntArray, Interval
+from veridical._records import FloatArray, InputError, IntArray, Interval, Labelled
 from veridical._records.selection import ClassResult, SelectedFeature, Selection
 from veridical.comparison.classifiers import make_classifier
 from veridical.comparison.data import Data, read_data
 from veridical.comparison.rankers import make_selector, seeded
 from veridical.estimation import CrossValidation, wilson
+from veridical.estimation.splits import Split
 from veridical.learning import DAGSVM
 
 #: Sizes shown for learners that have to be fitted at each of them.
@@ -87,9 +88,11 @@ def select(
     learner = _learner_for(data) if learner is None else learner
     _check_learner(learner, data)
     classes, codes = np.unique(data.labels, return_inverse=True)
+    _check_abilities(chosen, data, codes)
     smallest = int(np.bincount(codes).min())
     folds = max(2, min(n_folds, smallest))
     splits = CrossValidation(folds).split(data.labels, random_state)
+    _check_training(splits, codes, classes)
     sizes = _sizes(learner, max_features)
     tested = [np.asarray(split.test) for split in splits]
     orders = _rank(chosen, data, codes, [np.asarray(s.train) for s in splits], n_jobs)
@@ -141,6 +144,29 @@ def _make(selector: Any, max_features: int, seed: int) -> Any:
         )
     made = clone(selector).set_params(n_features_to_select=max_features)
     return seeded(made, seed)
+
+
+def _check_abilities(selector: Any, data: Data, codes: IntArray) -> None:
+    """Refuse what the selector cannot read, by the names of the user's columns."""
+    labelled = Labelled(
+        data.values, data.nominal, codes.astype(np.intp), int(codes.max()) + 1
+    )
+    selector._abilities.check(labelled, type(selector).__name__, data.names)
+
+
+def _check_training(
+    splits: Sequence[Split], codes: IntArray, classes: NDArray[Any]
+) -> None:
+    """Refuse data of which some fold leaves a single class to learn from."""
+    if all(np.unique(codes[split.train]).size > 1 for split in splits):
+        return
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    raise InputError(
+        f"Class {str(classes[rarest])!r} has {counts[rarest]} of {codes.size} cases, "
+        "too few to test and to learn from in cross-validation; add cases, or merge "
+        "it with another class."
+    )
 
 
 def _name_of(selector: Any) -> str:

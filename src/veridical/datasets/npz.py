@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+from collections import Counter
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ def read_npz(
     Returns
     -------
     X : DataFrame, array or csr_array
-        A data frame where the columns of a dense table have names, all different.
+        A data frame where the columns of a dense table have names; one that repeats
+        is numbered from the second time on.
     y : array
         The labels.
     """
@@ -154,13 +156,27 @@ def _dense(arrays: _Arrays, with_names: bool) -> Any:
     names = _feature_names(arrays, X.shape[1])
     repeated = names[names.duplicated()].unique()
     if len(repeated):  # as where several probes measure one gene
+        names = _tell_apart(names)
         warnings.warn(
-            f"{arrays.name} has more than one column named {listed(repeated)}; its "
-            "columns go by their numbers instead. To keep the names, make them differ.",
+            f"{arrays.name} has more than one column named {listed(repeated)}; from "
+            f"the second on they are numbered, as {listed([f'{repeated[0]} #2'])}.",
             stacklevel=2,
         )
-        return X
     return pd.DataFrame(X, columns=names, copy=False)
+
+
+def _tell_apart(names: pd.Index) -> pd.Index:
+    """Number what repeats from the second time on; a name that is taken is skipped."""
+    taken, times = set(names), Counter[str]()
+    found = []
+    for name in names:
+        times[name] += 1
+        new = name
+        while times[name] > 1 and (new := f"{name} #{times[name]}") in taken:
+            times[name] += 1
+        taken.add(new)
+        found.append(new)
+    return pd.Index(found, dtype=object)
 
 
 def _sparse(arrays: _Arrays) -> Any:

@@ -227,9 +227,13 @@ def _words(record: Selection) -> SelectionWords:
             f"Measured on {count(record.n_test, 'case')} in "
             f"{count(record.n_folds, 'fold')}; in every fold features were selected"
             + (", the exponent chosen" if record.fold_alphas else "")
-            + " and the learner trained without its test cases. Best class "
-            f"{clean(best.name)} ({percent(best.accuracy)}), worst "
-            f"{clean(worst.name)} ({percent(worst.accuracy)})."
+            + " and the learner trained without its test cases. "
+            + (
+                f"Best class {clean(best.name)} ({percent(best.accuracy)}), worst "
+                f"{clean(worst.name)} ({percent(worst.accuracy)})."
+                if worst.accuracy < best.accuracy
+                else f"The same {percent(best.accuracy)} in every class."
+            )
         ),
         "notes": [*(clean(note, 2000) for note in record.notes), *_remarks(record)],
     }
