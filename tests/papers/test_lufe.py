@@ -16,6 +16,7 @@ from veridical.papers.lufe import STUDY, LUFeSpec
 from veridical.papers.lufe_data import get_task, present
 from veridical.papers.lufe_figures import PUBLISHED
 from veridical.papers.lufe_findings import report
+from veridical.papers.lufe_genes import present_genes
 from veridical.papers.lufe_trials import Trial
 from veridical.selection import AnovaF
 
@@ -144,6 +145,42 @@ def test_a_changed_file_is_refused(tasks):
         list(STUDY.run(unit))
 
 
+@pytest.fixture
+def colon(tasks):
+    """A small file of intensities beside the texts: 36 tumours, 24 normal."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(["tumor", "normal"], [36, 24])
+    X = np.exp(rng.normal(5, 1, size=(60, 80)) + 0.8 * np.outer(y == "tumor", [1] * 80))
+    X[:, 40:] = np.exp(rng.normal(5, 1, size=(60, 40)))
+    np.savez(tasks.parent / "colon.npz", X=X, y=y)
+    return X, y
+
+
+def test_gene_tasks_tell_the_largest_class_from_the_rest(colon):
+    X, y = colon
+    assert present_genes() == ("genes/colon",)
+    task = get_task("genes/colon")
+    np.testing.assert_array_equal(task.sign, np.where(y == "tumor", 1.0, -1.0))
+    logs = np.log10(X)
+    rows = (logs - logs.mean(axis=1, keepdims=True)) / logs.std(axis=1, keepdims=True)
+    np.testing.assert_allclose(task.X, rows)
+
+
+def test_genes_are_planned_and_run_without_the_curve(colon):
+    plan = STUDY.plan("smoke", 0)
+    assert plan.data[-1] == "genes/colon"
+    assert "gene expression" in STUDY.notices(plan)[-1]
+    assert set(plan.data) <= set(STUDY.plan("laptop", 0).data)
+    spec = LUFeSpec(data=("techtc/ng20_00", "genes/colon"), **SPEC)
+    units = list(STUDY.units(spec))
+    sizes = {unit.settings["data"]: len(unit.cells) for unit in units}
+    assert sizes == {"techtc/ng20_00": 9, "genes/colon": 6}
+    (unit,) = [u for u in units if u.settings["data"] == "genes/colon"][:1]
+    values = list(STUDY.run(unit))
+    assert len(values) == 6
+    assert all(value["accuracy"] > 0.6 for value in values[:1])
+
+
 def test_missing_tasks_are_named(tmp_path, monkeypatch):
     monkeypatch.setenv("VERIDICAL_DATA", str(tmp_path))
     spec = STUDY.plan("smoke", 0)
@@ -213,6 +250,26 @@ def test_published_accuracies_are_judged_on_the_papers_texts_only():
     assert outcomes(own)["Accuracy of all words"] == "reproduced"
     assert outcomes(own)["Accuracy of LUFe-ANOVA-300"] == "not reproduced"
     assert not any("not the paper's texts" in note for note in own.notes)
+
+
+def test_genes_are_reported_apart_and_decide_no_finding():
+    texts = frame(+0.03)
+    genes = frame(-0.03, n_tasks=6)
+    genes["data"] = genes["data"].str.replace("techtc/ng20_0", "genes/set")
+    both = report("lufe", pd.concat([texts, genes]))
+    alone = report("lufe", texts)
+    assert both.checks == alone.checks
+    assert both.pictures == alone.pictures
+    first, summary, each = both.tables
+    assert first == alone.tables[0]
+    rows = {row[0]: row for row in summary.rows}
+    assert next(iter(rows)) == "all genes"
+    assert "0 of 6, p = 0.031" in rows["LUFe-RFE-300"][3]
+    assert [row[0] for row in each.rows] == [f"set{i}" for i in range(6)]
+    assert any("6 data sets of gene expression" in note for note in both.notes)
+    only = report("lufe", genes)
+    assert only.checks == ()
+    assert any("no finding of the paper can be judged" in note for note in only.notes)
 
 
 def test_table_1_has_both_figures():

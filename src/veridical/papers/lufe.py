@@ -4,6 +4,9 @@ A selector keeps K words of a two-topic text task. Four ways to classify: an SVM
 words, an SVM on the selected ones, LUFe (the selected, with the unselected as
 privileged information), and controls.
 
+The same on gene expression, which the paper does not have: the largest class of a data
+set against the rest, without the curve of shares.
+
 A unit is one training fold with everything learned from it. A cell records the accuracy
 of one method on the test fold.
 
@@ -41,6 +44,8 @@ from veridical.experiments import Cell, Recipe, Spec, Unit
 from veridical.experiments.study import Scale, Values
 from veridical.papers.lufe_data import STAND_IN, get_task, present, say_missing
 from veridical.papers.lufe_findings import report
+from veridical.papers.lufe_genes import PREFIX as GENES
+from veridical.papers.lufe_genes import present_genes
 from veridical.papers.lufe_trials import GRID, INNER_FOLDS, STEP, Trial
 
 SHARES = tuple(range(10, 101, 10))
@@ -58,7 +63,7 @@ class LUFeSpec(Spec):
     Parameters
     ----------
     data : tuple of str
-        Names of text tasks.
+        Names of text tasks, and of gene tasks (``genes/…``).
     n_features : tuple of int
         Numbers K of selected words.
     shares : tuple of int
@@ -83,11 +88,11 @@ class LUFeSpec(Spec):
         return given
 
 
-#: Per scale: tasks, K, shares, repeats.
-_SCALES: dict[Scale, tuple[int | None, Any, Any, int]] = {
-    "smoke": (3, (300,), (), 1),
-    "laptop": (10, (300,), SHARES, 1),
-    "paper": (None, (300, 500), SHARES, 10),
+#: Per scale: text tasks, gene tasks, K, shares, repeats.
+_SCALES: dict[Scale, tuple[int | None, int | None, Any, Any, int]] = {
+    "smoke": (3, 1, (300,), (), 1),
+    "laptop": (10, None, (300,), SHARES, 1),
+    "paper": (None, None, (300, 500), SHARES, 10),
 }
 
 
@@ -109,13 +114,13 @@ class LUFeStudy:
         seed : int, default=0
             Decides all that is left to chance.
         """
-        n_tasks, n_features, shares, n_repeats = _SCALES[scale]
+        n_tasks, n_genes, n_features, shares, n_repeats = _SCALES[scale]
         here = present()
         # Spread over the list: neighbours are tasks of one family.
         step = max(1, len(here) // n_tasks) if n_tasks else 1
         return LUFeSpec(
             seed=seed,
-            data=here[::step][:n_tasks],
+            data=here[::step][:n_tasks] + present_genes()[:n_genes],
             n_features=n_features,
             shares=shares,
             n_repeats=n_repeats,
@@ -123,26 +128,38 @@ class LUFeStudy:
 
     def notices(self, spec: LUFeSpec) -> tuple[str, ...]:
         """Say which texts these are."""
-        if not spec.data:
-            return (say_missing(),)
-        if all(name.startswith(STAND_IN) for name in spec.data):
-            return (
+        texts = [name for name in spec.data if not name.startswith(GENES)]
+        said = []
+        if not texts:
+            said.append(say_missing())
+        elif all(name.startswith(STAND_IN) for name in texts):
+            said.append(
                 "TechTC-300 is not here; tasks made from 20 Newsgroups stand in for "
-                "it, so published accuracies are not comparable.",
+                "it, so published accuracies are not comparable."
             )
-        return ()
+        if len(texts) < len(spec.data):
+            said.append(
+                f"{len(spec.data) - len(texts)} of the tasks are gene expression data, "
+                "which the paper does not have; they are reported apart."
+            )
+        return tuple(said)
 
     def units(self, spec: LUFeSpec) -> Iterator[Unit]:
-        """The first fold of every task, then the second, and so on."""
+        """The first fold of every task, then the second, and so on.
+
+        Genes have no curve of shares.
+        """
         digests = {name: get_task(name).digest for name in spec.data}
         recipes = {name: self._recipe(spec, digests[name]) for name in spec.data}
-        kinds = _methods(spec)
+        kinds = {
+            name: _methods(spec, curve=not name.startswith(GENES)) for name in spec.data
+        }
         for repeat, fold in product(range(spec.n_repeats), range(spec.n_folds)):
             for name in spec.data:
                 at = {"data": name, "repeat": repeat, "fold": fold}
                 cells = [
                     Cell({**at, "method": m, "k": k, "share": t}, recipes[name])
-                    for m, k, t in kinds
+                    for m, k, t in kinds[name]
                 ]
                 settings = {
                     **at,
@@ -189,14 +206,14 @@ class LUFeStudy:
         return report(self.name, frame)
 
 
-def _methods(spec: LUFeSpec) -> list[tuple[str, int, int]]:
+def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
     """Method, K and share of every cell of a unit."""
     kinds = [("all", 0, 0)]
     for k in spec.n_features:
         kinds += [("rfe", k, 0), ("lufe-rfe", k, 100), ("anova", k, 0)]
         kinds += [("lufe-anova", k, 100), ("lufe-rfe-random", k, 100)]
     first = spec.n_features[0] if spec.n_features else 0
-    for share in spec.shares:
+    for share in spec.shares if curve else ():
         if share != 100:
             kinds.append(("lufe-rfe", first, share))
         kinds.append(("rfe-augmented", first, share))

@@ -1,4 +1,4 @@
-"""The text tasks of the LUFe study: word counts of two topics.
+"""The tasks of the LUFe study: word counts of two topics, and gene expression.
 
 References
 ----------
@@ -18,6 +18,8 @@ from veridical._records import FloatArray, InputError
 from veridical.datasets import available, load
 from veridical.datasets.loading import _find
 from veridical.datasets.wording import show
+from veridical.papers.lufe_genes import PREFIX as GENES
+from veridical.papers.lufe_genes import read_genes
 
 FOLDER = "techtc/"
 #: Files made from 20 Newsgroups, which stand in for TechTC-300.
@@ -35,7 +37,7 @@ def present() -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Counts of words, and which of two topics a text is about.
+    """Counts of words and which of two topics a text is about, or genes and classes.
 
     Parameters
     ----------
@@ -61,6 +63,9 @@ def get_task(name: str) -> Task:
     InputError
         If it is missing, or does not have two classes.
     """
+    if name.startswith(GENES):
+        X, sign, _ = read_genes(name)
+        return _seal(X, sign)
     if name not in available():
         raise InputError(say_missing())
     table, y = load(name)
@@ -77,7 +82,10 @@ def get_task(name: str) -> Task:
             f"{name} has {len(classes)} classes ({', '.join(map(show, classes[:5]))}); "
             "a task of this study has two."
         )
-    sign = np.where(codes == 1, 1.0, -1.0)
+    return _seal(X, np.where(codes == 1, 1.0, -1.0))
+
+
+def _seal(X: FloatArray, sign: FloatArray) -> Task:
     X = np.ascontiguousarray(X)
     content = hashlib.sha256(repr(X.shape).encode() + X.tobytes() + sign.tobytes())
     return Task(X, sign, content.hexdigest())
