@@ -171,6 +171,20 @@ def test_the_order_of_columns_does_not_matter():
     )
 
 
+def test_few_features_need_no_gram_matrices():
+    """Matrices of 31 000² numbers would not fit."""
+    X, y = data(n=31_000, p=9, signal=0.5)
+    model = LUFe(SelectKBest(k=3)).fit(X, y)
+    assert model.dual_gap_ < 1e-8
+    X, y = data(n=60, p=9)
+    few = LUFe(SelectKBest(k=3), C=0.1).fit(X, y)
+    S, U = X[:, few.support_], X[:, few.unselected_]
+    plus = SVMPlus(0.1, 1.0, "precomputed", "precomputed")
+    plus.fit(S @ S.T, y, X_privileged=U @ U.T)
+    np.testing.assert_allclose(few.coef_, plus.dual_coef_ @ S, atol=1e-6)
+    np.testing.assert_allclose(few.intercept_, plus.intercept_, atol=1e-6)
+
+
 def test_bad_input_is_named():
     X, y = data()
     with pytest.raises(InputError, match="'anova' is not a selector"):

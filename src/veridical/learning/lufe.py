@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import narwhals as nw
@@ -160,9 +161,8 @@ class LUFe(ClassifierMixin, BaseEstimator):
         """
         check_parameters(self)
         training = self._prepare(X, y, sample_weight).weighty()
-        gram = training.gram()
-        gram_star = training.gram_star() if training.unselected.size else None
-        self._solve(training, gram, gram_star, float(self.C), float(self.gamma))
+        star = training.gram_star if training.unselected.size else None
+        self._solve(training, training.gram, star, float(self.C), float(self.gamma))
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -219,21 +219,21 @@ class LUFe(ClassifierMixin, BaseEstimator):
     def _solve(
         self,
         training: Training,
-        gram: FloatArray,
-        gram_star: FloatArray | None,
+        gram: Callable[[], FloatArray],
+        gram_star: Callable[[], FloatArray] | None,
         C: float,
         gamma: float,
     ) -> None:
-        """Solve one problem per class, and keep the weights."""
+        """Solve one problem per class, and keep the weights.
+
+        Gram matrices are asked for where they are needed.
+        """
         problems, c = signs(training.y, self.classes_), C * training.weights
         X, U = training.X[:, training.selected], training.X[:, training.unselected]
         if gram_star is None:
-            found = solve_without(gram, X, problems, c)
+            found = solve_without(gram(), X, problems, c)
         else:
-            star = gram_star
-            task = Task(
-                X, U, lambda: gram, lambda: star, c, gamma, bool(self.privileged_bias)
-            )
+            task = Task(X, U, gram, gram_star, c, gamma, bool(self.privileged_bias))
             try:
                 found = task.solve(problems)
             except InfeasibleError:

@@ -139,12 +139,13 @@ class LUFeCV(LUFe):
             inside = np.ix_(whole, whole)
             training, gram = training.weighty(), gram[inside]
             gram_star = None if gram_star is None else gram_star[inside]
+            part: Any = None if gram_star is None else lambda: gram_star
             if np.isnan(means).all():  # says in words that nothing is feasible
-                self._solve(training, gram, gram_star, Cs[0], gammas[0])
+                self._solve(training, lambda: gram, part, Cs[0], gammas[0])
             row, column = np.unravel_index(np.nanargmax(means), means.shape)
             self.best_score_ = float(means[row, column])
             self.C_, self.gamma_ = Cs[column], gammas[row]
-            self._solve(training, gram, gram_star, self.C_, self.gamma_)
+            self._solve(training, lambda: gram, part, self.C_, self.gamma_)
         return self
 
     def _score(

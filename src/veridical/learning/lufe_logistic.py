@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,8 @@ class LUFeLogistic(LUFe):
     def _solve(
         self,
         training: Training,
-        gram: FloatArray,
-        gram_star: FloatArray | None,
+        gram: Callable[[], FloatArray],
+        gram_star: Callable[[], FloatArray] | None,
         C: float,
         gamma: float,
     ) -> None:
@@ -113,9 +114,10 @@ class LUFeLogistic(LUFe):
         if gram_star is None:
             self._solve_plain(training, problems, C)
             return
-        means = gram_star.mean(axis=0)
-        centred = gram_star - means - means[:, None] + means.mean()
-        (Z, pivots), (Z_star, pivots_star) = factor(gram), factor(centred)
+        star = gram_star()
+        means = star.mean(axis=0)
+        centred = star - means - means[:, None] + means.mean()
+        (Z, pivots), (Z_star, pivots_star) = factor(gram()), factor(centred)
         found = [solve_logistic(Z, Z_star, s, c, gamma) for s in problems]
         X = training.X
         rows = _unfold([f.w for f in found], Z, pivots)

@@ -169,8 +169,8 @@ class Task:
         if n > TOO_MANY:
             raise InputError(
                 f"{n} cases need Gram matrices of {n}² numbers each, more than the "
-                f"exact solver takes ({TOO_MANY} cases); use linear kernels with the "
-                "hinge loss and solver='descent', or a sample."
+                f"exact solver takes ({TOO_MANY} cases); use SVMPlus with linear "
+                "kernels, the hinge loss and solver='descent', or a sample."
             )
         gram, gram_star = self.gram(), self.gram_star()
         privileged: PrivilegedGram | None = None
