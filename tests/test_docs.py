@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,27 @@ def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+# -- the architecture ----------------------------------------------------------------
+
+
+def test_the_architecture_names_every_room_and_the_layers_as_they_are():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = {
+        folder.parent.name
+        for folder in (ROOT / "src" / "veridical").glob("*/__init__.py")
+    }
+    assert set(re.findall(r"^\| `(\w+)/` \|", text, re.M)) == rooms
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert "```text\n" + "\n".join(layers) + "\n```" in text
+
+
+def test_the_architecture_names_files_that_exist():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "veridical"
+    named = re.findall(r"`([a-z_]+)\.([a-z_]+)`", text)
+    assert len(named) > 5
+    for room, module in set(named) - {("veridical", "report")}:
+        assert (source / room / f"{module}.py").exists(), f"{room}.{module}"
