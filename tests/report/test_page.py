@@ -215,7 +215,7 @@ def named(text, second):
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("payload", PAYLOADS[::8])  # all of them: test_hostile_pages
 def test_no_name_becomes_markup(payload, tmp_path):
     hostile = Page(source(named(payload, payload + " 2"), tmp_path))
     harmless = Page(source(named("name", "name 2"), tmp_path))
