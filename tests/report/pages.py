@@ -417,6 +417,13 @@ def finished(say: Say) -> str:
     return watch.page(state(say, pending=0, ok=898, trouble=None, failures=[]))
 
 
+def young(say: Say) -> str:
+    """A study of which nothing is done yet."""
+    nothing = {"ok": 0, "failed": 0, "pending": 900, "failures": [], "trouble": None}
+    pace = {"cells_per_second": None, "seconds_left": None}
+    return watch.page(state(say, findings=None, unchanged=[], **nothing, **pace))
+
+
 #: By kind, and by what is special about the page.
 CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("comparison", ""): comparison,
@@ -436,4 +443,5 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("study", ""): study,
     ("watch", ""): watched,
     ("watch", "finished"): finished,
+    ("watch", "young"): young,
 }
