@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
@@ -11,6 +11,7 @@ from tests.oracles import dagsvm as oracle
 
 from veridical._records import InputError
 from veridical.kernels import dagsvm as kernels
+from veridical.kernels.dagsvm import sort_by_class, walk
 from veridical.learning import DAGSVM
 
 # libsvm keeps inner products in single precision; those of eighths are exact there.
@@ -31,6 +32,9 @@ def blobs(seed, n_classes, n_features, n=60, apart=1.0):
     n_features=st.integers(1, 9),
     C=st.sampled_from([0.01, 1.0, 10.0]),
 )
+@example(
+    seed=19501, n_classes=6, n_features=6, C=0.01
+)  # 1.7e-16 C left of a multiplier
 @settings(max_examples=30, deadline=None)
 def test_agrees_with_pairwise_svc_fed_through_a_naive_graph(
     seed, n_classes, n_features, C
@@ -126,6 +130,22 @@ def test_the_constant_lies_half_way_where_no_multiplier_is_free():
     model = DAGSVM(C=1e-3).fit(X, y)
     machine = SVC(kernel="linear", C=1e-3, tol=1e-10).fit(X, y)
     assert model.intercept_[0] == pytest.approx(-machine.intercept_[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 14])
+def test_a_case_asks_one_machine_less_than_there_are_classes(n_classes):
+    """Machines are trained when somebody asks for them: so they can be counted."""
+    X, y = blobs(3, n_classes, 6, n=5 * n_classes)
+    order, start = sort_by_class(y, n_classes)
+    X = X[order]
+    n_pairs = n_classes * (n_classes - 1) // 2
+    model = DAGSVM().fit(X, y[order])
+    for case in np.random.default_rng(4).normal(size=(10, 6)):
+        asked, found = np.zeros(n_pairs, dtype=bool), np.empty(1, dtype=np.intp)
+        signed, bias = np.zeros((n_pairs, len(X))), np.zeros(n_pairs)
+        walk(X @ X.T, (X @ case)[None], start, 1.0, signed, bias, asked, found)
+        assert asked.sum() == n_classes - 1
+        assert found == model.predict(case[None])
 
 
 def test_a_decision_of_zero_deletes_the_last():

@@ -21,8 +21,10 @@ def pairwise_decisions(X, y, cases, **parameters):
         pair = np.isin(y, classes[[a, b]])
         machine = SVC(**{"kernel": "linear", "tol": 1e-10, **parameters})
         machine.fit(X[pair], y[pair])
-        off = machine.C - np.abs(machine.dual_coef_)
-        if ((off > 0) & (off < 1e-9 * machine.C)).any():
+        multiplier = np.abs(machine.dual_coef_)
+        # From 0, or from C; on raw data the multipliers themselves may be tiny.
+        off = np.minimum(multiplier, machine.C - multiplier)
+        if ((off > 0) & (off < 1e-9 * multiplier.max())).any():
             raise RoundingError
         # With two classes scikit-learn's decision is positive for the second.
         decisions[a, b] = -machine.decision_function(cases)

@@ -300,6 +300,12 @@ def test_with_two_classes_all_relevances_are_the_same():
     assert count_class_features(found, top.order_[:20]).tolist() == [20, 20]
 
 
+def test_with_two_classes_and_relevance_alone_all_hundred_serve_both():
+    X, y = problem(24, p=300, n_classes=2)
+    top = DifferentialPrioritization(100, alpha=1.0).fit(X, y).order_[:100]
+    assert count_class_features(class_relevance(X, y), top).tolist() == [100, 100]
+
+
 def test_splits_keep_class_shares_and_a_case_to_train_on():
     rng = np.random.default_rng(23)
     codes = np.repeat([0, 1, 2, 3], [30, 9, 2, 1])
