@@ -2,10 +2,12 @@
 
 from veridical.comparison.auditing import CODES, audit
 from veridical.comparison.bayesian import bayesian_correlated_t
+from veridical.comparison.beside import with_truth
 from veridical.comparison.calibration import calibrate
 from veridical.comparison.cells import cell_bias, count_cells
 from veridical.comparison.classifiers import CLASSIFIERS, LEARNERS, make_classifier
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
+from veridical.comparison.for_skore import skore_checks
 from veridical.comparison.many import compare_many
 from veridical.comparison.protocol import compare
 from veridical.comparison.rankers import make_selector
@@ -18,7 +20,7 @@ from veridical.comparison.significance import (
     repeated_cv_t,
     sorted_runs_t,
 )
-from veridical.comparison.sources import truth, with_truth
+from veridical.comparison.sources import truth
 from veridical.comparison.steadiness import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 
@@ -44,6 +46,7 @@ __all__ = [
     "repeated_cv_t",
     "select",
     "sensitivity",
+    "skore_checks",
     "sorted_runs_t",
     "stability",
     "truth",
