@@ -44,7 +44,7 @@ def test_agrees_with_pairwise_svc_fed_through_a_naive_graph(
     cases = np.random.default_rng(seed).normal(size=(40, n_features)) * 2
     model = DAGSVM(C=C).fit(X, y)
     try:
-        _, decisions = oracle.pairwise_decisions(X, y, cases, C=C)
+        _, decisions = oracle.pairwise_decisions(X, y, cases, C=C, strict=True)
     except oracle.RoundingError:
         assume(False)
     ours = model.pairwise_decisions(cases)

@@ -13,8 +13,11 @@ class RoundingError(Exception):
     """
 
 
-def pairwise_decisions(X, y, cases, **parameters):
-    """Train an SVC on each pair of classes alone; positive is for the first."""
+def pairwise_decisions(X, y, cases, *, strict=False, **parameters):
+    """Train an SVC on each pair of classes alone; positive is for the first.
+
+    If strict, a multiplier that rounding keeps from 0 is an error too.
+    """
     classes = np.unique(y)
     decisions = {}
     for a, b in combinations(range(len(classes)), 2):
@@ -22,9 +25,10 @@ def pairwise_decisions(X, y, cases, **parameters):
         machine = SVC(**{"kernel": "linear", "tol": 1e-10, **parameters})
         machine.fit(X[pair], y[pair])
         multiplier = np.abs(machine.dual_coef_)
-        # From 0, or from C; on raw data the multipliers themselves may be tiny.
-        off = np.minimum(multiplier, machine.C - multiplier)
-        if ((off > 0) & (off < 1e-9 * multiplier.max())).any():
+        off = machine.C - multiplier
+        if ((off > 0) & (off < 1e-9 * machine.C)).any():
+            raise RoundingError
+        if strict and (multiplier < 1e-9 * multiplier.max()).any():
             raise RoundingError
         # With two classes scikit-learn's decision is positive for the second.
         decisions[a, b] = -machine.decision_function(cases)
