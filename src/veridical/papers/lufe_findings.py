@@ -19,6 +19,7 @@ from veridical._records import (
     StudyReport,
     StudyTable,
 )
+from veridical.datasets.wording import plural
 from veridical.papers.accuracy_figures import Mean, judge
 from veridical.papers.lufe_data import STAND_IN
 from veridical.papers.lufe_figures import (
@@ -217,10 +218,10 @@ def _notes(figures: Figures, of_genes: Figures, frame: pd.DataFrame) -> Iterator
         return
     if of_genes.tasks:
         yield (
-            f"{len(of_genes.tasks)} data sets of gene expression, at least "
-            f"{of_genes.n_folds} test folds of each, have tables of their own: the "
-            "paper has none, so they decide no finding above. The largest class is "
-            "told from the rest; arrays are logged and standardised, and hardly "
+            f"{len(of_genes.tasks)} {plural('data set', of_genes.tasks)} of gene "
+            f"expression, at least {of_genes.n_folds} test folds of each, in tables "
+            "apart: the paper has none, so they decide no finding. The largest class "
+            "is told from the rest; arrays are logged and standardised, and hardly "
             "varying genes dropped, on all samples without their labels."
         )
     if not figures.tasks:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._records import FloatArray, StudyTable
+from veridical.comparison.conclusions import p_text
 from veridical.datasets import available, load
 from veridical.papers.differential_data import DATA, get_arrays
 from veridical.papers.lufe_figures import Figures, Pair, name_of, share_of
@@ -107,4 +108,4 @@ def _say(pair: Pair | None) -> str:
     if np.isfinite(low):
         text += f" ({low:+.2f} to {high:+.2f})"
     text = text.replace("-", "\N{MINUS SIGN}")
-    return f"{text}, {pair.wins} of {len(pair.gains)}, p = {pair.p_value:.2g}"
+    return f"{text}, {pair.wins} of {len(pair.gains)}, {p_text(pair.p_value)}"
