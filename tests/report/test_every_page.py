@@ -7,6 +7,7 @@ build/pages: light, dark, on a phone and in print.
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
@@ -116,6 +117,22 @@ def light_on_dark(tab):
         for where, what in (("h1", "color"), ("body", "backgroundColor"))
     )
     return ink > paper
+
+
+@pytest.mark.parametrize("entry", [e for e in CATALOGUE if not e[1]], ids=title)
+def test_endless_names_fit_everywhere(entry, browser, tmp_path):
+    """Names without a space to break at; in a picture they may be cut."""
+    numbers = itertools.count()
+    path = tmp_path / "page.html"
+    text = CATALOGUE[entry](lambda _: f"{120 * 'W'}{next(numbers)}")
+    path.write_text(text, encoding="utf-8")
+    outside = OUTSIDE.replace("main *", "main *:not(svg *)")
+    with browser.tab() as tab:
+        tab.open(path)
+        for size, media in ((DESK, ""), (PHONE, ""), (PAPER, "print")):
+            tab.look(size, media=media)
+            assert tab.run("document.documentElement.scrollWidth") <= size[0]
+            assert tab.run(outside) == []
 
 
 def check_design(seen, special):

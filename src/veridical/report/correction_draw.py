@@ -12,7 +12,16 @@ from markupsafe import Markup
 
 from veridical._records import Side
 from veridical.report.correction_schema import CalibrationSummary, CorrectionSummary
-from veridical.report.draw import _anchor, _canvas, _dot, _line, _markup, _share, _text
+from veridical.report.draw import (
+    _anchor,
+    _canvas,
+    _dot,
+    _line,
+    _markup,
+    _share,
+    _short,
+    _text,
+)
 from veridical.report.numbers import percent
 
 LEFT, RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the width
@@ -96,7 +105,7 @@ def _counts(
         middle = (left + right) / 2
         _text(group, middle, floor - height - 4, str(one["n"]), "middle")
     _text(group, LEFT - 1, floor - 2, "cases", "end")
-    _text(group, LEFT + 0.8, floor + 14, model["label"], "start")
+    _text(group, LEFT + 0.8, floor + 14, _short(model["label"]), "start")
 
 
 def _x(probability: float) -> float:

@@ -37,7 +37,7 @@ TOP, HEIGHT = 10, 180
 GAP = 0.6  # between two sections of the axis, in places
 APART = 0.16  # between two curves at the same place
 STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-LONGEST = 400
+LONGEST, LONGEST_PLACE, LONGEST_AXIS = 400, 16, 40
 
 #: How the curves of a picture are told apart: colour, and disc or ring.
 LOOKS = ("vd-a", "vd-b", "")
@@ -301,10 +301,10 @@ def _grid(svg: ET.Element, picture: Picture, axes: Axes) -> None:
         first = axes.starts[place]
         for name in names:
             x = axes.x(axes.starts[place])
-            _text(group, x, TOP + HEIGHT + 17, clean(name), "middle")
+            _text(group, x, TOP + HEIGHT + 17, clean(name, LONGEST_PLACE), "middle")
             place += 1
         centre = axes.x(first + (len(names) - 1) / 2)
-        _text(group, centre, TOP + HEIGHT + 35, clean(title), "middle")
+        _text(group, centre, TOP + HEIGHT + 35, clean(title, LONGEST_AXIS), "middle")
 
 
 def _curve(

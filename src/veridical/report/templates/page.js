@@ -19,7 +19,7 @@
 
   const compare = (a, b, down) => {
     if (a === null || b === null) return (a === null) - (b === null); // missing last
-    const order = typeof a === "number" ? a - b : a.localeCompare(b);
+    const order = typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
     return down ? -order : order;
   };
 
@@ -83,6 +83,18 @@
     if (rows.length > 3) sortable(table, rows);
     if (rows.length > 15) filterable(table, rows);
   };
+
+  // -- boxes: a stop for the Tab key only where there is something to scroll -----------
+
+  const scrollable = (box) => {
+    const wide = box.scrollWidth > box.clientWidth;
+    const tall = box.scrollHeight > box.clientHeight;
+    if (wide || tall) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+  };
+  const watcher = new ResizeObserver((seen) => {
+    for (const entry of seen) scrollable(entry.target);
+  });
 
   // -- pictures: the value under the pointer, or under the arrow keys ------------------
 
@@ -148,6 +160,7 @@
 
   const enliven = (root) => {
     root.querySelectorAll("table").forEach(liven);
+    root.querySelectorAll(".vd-scroll").forEach((box) => watcher.observe(box));
     root.querySelectorAll("svg[role=img]").forEach(point);
   };
   enliven(document);
