@@ -13,17 +13,20 @@ from benchmarks.agreement import close_scores
 from benchmarks.aims import Faster
 from benchmarks.declare import Case, Contender, Problem, Result
 
-STUDY, SCALE = "in-vs-out", "smoke"
+STUDY, SCALE, USUAL = "in-vs-out", "smoke", 125
 
 
 def study(n: int, p: int) -> Problem:
-    """The study brings its own data; `X` only stands for their usual size."""
+    """The study brings its own data; `X` only stands for their usual size.
+
+    Below that size there is one training set of each source instead of all.
+    """
     return Problem(np.zeros((n, p)), np.arange(n) % 2)
 
 
 def work_alone(problem: Problem) -> Result:
     """Run every unit of the study and keep the accuracies in memory."""
-    plan, spec = _plan()
+    plan, spec = _plan(problem)
     values = [cell for unit in plan.units(spec) for cell in plan.run(unit)]
     return Result(scores=_numbers(values))
 
@@ -32,20 +35,20 @@ def with_engine(problem: Problem) -> Result:
     """Run the same through the engine: planned, keyed, checked, stored on disk."""
     from veridical.experiments import Serial
 
-    return _run(Serial())
+    return _run(problem, Serial())
 
 
 def with_a_worker(problem: Problem) -> Result:
     """The same as ``veridical study run`` does it: in a process that can be killed."""
     from veridical.experiments import Processes
 
-    return _run(Processes(1))
+    return _run(problem, Processes(1))
 
 
-def _run(executor: Any) -> Result:
+def _run(problem: Problem, executor: Any) -> Result:
     from veridical.experiments import Store, run_study
 
-    plan, spec = _plan()
+    plan, spec = _plan(problem)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "study.sqlite"
         run_study(plan, spec, path, executor=executor)
@@ -54,11 +57,14 @@ def _run(executor: Any) -> Result:
     return Result(scores=_numbers(values))
 
 
-def _plan() -> tuple[Any, Any]:
+def _plan(problem: Problem) -> tuple[Any, Any]:
     from veridical.papers import find_study
 
     found = find_study(STUDY)
-    return found, found.plan(SCALE, 0)
+    spec = found.plan(SCALE, 0)
+    if len(problem.y) < USUAL:
+        spec = spec.model_copy(update={"n_sets": 1})
+    return found, spec
 
 
 def _numbers(values: list[Any]) -> Any:

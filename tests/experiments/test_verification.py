@@ -10,7 +10,15 @@ import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
 from veridical._records import InputError
-from veridical.experiments import Serial, Store, export, exports, run_study, verify
+from veridical.experiments import (
+    Serial,
+    Store,
+    StoreError,
+    export,
+    exports,
+    run_study,
+    verify,
+)
 
 TABLES = ("attempts", "recipes", "runs", "head")
 
@@ -160,6 +168,79 @@ def test_two_hundred_flipped_bits_are_found(tmp_path):
     print(f"\n200 bit flips: {changed} changed a row, {unseen} of them unseen")
     assert changed >= 100
     assert unseen == 0
+
+
+def use(path, folder):
+    """Do everything that can be done with a store; what each gives, or refuses."""
+
+    def read(work):
+        with Store(path) as store:
+            return work(store)
+
+    def exported(store):
+        export(store, folder / "out.csv", canonical=True)
+        return (folder / "out.csv").read_bytes()
+
+    def told(work):
+        try:
+            return work()
+        except (InputError, StoreError) as error:
+            return str(error)
+
+    return {
+        "verify": told(lambda: verify(path).ok),
+        "export": told(lambda: read(exported)),
+        "frame": told(lambda: read(lambda store: len(store.frame()))),
+        "show": told(lambda: read(lambda store: (store.failures(), store.statuses()))),
+        "who": told(lambda: read(lambda store: store.runs())),
+        "run": told(lambda: run_study(Grid(), GridSpec(), path, executor=Serial())),
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_altered_leaves_a_store(filled, tmp_path, seed):
+    """Whatever happened to the file: what was written, or a refusal in words."""
+    raw, copy = filled.read_bytes(), tmp_path / "copy.sqlite"
+    sound = use(filled, tmp_path)
+    generator = random.Random(seed)
+    refused = 0
+    for _ in range(30):
+        flipped = bytearray(raw)
+        for _ in range(generator.choice([1, 1, 4])):
+            flipped[generator.randrange(len(raw))] ^= 1 << generator.randrange(8)
+        for left in tmp_path.glob("copy.sqlite*"):
+            left.unlink()
+        copy.write_bytes(flipped)
+
+        found = use(copy, tmp_path)
+
+        assert found["export"] == sound["export"] or isinstance(found["export"], str)
+        assert found["frame"] == sound["frame"] or isinstance(found["frame"], str)
+        refused += isinstance(found["export"], str)
+        if isinstance(found["export"], str):
+            assert found["verify"] is not True
+    assert refused > 3
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM attempts WHERE seq = 20", "50 rows were written, 49 are there"),
+        ("DELETE FROM attempts", "50 rows were written, 0 are there"),
+        ("UPDATE recipes SET text = replace(text, 'grid', 'grit')", "recipe 1 was alt"),
+        ("DELETE FROM head", "its head is damaged"),
+    ],
+)
+def test_rows_that_are_gone_are_noticed_by_whoever_reads(
+    filled, tmp_path, statement, words
+):
+    change(filled, statement)
+
+    with Store(filled) as store, pytest.raises(InputError, match=words):
+        export(store, tmp_path / "out.csv", canonical=True)
+    if "attempts" in statement:
+        with pytest.raises(InputError, match=words):
+            run_study(Grid(), GridSpec(), filled, executor=Serial())
 
 
 def test_a_store_cut_short_is_damaged(filled, tmp_path):

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from veridical.experiments.access import StoreError
     from veridical.experiments.cluster import Cluster
     from veridical.experiments.executors import Processes, Serial
     from veridical.experiments.exports import export
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from veridical.experiments.plan import Counts, Plan, parse_where
     from veridical.experiments.progress import Progress
     from veridical.experiments.runner import RunReport, run_study
-    from veridical.experiments.store import Store, StoreError, Writer
+    from veridical.experiments.store import Store, Writer
     from veridical.experiments.study import SCALES, Cell, Recipe, Spec, Study, Unit
     from veridical.experiments.verification import Verification, verify
 
 _HOMES = {
+    "access": ("StoreError",),
     "cluster": ("Cluster",),
     "executors": ("Processes", "Serial"),
     "exports": ("export",),
@@ -28,7 +30,7 @@ _HOMES = {
     "plan": ("Counts", "Plan", "parse_where"),
     "progress": ("Progress",),
     "runner": ("RunReport", "run_study"),
-    "store": ("Store", "StoreError", "Writer"),
+    "store": ("Store", "Writer"),
     "study": ("SCALES", "Cell", "Recipe", "Spec", "Study", "Unit"),
     "verification": ("Verification", "verify"),
 }

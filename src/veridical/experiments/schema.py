@@ -94,7 +94,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
         (mark,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path} is not a study's store ({error}); name another file with --store."
         ) from error

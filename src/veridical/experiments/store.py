@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from veridical._records import InputError
+from veridical.experiments.access import connect_to_read, reading, writing
 from veridical.experiments.checksums import chain, row_check
 from veridical.experiments.keys import canonical, write_coordinates
 from veridical.experiments.lock import WriterLock
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("veridical", "numpy", "scipy", "scikit-learn", "numba")
 
 
-class StoreError(Exception):
-    """Writing failed, said in words; what was acknowledged before is intact."""
-
-
 class Row(NamedTuple):
     """The last attempt at a cell, as it is stored."""
 
@@ -60,7 +57,8 @@ class Row(NamedTuple):
 
 _LAST_ATTEMPTS = """
 SELECT a.key, a.attempt, a.run, r.text, a.cell, a.status, a."values", a.detail,
-       a.seconds, a.finished, a.seq, a.recipe, a.digest
+       a.seconds, a.finished, a.seq, a.recipe, a.digest, r.digest AS recipe_check,
+       (SELECT n_rows FROM head) AS n_rows
 FROM attempts a JOIN recipes r ON r.id = a.recipe
 WHERE a.attempt = (SELECT max(b.attempt) FROM attempts b WHERE b.key = a.key)
 """
@@ -112,12 +110,22 @@ class Store:
 
     def __len__(self) -> int:
         """Number of attempts."""
-        (count,) = self._connection.execute("SELECT n_rows FROM head").fetchone()
-        return int(count)
+        return self._head_of_all()[0]
+
+    def _head_of_all(self) -> tuple[int, bytes]:
+        """How many attempts were written, and the chain of their checksums."""
+        with reading(self.path):
+            head = self._connection.execute(
+                "SELECT n_rows, digest FROM head"
+            ).fetchone()
+            if head is None or [type(part) for part in head] != [int, bytes]:
+                raise sqlite3.DatabaseError("its head is damaged")
+        return int(head[0]), bytes(head[1])
 
     def keys(self) -> StoredKeys:
         """Which cells are stored, and which of them failed."""
-        return StoredKeys.read(self._connection)
+        with reading(self.path):
+            return StoredKeys.read(self._connection)
 
     def rows(self, *, by_key: bool = False) -> Iterator[Row]:
         """Go through the last attempt at every cell.
@@ -129,29 +137,39 @@ class Store:
             cells; else in the order of writing.
         """
         order = "a.key" if by_key else "a.seq"
-        return self._checked(f"{_LAST_ATTEMPTS} ORDER BY {order}")
+        n_rows, attempts = len(self), 0
+        with reading(self.path):
+            for row, written in self._checked(f"{_LAST_ATTEMPTS} ORDER BY {order}"):
+                attempts += row.attempt  # they are numbered from 1
+                n_rows = written
+                yield row
+            if attempts != n_rows:
+                raise sqlite3.DatabaseError(
+                    f"{n_rows} rows were written, {attempts} are there"
+                )
 
     def failures(self, limit: int = 10) -> list[Row]:
         """Read the most recent failures, the last one first."""
         query = f"{_LAST_ATTEMPTS} AND a.status <> 'ok' ORDER BY a.seq DESC LIMIT ?"
-        return list(self._checked(query, limit))
+        return [row for row, _ in self._checked(query, limit)]
 
-    def _checked(self, query: str, *arguments: Any) -> Iterator[Row]:
-        """Read rows, and refuse one that is not as it was written."""
-        try:
-            for *columns, seq, recipe, digest in self._connection.execute(
-                query, arguments
-            ):
+    def _checked(self, query: str, *arguments: Any) -> Iterator[tuple[Row, int]]:
+        """Read rows, and refuse one that is not as it was written.
+
+        Each comes with the number of rows that were written by then.
+        """
+        sound: set[int] = set()  # recipes that were checked
+        with reading(self.path):
+            for found in self._connection.execute(query, arguments):
+                *columns, seq, recipe, digest, recipe_check, n_rows = found
                 row = Row(*columns)
-                written = (seq, *row[:3], recipe, *row[4:])
-                if row_check(written) != digest:
+                if row_check((seq, *row[:3], recipe, *row[4:])) != digest:
                     raise sqlite3.DatabaseError(f"row {seq} was altered")
-                yield row
-        except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"{self.path} does not hold what was written to it ({error}); "
-                "`veridical study verify` lists what is wrong."
-            ) from error
+                if recipe not in sound:
+                    if row_check((recipe, row.recipe)) != recipe_check:
+                        raise sqlite3.DatabaseError(f"recipe {recipe} was altered")
+                    sound.add(recipe)
+                yield row, n_rows
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -165,12 +183,20 @@ class Store:
     def statuses(self) -> dict[str, int]:
         """Count the cells by the status of their last attempt."""
         query = f"SELECT status, count(*) FROM ({_LAST_ATTEMPTS}) GROUP BY status"
-        return dict(self._connection.execute(query).fetchall())
+        with reading(self.path):
+            return dict(self._connection.execute(query).fetchall())
 
     def runs(self) -> list[str]:
         """Who computed when and with what: one JSON text per start of a run."""
-        query = "SELECT text FROM runs ORDER BY id"
-        return [text for (text,) in self._connection.execute(query)]
+        texts = []
+        with reading(self.path):
+            for number, text, digest in self._connection.execute(
+                "SELECT id, text, digest FROM runs ORDER BY id"
+            ):
+                if row_check((number, text)) != digest:
+                    raise sqlite3.DatabaseError(f"run {number} was altered")
+                texts.append(text)
+        return texts
 
     def frame(self, *, only: StoredKeys | None = None) -> pd.DataFrame:
         """Every cell in a row of its own, in the order of their keys.
@@ -236,7 +262,7 @@ class Writer(Store):
             self._connection = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False
             )
-            with _in_words(self.path):
+            with writing(self.path):
                 found = version_of(self._connection, self.path)
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
@@ -250,13 +276,28 @@ class Writer(Store):
         self._run = 0
 
     def _read_head(self) -> None:
-        self._n_rows, self._head = self._connection.execute(
-            "SELECT n_rows, digest FROM head"
-        ).fetchone()
-        self._recipes: dict[str, int] = {
-            text: number
-            for number, text in self._connection.execute("SELECT id, text FROM recipes")
-        }
+        self._n_rows, self._head = self._head_of_all()
+        with reading(self.path):
+            self._recipes: dict[str, int] = {
+                text: number
+                for number, text in self._connection.execute(
+                    "SELECT id, text FROM recipes"
+                )
+            }
+
+    def keys(self) -> StoredKeys:
+        """Which cells are stored; refuse to go on where rows are gone or strange.
+
+        What lies in the rows is checked by whoever reads them.
+        """
+        found = super().keys()
+        if found.known.size != self._n_rows:
+            raise InputError(
+                f"{self.path} does not hold what was written to it ({self._n_rows} "
+                f"rows were written, {found.known.size} are there); `veridical study "
+                "verify` lists what is wrong."
+            )
+        return found
 
     def begin_run(self, **what: Any) -> None:
         """Note who computes from now on: host, versions, and what the caller adds."""
@@ -322,7 +363,7 @@ class Writer(Store):
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _in_words(self.path):
+        with writing(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -336,40 +377,3 @@ class Writer(Store):
         """Let go of the file and of the right to write to it."""
         self._connection.close()
         self._lock.release()
-
-
-@contextmanager
-def _in_words(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        what = str(error)
-        if "disk is full" in what:
-            cure = "The disk is full; make room and run the same command again."
-        else:
-            cure = "Run `veridical study verify` on it."
-        raise StoreError(
-            f"{path} could not be written ({what}). What was saved before is intact. "
-            f"{cure}"
-        ) from error
-
-
-def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing can be written to it."""
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        # In a folder where nothing may be written a reader cannot keep its notes
-        # beside the file; without a log of a writer it needs none.
-        connection.close()
-        if path.with_name(path.name + "-wal").exists():
-            raise InputError(
-                f"{path} cannot be read: it was not closed, and its folder cannot be "
-                "written to; copy it and its -wal file to another folder."
-            ) from None
-        return sqlite3.connect(f"{address}&immutable=1", uri=True)
-    except sqlite3.DatabaseError:
-        pass  # not a database: told by who asks for its version
-    return connection

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical._records import InputError
+from veridical.experiments.access import connect_to_read
 from veridical.experiments.checksums import EMPTY, chain, row_check
 from veridical.experiments.keys import cell_key, recipe_digest
 from veridical.experiments.schema import (
@@ -18,7 +19,6 @@ from veridical.experiments.schema import (
     NewerStore,
     version_of,
 )
-from veridical.experiments.store import connect_to_read
 
 _UNREADABLE = (
     "It cannot be opened as a store any more: it was cut short, or its first page was "
@@ -161,10 +161,12 @@ class _Inspection:
             for row in self._connection.execute(
                 f"SELECT {_COLUMNS} FROM attempts NOT INDEXED"
             ):
+                if type(row[0]) is not int:  # the words that describe the table changed
+                    raise sqlite3.DatabaseError("its rows have no numbers")
                 seen.add(row[0])
                 yield row
             return
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._damage.append(f"The table of attempts cannot be read: {error}.")
         for seq in range(1, n_rows + 1):
             if seq in seen:
@@ -173,11 +175,11 @@ class _Inspection:
                 row = self._connection.execute(
                     f"SELECT {_COLUMNS} FROM attempts WHERE seq = ?", (seq,)
                 ).fetchone()
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, UnicodeDecodeError):
                 yield (seq,)
             else:
                 if row is not None:
-                    yield row
+                    yield (seq, *row[1:])
 
     def _texts(self, table: str) -> dict[int, bytes]:
         """Read recipes or runs; those that were altered are left out and told."""
@@ -186,7 +188,7 @@ class _Inspection:
             rows = self._connection.execute(
                 f"SELECT id, text, digest FROM {table}"
             ).fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._damage.append(f"The table of {table} cannot be read: {error}.")
             return texts
         for number, text, check in rows:
@@ -199,7 +201,7 @@ class _Inspection:
     def _one(self, query: str, what: str) -> tuple[Any, ...] | None:
         try:
             row = self._connection.execute(query).fetchone()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._damage.append(f"{what.capitalize()} cannot be read: {error}.")
             return None
         if row is None or not isinstance(row[0], int) or row[0] < 0:
@@ -214,7 +216,7 @@ class _Inspection:
                 bytes(line).decode(errors="replace")
                 for (line,) in self._connection.execute("PRAGMA integrity_check(10)")
             ]
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             lines = [str(error)]
         self._damage += [f"SQLite says: {line}" for line in lines if line != "ok"]
 
