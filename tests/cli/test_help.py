@@ -191,6 +191,9 @@ def test_version():
         (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
         (["compare", "linaer"], "did you mean 'linear'"),
         (["estimate", "linear", "--target", "y"], "knows its class"),
+        (["compare", "t.csv", "kind"], "Name the class with --target"),
+        (["compare", "--test", "five-by-two-t"], "--repeats 5 --folds 2"),
+        (["audit", "--permutations", "3"], "give 19 or more"),
         (["schema", "compaer"], "did you mean 'compare'"),
         (["schema", "study"], "study run"),
         *(

@@ -179,11 +179,17 @@ def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._records import InputError
     from veridical.comparison.auditing.codes import check_codes
+    from veridical.comparison.auditing.reading import FEWEST_ORDERS
 
     options.check_names(
         [] if question.selector is None else [question.selector], [question.learner]
     )
     check_codes(question.ignore)
+    if question.permutations is not None and question.permutations < FEWEST_ORDERS:
+        raise InputError(
+            f"--permutations {question.permutations} are too few to tell 5 % by; give "
+            f"{FEWEST_ORDERS} or more."
+        )
     if question.selected is not None:
         for option, given in (
             ("--features", question.features is not None),

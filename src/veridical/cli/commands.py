@@ -43,7 +43,13 @@ class Verb(TyperCommand):
             name, equals, value = word.partition("=")
             meant = SYNONYMS.get(name, name)
             words.append(f"{meant}{equals}{value}" if meant in known else word)
-        return super().parse_args(ctx, words)
+        try:
+            return super().parse_args(ctx, words)
+        except Exception as error:
+            told = getattr(error, "message", "")
+            if "unexpected extra argument" in told and "--target" in known:
+                error.message = f"{told}. Name the class with --target COLUMN"  # type: ignore[attr-defined]
+            raise
 
 
 class TakesLists(Verb):

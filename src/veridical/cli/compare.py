@@ -179,12 +179,19 @@ def _without_data(question: Question) -> str:
 def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._records import InputError
-    from veridical.comparison.testing import find_test
+    from veridical.comparison.testing import TESTS, find_test
 
     if question.repeats < 1:
         raise InputError(f"--repeats {question.repeats} runs nothing; give 1 or more.")
     options.check_names(question.selectors, question.classifiers)
-    find_test(question.test)
+    entry = TESTS[find_test(question.test)]
+    if not entry.fits(question.repeats, question.folds):
+        repeats, folds = entry.wanted.split("x")
+        raise InputError(
+            f"--test {question.test} is not made for {question.repeats} x "
+            f"{question.folds} folds; add --repeats {repeats} --folds {folds}, or take "
+            f"--test {DEFAULT_TEST}, which is for any."
+        )
 
 
 def _split(given: Iterable[str]) -> list[str]:

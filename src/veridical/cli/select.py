@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -205,6 +206,12 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
     else:
         X, y, name = options.take(question.data, question.target)
     most = options.how_many(question.features, X.shape[1])
+    if most > X.shape[1]:
+        warnings.warn(
+            f"--features {most} is more than the {X.shape[1]} columns there are; all "
+            "are selected.",
+            stacklevel=2,
+        )
     question = replace(question, features=most)
     found = run(
         made,

@@ -53,7 +53,7 @@ Store = Annotated[
 Where = Annotated[
     list[str] | None,
     options.unset(
-        "KEY=VALUE",
+        "COORDINATE=VALUE",
         "Only these cells, selector=relieff say; may be given more than once.",
     ),
 ]

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +109,11 @@ def _from_openml(wanted: str) -> Any:
 
     which = {"data_id": int(wanted)} if wanted.isdigit() else {"name": wanted}
     try:
-        # It compares OpenML's own checksum with what arrives.
-        return fetch_openml(**which, as_frame=True, parser="auto", cache=False)
+        with warnings.catch_warnings():
+            # What is retried in vain is told at the end, once.
+            warnings.filterwarnings("ignore", "A network error occurred")
+            # It compares OpenML's own checksum with what arrives.
+            return fetch_openml(**which, as_frame=True, parser="auto", cache=False)
     except HTTPError as error:
         raise InputError(
             f"OpenML answers {error.code} for {wanted!r} ({error.reason}); look it up "

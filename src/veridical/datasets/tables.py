@@ -142,8 +142,8 @@ def split_target(
         )
     if target is None:
         raise InputError(
-            f"Which column of {name} holds the class? Name it as the target; the "
-            f"columns are {listed(frame.columns)}."
+            f"Which column of {name} holds the class? Name it as the target "
+            f"(--target); the columns are {listed(frame.columns)}."
         )
     if target not in frame.columns:
         raise InputError(

@@ -96,7 +96,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path} is not a study's store ({error}); name another file with --store."
+            f"{path} is not a study's store ({error}); name another file."
         ) from error
     if mark == 0 and version == 0 and tables == 0:
         return 0

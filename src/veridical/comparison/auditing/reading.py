@@ -26,7 +26,7 @@ from veridical.comparison.classifiers import make_classifier
 from veridical.comparison.data import Data
 from veridical.comparison.protocol import check_count
 from veridical.comparison.rankers import Ranker, make_selector, one_line, seeded
-from veridical.datasets.wording import did_you_mean, show
+from veridical.datasets.wording import did_you_mean, listed, show
 from veridical.estimation import CrossValidation, Method
 from veridical.estimation.methods import as_method
 from veridical.estimation.splits import Split
@@ -200,7 +200,7 @@ def _column(item: Any, data: Data) -> int:
             )
         raise InputError(
             f"selected names {show(item)}, which is no column of X"
-            f"{did_you_mean(item, data.names)}"
+            f"{did_you_mean(item, data.names)} The columns are {listed(data.names)}."
         )
     if isinstance(item, Integral) and not isinstance(item, (bool, np.bool_)):
         if 0 <= int(item) < data.n_features:
