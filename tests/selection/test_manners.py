@@ -275,6 +275,19 @@ def test_sparse_is_dense(row, container, data):
     np.testing.assert_array_equal(out.toarray(), dense[:, selector.get_support()])
 
 
+@pytest.mark.parametrize("name", ["AnovaF", "Correlation", "InformationGain", "MRMR"])
+def test_sparse_columns_far_from_zero(name):
+    """Spreads of a millionth of the values: means must not swallow the digits."""
+    row = next(row for row in ROWS if row.name == name)
+    rng = np.random.default_rng(14)
+    y = np.arange(50) % 3
+    X = rng.normal(size=(50, 30)) + np.outer(y, rng.random(30))
+    X[:, ::3] = 1e8 + X[:, ::3]
+    selector = make(row)
+    order = selector.fit(X, y).order_
+    np.testing.assert_array_equal(selector.fit(sparse.csc_array(X), y).order_, order)
+
+
 @each_selector("sparse")
 def test_sparse_whole_numbers_and_repeated_entries(row):
     counts = sparse.coo_array(

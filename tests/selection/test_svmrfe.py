@@ -31,3 +31,18 @@ def test_features_dropped_in_one_round_go_by_index():
     order = SVMRFE(3, step=5).fit(scale(X), y).order_  # 13, 8, then the 3 asked for
     assert order[3:8].tolist() == sorted(order[3:8])
     assert order[8:].tolist() == sorted(order[8:])
+
+
+def test_outliers_do_not_blunt_the_solution():
+    """Products of 10¹² with multipliers of 10⁻¹²: margins still count to the end."""
+    rng = np.random.default_rng(2)
+    n, p, n_classes = 61, 40, 4
+    often = np.tile(np.arange(n_classes), 2)
+    y = np.r_[often, rng.integers(0, n_classes, n - often.size)]
+    rng.shuffle(y)
+    X = rng.normal(size=(n, p)) + np.outer(y, rng.random(p) < 0.2) * rng.random(p)
+    X[rng.integers(0, n, p), np.arange(p)] *= 1e6
+    selector = SVMRFE(5, step=0.2)
+    rows = np.random.default_rng(9).permutation(n)
+    moved = selector.fit(X[rows], y[rows]).order_
+    np.testing.assert_array_equal(selector.fit(X, y).order_, moved)

@@ -157,6 +157,8 @@ class CorrelationRedundancy:
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
         if sparse.issparse(X):
             square = np.asarray(X.multiply(X).sum(axis=0)).ravel()
-        else:
-            square = np.einsum("ij,ij->j", X, X, dtype=np.float64)
+            # Products are taken as they are and the means off afterwards, so that
+            # rounding is that of the numbers themselves.
+            return mean, np.sqrt(square)
+        square = np.einsum("ij,ij->j", X, X, dtype=np.float64)
         return mean, np.sqrt(np.maximum(square - n * mean**2, 0.0))

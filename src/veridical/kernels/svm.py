@@ -110,7 +110,9 @@ def _polish(
     up = np.where(sign > 0, result < bound, result > 0)
     down = np.where(sign > 0, result > 0, result < bound)
     gap = wish[up].max(initial=-np.inf) - wish[down].min(initial=np.inf)
-    return result if gap <= tolerance else None
+    # Rounding hides what is smaller than the last digits of the terms of ``G a``.
+    largest = float((np.abs(G) @ result).max())
+    return result if gap <= tolerance * max(1.0, largest) else None
 
 
 def solve_dual(
@@ -128,8 +130,7 @@ def solve_dual(
     often enough.
     """
     a = np.clip(start, 0.0, bound)
-    scale = max(1.0, float(np.abs(G).max()) * float(bound.max()))
-    done = _polish(G, sign, bound, a, TOLERANCE * scale)
+    done = _polish(G, sign, bound, a, TOLERANCE)
     if done is not None:
         return done
     grad = sign * (G @ (sign * a)) - 1.0
@@ -137,7 +138,7 @@ def solve_dual(
     total = 0
     while total < max_steps:
         gap = descend(G, sign, bound, a, grad, TOLERANCE, steps)
-        done = _polish(G, sign, bound, a, TOLERANCE * scale)
+        done = _polish(G, sign, bound, a, TOLERANCE)
         if done is not None:
             return done
         if gap <= TOLERANCE:
