@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import re
@@ -23,6 +24,7 @@ PAGES = sorted(
     ]
 )
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+STRANGERS = {"skore"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -55,16 +57,35 @@ def test_examples_print_what_they_say(page, tmp_path, monkeypatch):
 
 
 def test_no_block_escapes():
-    """Python is written as pycon and commands as bash, since these are run."""
+    """Python is written as pycon and commands as bash, since these are run.
+
+    Blocks of plain python are for packages that the tests do without.
+    """
     for page in PAGES:
         for language, body in fences(page):
             place = f"{page.name}: {body[:60]!r}"
-            assert re.fullmatch(r"pycon|bash|text|toml|\{[\w-]+\}", language), place
+            assert re.fullmatch(r"pycon|bash|text|toml|python|\{[\w-]+\}", language), (
+                place
+            )
+            if language == "python":
+                check_strange(body, place)
             if language == "text":
                 # a grammar of commands has bars or brackets
                 assert not re.search(r"^\s*(veridical|>>>|\$)\s[^|[]*$", body, re.M), (
                     place
                 )
+
+
+def check_strange(body: str, place: str) -> None:
+    """Check what can be checked: it is Python, and what it imports of ours exists."""
+    imports = [
+        node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.ImportFrom)
+    ]
+    ours = [node for node in imports if node.module.split(".")[0] == "veridical"]
+    assert {node.module for node in imports if node not in ours} & STRANGERS, place
+    for node in ours:
+        module = importlib.import_module(node.module)
+        assert all(hasattr(module, name.name) for name in node.names), place
 
 
 def test_every_selector_has_a_page():
