@@ -40,11 +40,14 @@ from veridical.kernels.c45_nodes import (
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem, is_one
 from veridical.kernels.c45_splits import choose, numeric_split, training_value
 
+#: So many classes are counted faster by one pass for each than by one for all.
+_FEW_CLASSES = 8
+
 
 @njit(cache=True, nogil=True)
 def _sum_by_class(y: Int32Array, weight: FloatArray, value: FloatArray) -> None:
-    """Sum the weights of each class; those of weight 1 are counted."""
-    if is_one(weight):
+    """Sum the weights of each class; of few classes, those of weight 1 are counted."""
+    if value.size <= _FEW_CLASSES and is_one(weight):
         for k in range(value.size):
             count = 0
             for i in range(y.size):

@@ -127,7 +127,7 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _FEW:
         there = np.bincount(y) > 0
         if there.all():
-            return np.arange(there.size, dtype=y.dtype), y
+            return np.arange(there.size, dtype=y.dtype), y.astype(np.intp)
         return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
