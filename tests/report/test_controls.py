@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.report.pages import CATALOGUE, plain
+from tests.report.pages import CATALOGUE
+from tests.report.saying import plain
 
 FEATURES = (
     "[...document.querySelectorAll('table')].find((t) => t.tBodies[0].rows.length > 15)"

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from tests.report.browser import DESK, PHONE
-from tests.report.pages import CATALOGUE, kinds, plain
+from tests.report.pages import CATALOGUE, kinds
+from tests.report.saying import plain
 
 ROOT = Path(__file__).parent.parent.parent
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "build/node_modules/axe-core/axe.min.js"))

@@ -8,8 +8,9 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.report import pages
+from tests.report import pages, study_pages
 from tests.report.markup import Page
+from tests.report.saying import plain
 
 from veridical._records import Check, Curve, Interval, Picture
 from veridical.estimation.intervals import wilson
@@ -80,17 +81,17 @@ def test_a_point_without_a_value_is_left_out():
     assert "nan" not in drawn
     assert len(parts(drawn, "circle")) == 2
     assert "b" not in ET.fromstring(drawn).get("aria-label").split("c: ")[1]
-    report = replace(pages.study_report(pages.plain), pictures=(picture,))
+    report = replace(study_pages.study_report(plain), pictures=(picture,))
     assert not re.search(r"\bnan\b", Page(studies.page(report)).text)
 
 
 def test_classes_have_wilsons_interval():
-    page = Page(pages.selected(pages.plain))
+    page = Page(pages.selected(plain))
     low, high = wilson(0.75, 10)
     assert f"AML75.0 %{100 * low:.1f} to {100 * high:.1f} %10" in page.text
 
 
 def test_many_classes_are_drawn_worst_first():
-    assert "worst of" not in Page(pages.selected(pages.plain)).text
-    many = Page(pages.selected(pages.plain, n_classes=30))
+    assert "worst of" not in Page(pages.selected(plain)).text
+    many = Page(pages.selected(plain, n_classes=30))
     assert "(the 20 worst of 30)" in many.text
