@@ -134,7 +134,7 @@ def test_an_option_is_the_same_in_every_verb():
         order = [SHARED.index(name) for name in found]
         assert order == sorted(order), words
         if words != ("schema",):
-            assert "--json" in found, words
+            assert {"--json", "--quiet"} <= set(found), words
         for name, option in found.items():
             metavar = {"--learner": None, "--out": None}.get(name, option.metavar)
             kind = (option.is_flag, metavar, option.rich_help_panel)

@@ -27,8 +27,10 @@ _SHOWN = 20
 @app.command("list", cls=Verb)
 def list_data(
     as_json: Annotated[bool, options.json_option("data list")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Which data sets can be named?"""
+    console.be(quiet=quiet)
     from veridical.datasets import SOURCES, available
 
     found = {
@@ -61,8 +63,10 @@ def show(
     ],
     target: options.Target = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """How many cases, features and classes; what is missing?"""
+    console.be(quiet=quiet)
     summary = _describe(data, target)
     if as_json:
         console.dump(summary)
@@ -103,8 +107,10 @@ def fetch(
         bool, options.flag("--again", "Fetch it even if it is there.")
     ] = False,
     as_json: Annotated[bool, options.json_option("data fetch")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Fetch a data set from OpenML and keep it, with a checksum."""
+    console.be(quiet=quiet)
     import hashlib
 
     from veridical.datasets import fetch as fetch_set

@@ -28,8 +28,10 @@ app = typer.Typer(
 @app.command("list", cls=Verb)
 def list_studies(
     as_json: Annotated[bool, options.json_option("study list")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Which studies are there?"""
+    console.be(quiet=quiet)
     from veridical.papers import available
 
     studies = available()
@@ -203,8 +205,10 @@ def show(
 def verify(
     store: study_options.File,
     as_json: Annotated[bool, options.json_option("study verify")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Is everything in a store as it was written? Exit status 1 if not."""
+    console.be(quiet=quiet)
     from dataclasses import asdict
 
     from veridical.experiments import verify as inspect
@@ -250,8 +254,10 @@ def export(
         ),
     ] = False,
     as_json: Annotated[bool, options.json_option("study export")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write the results of a store to a table."""
+    console.be(quiet=quiet)
     from veridical.experiments import Store
     from veridical.experiments import export as write
 
@@ -273,8 +279,10 @@ def watch(
         options.asked("N", help="Where on this machine; 0 takes any that is free."),
     ] = 0,
     as_json: Annotated[bool, options.json_option("study watch")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Follow a running study on a page of this machine, until Ctrl-C."""
+    console.be(quiet=quiet)
     import threading
 
     from veridical.cli.study_watch import Watcher, serve
