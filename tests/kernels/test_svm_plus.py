@@ -9,6 +9,7 @@ from tests.oracles.svm_plus import (
     alternating_smo,
     dual_objective,
     generic_nonnegative,
+    generic_plain,
     generic_primal,
     primal_objective,
 )
@@ -251,6 +252,24 @@ def test_the_plain_machine_is_scikit_learns(C, p):
     scores = X @ ((one.alpha * y) @ X) + one.bias
     np.testing.assert_allclose(scores, theirs.decision_function(X), atol=2e-3)
     assert one.gap < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["plain", "repeated", "shifted", "uneven"])
+@pytest.mark.parametrize("C", [0.001, 1.0, 1000.0])
+def test_the_plain_machine_is_solved_where_classes_overlap(kind, C):
+    """SMO takes too long there; the objective is that of a generic QP."""
+    pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
+    X, _, y = problem(14, n=60, p=5, shift=0.2)
+    if kind == "repeated":
+        X, y = np.repeat(X[:30], 2, axis=0), np.repeat(y[:30], 2)
+    elif kind == "shifted":
+        X = X + 100.0
+    elif kind == "uneven":
+        X = X * 10.0 ** (np.arange(5) % 3 - 1)
+    one = solve_plain(Cases(X @ X.T, y), np.full(60, C))
+    assert one.gap < 1e-6
+    assert one.objective == pytest.approx(generic_plain(X, y, C), rel=1e-6)
 
 
 def test_a_bias_without_free_multipliers_is_in_the_middle():

@@ -99,6 +99,23 @@ def generic_primal(X, Z, y, c, gamma, *, bias=True, solver="clarabel"):
     return x[:p], x[p], x[p + 1 : -1], x[-1], objective
 
 
+def generic_plain(X, y, C, solver="clarabel"):
+    """Optimum of the ordinary support vector machine by a generic QP."""
+    import qpsolvers
+    import scipy.sparse as sp
+
+    (n, p), X = X.shape, X - X.mean(axis=0)
+    P = np.diag(np.concatenate([np.ones(p), np.zeros(n + 1)]))
+    price = np.concatenate([np.zeros(p + 1), np.full(n, C)])
+    margin = np.hstack([y[:, None] * X, y[:, None], np.eye(n)])
+    slack = np.hstack([np.zeros((n, p + 1)), np.eye(n)])
+    h = np.concatenate([-np.ones(n), np.zeros(n)])
+    G = sp.csc_matrix(-np.vstack([margin, slack]))
+    problem = qpsolvers.Problem(sp.csc_matrix(P), price, G, h)
+    x = qpsolvers.solve_problem(problem, solver=solver).x
+    return 0.5 * x @ P @ x + price @ x
+
+
 def generic_nonnegative(G, solver="clarabel"):
     """Maximise Σa − ½ aᵀGa over a ≥ 0 by a generic QP."""
     import qpsolvers

@@ -58,9 +58,9 @@ def factor(gram: FloatArray, tolerance: float = 1e-13) -> tuple[FloatArray, Any]
     return Z, pivots[:rank] - 1
 
 
-def cholesky(H: FloatArray) -> Any:
+def cholesky(H: FloatArray, tiny: float = _TINY) -> Any:
     """Factor, lifting the diagonal a little where rounding has eaten it."""
-    lift = _TINY * float(np.diag(H).max())
+    lift = tiny * float(np.diag(H).max())
     for _ in range(8):
         try:
             return cho_factor(H, lower=True, check_finite=False)

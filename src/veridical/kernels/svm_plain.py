@@ -13,6 +13,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsyrk
 
 from veridical._records import FloatArray
-from veridical.kernels.interior import cholesky, mehrotra
+from veridical.kernels.interior import cholesky, factor, follow, mehrotra
 from veridical.kernels.svm import descend, solve_dual
 from veridical.kernels.svm_plus_cases import SMALL, Cases, Solution, States
 from veridical.kernels.svm_plus_gap import relative_gap, shrink_to_balance
@@ -30,6 +31,10 @@ _PATIENCE = 20
 #: A solution with a larger gap is not believed.
 _GOOD_GAP = 1e-8
 _MAX_STEPS = 200
+#: Up to so many cases slacks can be among the unknowns.
+_MODEST = 1000
+#: Share of the largest entry that the diagonal is lifted by where rounding ate it.
+_TINY = 1e-14
 
 
 def descend_svm(cases: Cases, c: FloatArray) -> tuple[States, bool]:
@@ -57,8 +62,10 @@ def solve_plain(cases: Cases, c: FloatArray) -> Solution:
         found = _finish(cases, c, a)
         if found.gap <= _GOOD_GAP:
             return found
-    a, _, _ = solve_box(cases.gram, cases.factor, cases.sign, c, 1e-11)
-    return _finish(cases, c, a)
+    if n > _MODEST:
+        a, _, _ = solve_box(cases.gram, cases.factor, cases.sign, c, 1e-11)
+        return _finish(cases, c, a)
+    return _finish(cases, c, _solve_soft(cases, c))
 
 
 def bias_of(wish: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray) -> float:
@@ -95,6 +102,67 @@ def _finish(cases: Cases, c: FloatArray, a: FloatArray) -> Solution:
 # -- interior points -----------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class _Soft:
+    """Margins with a slack for every case: weights, bias and slacks are one vector."""
+
+    E: FloatArray
+    curve: FloatArray
+    price: FloatArray
+    limit: FloatArray
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        k = self.E.shape[1]
+        return np.concatenate([self.E @ x[:k] + x[k:], x[k:]])
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        n = len(self.E)
+        return np.concatenate([self.E.T @ z[:n], z[:n] + z[n:]])
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        n, k = self.E.shape
+        H = np.zeros((k + n, k + n))
+        H[k:, :k] = D[:n, None] * self.E
+        H[:k, :k] = self.E.T @ H[k:, :k]
+        H[np.arange(k, k + n), np.arange(k, k + n)] = D[:n] + D[n:]
+        return H
+
+    def pull(self, z: FloatArray) -> float:  # slacks can meet any margin
+        return 1.0
+
+
+def _solve_soft(cases: Cases, c: FloatArray) -> FloatArray:
+    """Multipliers from a program of one size, as in `svm_plus_interior`."""
+    n = len(c)
+    means = cases.gram.mean(axis=0)
+    centred = cases.gram - means - means[:, None] + means.mean()
+    Z, _ = factor(centred)
+    size = float(np.einsum("ij,ij->", Z, Z) / n) or 1.0
+    E = cases.sign[:, None] * np.hstack([Z / np.sqrt(size), np.ones((n, 1))])
+    k, total = E.shape[1], size * float(c.sum())
+    share = size * c / total
+    curve = np.zeros(k + n)
+    limit = np.concatenate([np.ones(n), np.zeros(n)])
+    best: Any = None
+    for _ in range(2):
+        curve[: k - 1] = 1.0 / total
+        price = np.concatenate([np.zeros(k), share])
+        x = np.concatenate([np.zeros(k), np.full(n, 2.0)])
+        z = np.minimum(share / 2, 1.0 / n)
+        point = follow(
+            _Soft(E, curve, price, limit), x, limit * -1.0 + 2.0,
+            np.concatenate([z, share - z]),
+        )  # fmt: skip
+        if best is None or point.off < best[0].off:
+            best = (point, total)
+        value = float(0.5 * point.x @ (curve * point.x) + price @ point.x)
+        if point.off <= 1e-10 or not 0.0 < value < 1e-2:
+            break
+        total, share = total * value, share / value  # hardly any slack: a smaller size
+    point, total = best
+    return point.z[:n] * (total / size)
+
+
 def _shifted_inverse(
     matrix: FloatArray, diagonal: FloatArray, thin: bool
 ) -> Callable[[FloatArray], FloatArray]:
@@ -102,12 +170,12 @@ def _shifted_inverse(
     if not thin:
         whole = matrix.copy()
         whole[np.diag_indices(len(whole))] += diagonal
-        factored = cholesky(whole)
+        factored = cholesky(whole, _TINY)
         return lambda r: cho_solve(factored, r, check_finite=False)
     weight = 1.0 / diagonal
     inner = dsyrk(1.0, np.sqrt(weight)[:, None] * matrix, trans=1, lower=1)
     inner[np.diag_indices(len(inner))] += 1.0
-    factored = cholesky(inner)
+    factored = cholesky(inner, _TINY)
 
     def apply(r: FloatArray) -> FloatArray:
         r = weight * r
@@ -133,7 +201,8 @@ def solve_box(
     signed = np.asfortranarray(y[:, None] * Z)
     Q = np.empty((0, 0)) if thin else gram * np.multiply.outer(y, y)
     b = 0.0
-    s = np.concatenate([c / 2, c / 2])
+    start = np.minimum(c / 2, 1.0 / max(float(np.diag(gram).max()), 1e-300))
+    s = np.concatenate([start, c - start])
     z = np.ones(2 * n)
     for _ in range(_MAX_STEPS):
         a, u, xi = s[:n], z[:n], z[n:]
