@@ -37,7 +37,7 @@ SingleArray = NDArray[np.float32]
 
 ROWS = 4  # rows whose distances to two others are summed side by side
 WIDTH = 16  # numbers that the widest registers hold
-TILE = 1024  # columns of a sum; six rows of a tile fit the first-level cache
+TILE = 256  # columns of a sum: longer ones leave more pairs in doubt
 
 _REORDER = {"reassoc", "contract", "nsz"}
 _ROUNDING = 2.0**-24  # half a unit in the last place of single precision

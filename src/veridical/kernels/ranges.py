@@ -29,7 +29,13 @@ def _least_above(y: FloatArray, bar: float, lanes: FloatArray) -> float:
         for t in range(STRETCH):
             value = stretch[t] if stretch[t] > bar else np.inf
             lanes[t] = value if value < lanes[t] else lanes[t]
-    return lanes.min()
+    width = STRETCH
+    while width > 1:
+        width //= 2
+        low, high = lanes[:width], lanes[width : 2 * width]
+        for t in range(width):
+            low[t] = high[t] if high[t] < low[t] else low[t]
+    return lanes[0]
 
 
 @njit(cache=True, nogil=True)
