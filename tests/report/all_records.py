@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from tests.report import estimates_records, pages
+from tests.report import estimates_records, pages, study_pages
+from tests.report.saying import plain
 
 
 class _FoundError(Exception):
@@ -15,12 +16,12 @@ def _stop(record, *_):
     raise _FoundError(record)
 
 
-def of_page(build, say=pages.plain):
+def of_page(build, say=plain):
     """The record behind a page of the catalogue."""
     with (
         patch.object(pages.report, "to_json", _stop),
         patch.object(pages.selection, "page", _stop),
-        patch.object(pages.studies, "page", _stop),
+        patch.object(study_pages.studies, "page", _stop),
     ):
         try:
             build(say)
@@ -29,7 +30,7 @@ def of_page(build, say=pages.plain):
     raise AssertionError("no record was shown")
 
 
-def estimate(say=pages.plain):
+def estimate(say=plain):
     """One estimate alone."""
     made = estimates_records.with_failure(learner=say("C4.5")).estimates[0]
     notes = tuple(say(note) for note in made.notes)
@@ -38,7 +39,7 @@ def estimate(say=pages.plain):
     return replace(made, method=say(made.method), learner=say("C4.5"), notes=notes)
 
 
-def calibration(say=pages.plain):
+def calibration(say=plain):
     """Predicted probabilities of one model."""
     return of_page(pages.correction, say).uncorrected
 
@@ -46,7 +47,7 @@ def calibration(say=pages.plain):
 #: By kind; a watched study is no record.
 KINDS = {
     **{
-        "-".join(filter(None, key)): (lambda say=pages.plain, b=build: of_page(b, say))
+        "-".join(filter(None, key)): (lambda say=plain, b=build: of_page(b, say))
         for key, build in pages.CATALOGUE.items()
         if key[0] != "watch"
     },
