@@ -66,7 +66,7 @@ def report(study: str, frame: pd.DataFrame) -> StudyReport:
         QUESTION,
         PAPER,
         tuple(checks),
-        (make_table_1(figures),),
+        make_table_1(figures),
         tuple(draw_pictures(figures)),
         tuple(_notes(figures, frame)),
     )
