@@ -33,8 +33,6 @@ alphas = [0.1, round(auto.alpha_, 2), 1.0]
 fig, axes = plt.subplots(1, 3, figsize=(7, 2.8), layout="constrained")
 paths = DifferentialPrioritization(16).path(X, y, alphas)
 for ax, alpha, fitted in zip(axes, alphas, paths, strict=True):
-    picture = np.zeros(64)
-    picture[names[fitted.order_[:16]]] = np.arange(16, 0, -1)
     ax.imshow(load_digits().data[:300].mean(axis=0).reshape(8, 8), cmap="Greys")
     rows, columns = np.divmod(names[fitted.order_[:16]], 8)
     ax.scatter(columns, rows, c=range(16), cmap="autumn", ec="k", lw=0.5)
