@@ -87,11 +87,11 @@ def same_set(k: int | None = None) -> Check:
     return check
 
 
-def same_elimination(*, judged: bool) -> Check:
+def same_elimination(at_least: float | None = None) -> Check:
     """What a backward search dropped, round by round.
 
     The contender's order may have gaps (-1) where it was not run; places are compared
-    where it was. Unless `judged`, the share of equal places is told only.
+    where it was. Without a threshold the share of equal places is told, not judged.
     """
 
     def check(ours: Result, theirs: Result) -> Agreement:
@@ -99,7 +99,10 @@ def same_elimination(*, judged: bool) -> Check:
         known = b >= 0
         equal, n_known = np.count_nonzero(a[known] == b[known]), np.count_nonzero(known)
         words = f"dropped in the same round: {equal} of {n_known}"
-        return Agreement(bool(equal == n_known) if judged else None, words)
+        words += _threshold(at_least, "{:.0%}")
+        return Agreement(
+            None if at_least is None else bool(equal >= at_least * n_known), words
+        )
 
     return check
 

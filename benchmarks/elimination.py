@@ -123,7 +123,7 @@ SVM_RFE = Case(
             "scikit-learn",
             sklearn_rfe(),
             prepare=with_path,
-            check=same_elimination(judged=False),
+            check=same_elimination(),
             differs="its solver stops at a tolerance of 0.001, so that features of "
             "nearly equal weight change places",
         ),
@@ -131,7 +131,7 @@ SVM_RFE = Case(
             "scikit-learn, solved",
             sklearn_rfe(TIGHT),
             prepare=with_path,
-            check=same_elimination(judged=True),
+            check=same_elimination(0.9),
         ),
     ),
     aims=(
@@ -139,5 +139,6 @@ SVM_RFE = Case(
         Faster(VERIDICAL, "scikit-learn, solved", 20),
     ),
     notes="scikit-learn: `RFE(SVC(kernel='linear'), step=1)`, at the tolerance it has "
-    f"by default and with {TIGHT:g}.",
+    f"by default and with {TIGHT:g}; in both it keeps products of cases in single "
+    "precision, which decides between weights that are nearly equal.",
 )

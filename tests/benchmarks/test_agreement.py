@@ -75,11 +75,13 @@ def test_same_set_ignores_order():
 
 
 def test_eliminations_are_compared_round_by_round_where_both_were_run():
-    check = agreement.same_elimination(judged=True)
+    check = agreement.same_elimination(0.6)
     assert judged(check, Result(ORDER), Result(np.array([-1, -1, -1, 0, 4])))
     swapped = Result(np.array([-1, -1, -1, 4, 0]))
     assert not judged(check, Result(ORDER), swapped)
-    told = agreement.same_elimination(judged=False)(Result(ORDER), swapped)
+    half = Result(np.array([-1, -1, 2, 0, 9]))  # two of three
+    assert judged(check, Result(ORDER), half)
+    told = agreement.same_elimination()(Result(ORDER), swapped)
     assert told == Agreement(None, "dropped in the same round: 0 of 2")
 
 
