@@ -163,7 +163,6 @@ class Climb:
         weight = redundancy.columns(s).weight
         if j in fragile:
             self._chosen.force[self.size - 1] = weight * column
-            self._chosen.sharp[self.size - 1, : weight.size] = weight * column
         for k in fragile:
             r = abs(float((weight * column) @ redundancy.alone(s, int(k))))
             state.similarity[k] += 1.0 if r > SAME else max(r, floor)
@@ -216,8 +215,14 @@ def climb_together(
 def _climb_in_one_set(
     climbs: Sequence[Climb], redundancy: Redundancy, goal: int, n_threads: int
 ) -> None:
-    """Climb, first where few comparisons do, then with a draft of the columns."""
-    jobs = [(one, redundancy, goal, _PATIENCE[one.tradeoff.kind]) for one in climbs]
+    """Climb, first where few comparisons do, then with a draft of the columns.
+
+    There is no draft where columns are fragile: it would be made of what is left of
+    them beside their outliers.
+    """
+    fragile = redundancy.fragile(climbs[0].train_set).size > 0
+    patience = {k: np.inf if fragile else v for k, v in _PATIENCE.items()}
+    jobs = [(one, redundancy, goal, patience[one.tradeoff.kind]) for one in climbs]
     run(Climb.climb, jobs, n_threads)
     slow = [climb for climb in climbs if climb.size < goal]
     if not slow:
