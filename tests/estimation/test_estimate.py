@@ -389,10 +389,11 @@ def test_632_plus_says_when_guessing_is_better():
     )
     outside = found.details["outside_by_case"]
     assert outside < 0.5
-    assert found.value == pytest.approx(0.632 * outside + 0.368 * 0.5)
-    assert found.details["if_cut_to_guessing"] == pytest.approx(0.5)
+    assert found.value == pytest.approx(0.5)
+    in_part = 0.632 * outside + 0.368 * 0.5
+    assert found.details["cut_in_part"] == pytest.approx(in_part)
     assert "worse than guessing" in found.notes[0]
-    assert found.notes[0].endswith("it would read 50.0 %.")
+    assert found.notes[0].endswith(f"would read {100 * in_part:.1f} %.")
 
 
 def test_a_class_missing_from_a_training_set_is_warned_of():

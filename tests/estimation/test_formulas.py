@@ -71,33 +71,36 @@ def test_corrected_t_needs_scores_that_vary(scores):
 
 @given(*[st.floats(0, 1)] * 3)
 def test_plus_lies_between_632_and_outside(apparent, outside, gamma):
-    """C14, whatever the three; equal to Err1' at R = 1 where nothing was cut."""
+    """C14, Err1 being cut to the error of guessing throughout."""
     plus = plus_error(apparent, outside, gamma)
-    half = 0.368 * apparent + 0.632 * outside
+    capped = min(outside, gamma)
+    half = 0.368 * apparent + 0.632 * capped
     assert 0 <= plus.overfitting_rate <= 1
-    low, high = sorted([half, outside])
+    low, high = sorted([half, capped])
     assert low - 1e-12 <= plus.error <= high + 1e-12
     if plus.overfitting_rate == 0:
         assert plus.error == pytest.approx(half, abs=1e-12)
-    weight = 0.632 / (1 - 0.368 * plus.overfitting_rate)
-    assert plus.weight == pytest.approx(weight, abs=1e-12)
-    capped = min(outside, gamma)
-    within = (1 - weight) * apparent + weight * capped
-    assert plus.if_cut == pytest.approx(within, abs=1e-12)
     if plus.overfitting_rate == 1:
-        assert plus.if_cut == pytest.approx(capped, abs=1e-12)
-        more = 0.632 * (outside - capped)  # nothing where nothing was cut
-        assert plus.error == pytest.approx(capped + more, abs=1e-12)
+        assert plus.error == pytest.approx(capped, abs=1e-12)
+
+
+@given(*[st.floats(0, 1)] * 3)
+def test_plus_cut_in_part_lies_between_the_uncut(apparent, outside, gamma):
+    plus = plus_error(apparent, outside, gamma)
+    half = 0.368 * apparent + 0.632 * outside
+    low, high = sorted([half, outside])
+    assert low - 1e-12 <= plus.cut_in_part <= high + 1e-12
+    assert plus.cut_in_part >= plus.error - 1e-12
     if outside <= gamma:
-        assert plus.error == pytest.approx(plus.if_cut, abs=1e-12)
+        assert plus.cut_in_part == pytest.approx(plus.error, abs=1e-12)
 
 
 def test_plus_at_its_ends():
     assert plus_error(0.2, 0.2, 0.5).error == pytest.approx(0.2, abs=1e-12)
     assert plus_error(0.0, 0.5, 0.5).error == pytest.approx(0.5, abs=1e-12)
     worse = plus_error(0.0, 0.7, 0.5)
-    assert worse.error == pytest.approx(0.632 * 0.7 + 0.368 * 0.5, abs=1e-12)
-    assert worse.if_cut == pytest.approx(0.5, abs=1e-12)
+    assert worse.error == pytest.approx(0.5, abs=1e-12)
+    assert worse.cut_in_part == pytest.approx(0.632 * 0.7 + 0.368 * 0.5, abs=1e-12)
     assert plus_error(0.1, 0.3, 0.05).overfitting_rate == 0
 
 

@@ -46,12 +46,10 @@ def bootstrap(model, X, y, splits):
     rate = 0.0
     if capped > apparent and gamma > apparent:
         rate = (capped - apparent) / (gamma - apparent)
-    # Efron and Tibshirani's equation (32), as printed.
-    plus = 0.368 * apparent + 0.632 * err1
-    plus += (capped - apparent) * 0.368 * 0.632 * rate / (1 - 0.368 * rate)
+    weight = 0.632 / (1 - 0.368 * rate)
     return {
         "632": np.mean([0.632 * e + 0.368 * (1 - apparent) for e in outside]),
-        "632+": 1 - plus,
+        "632+": 1 - ((1 - weight) * apparent + weight * capped),
         "err1": err1,
         "gamma": gamma,
         "rate": rate,

@@ -117,14 +117,15 @@ def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) ->
 class Plus:
     """The parts of .632+ in error terms.
 
-    `if_cut` is what the error would be, had Err1 been cut to γ throughout.
+    `cut_in_part` is what the error would be, had Err1 been cut to γ only in what .632+
+    adds to .632.
     """
 
     error: float
     weight: float
     overfitting_rate: float
     capped: bool
-    if_cut: float
+    cut_in_part: float
 
 
 def plus_error(resubstitution: float, outside: float, no_information: float) -> Plus:
@@ -142,10 +143,9 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     Returns
     -------
     Plus
-        The error by the rule of equations (31) and (32) of Efron and Tibshirani
-        (1997), that of their simulations: what .632+ adds to .632 is computed with an
-        Err1 of at most γ, but .632 itself is not. Where Err1 is below γ that is
-        ``(1 - ŵ) err + ŵ Err1``.
+        The error ``(1 - ŵ) err + ŵ Err1'``. Implementations differ where Err1 is worse
+        than guessing: ours takes Err1' throughout, others only in what .632+ adds to
+        .632; where Err1 is below γ the two agree.
 
     Examples
     --------
@@ -161,9 +161,9 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
         rate = (capped - resubstitution) / (no_information - resubstitution)
     weight = OUTSIDE / (1 - (1 - OUTSIDE) * rate)
     plain = (1 - OUTSIDE) * resubstitution + OUTSIDE * outside
-    error = plain + (weight - OUTSIDE) * (capped - resubstitution)
-    if_cut = (1 - weight) * resubstitution + weight * capped
-    return Plus(error, weight, rate, outside > no_information, if_cut)
+    cut_in_part = plain + (weight - OUTSIDE) * (capped - resubstitution)
+    error = (1 - weight) * resubstitution + weight * capped
+    return Plus(error, weight, rate, outside > no_information, cut_in_part)
 
 
 def terms(outside: NDArray[Any], resubstitution: float, weight: float) -> FloatArray:

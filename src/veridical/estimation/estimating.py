@@ -280,7 +280,7 @@ def _by_bootstrap(
         }
         if method.plus:
             weight = parts.weight
-            details["if_cut_to_guessing"] = 1 - parts.if_cut
+            details["cut_in_part"] = 1 - parts.cut_in_part
     scores = terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
     if parts is not None and method.plus:

@@ -192,9 +192,8 @@ def on_bootstrap(
     if plus is not None and is_plus and plus.capped:
         notes.append(
             "Outside its samples the learner does worse than guessing by class shares "
-            "would, so that what .632+ adds to the error of .632 was computed as for "
-            f"guessing. Cut to that of guessing, it would read "
-            f"{percent(1 - plus.if_cut)}."
+            "would; the error was cut to that of guessing. Cut only in what .632+ adds "
+            f"to .632, the estimate would read {percent(1 - plus.cut_in_part)}."
         )
     if n_redrawn:
         notes.append(
