@@ -51,6 +51,8 @@ _ROUNDS, _FEW_ROUNDS = 25, 10
 _GOOD_GAP = 1e-8
 #: An answer with a larger gap is no answer.
 _POOR_GAP = 1e-6
+#: So near the states are known, and pivoting finds the last digits.
+_NEAR = 1e-7
 #: One with a larger gap is worth a correction.
 _FINE_GAP = 1e-10
 
@@ -153,6 +155,7 @@ class _Effort:
             c,
             self.gamma,
             bias=privileged.bias,
+            good=_NEAR if privileged.regular else _FINE_GAP,
         )
         if inner.infeasible:
             raise InfeasibleError

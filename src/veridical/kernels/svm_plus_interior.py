@@ -129,10 +129,12 @@ def solve_interior(
     gamma: float,
     *,
     bias: bool,
+    good: float = _GOOD,
 ) -> Interior:
     """Minimise ½|w|² + γ/2 |w*|² + Σ cᵢξᵢ with margins at least 1 − ξ and ξ ≥ 0.
 
-    Every step costs one Cholesky decomposition of as many rows as there are weights.
+    Every step costs one Cholesky decomposition of as many rows as there are weights. A
+    point further off than `good` is looked for again.
     """
     n, rank = Z.shape
     size, size_star = _size(Z), _size(Z_star)
@@ -149,7 +151,7 @@ def solve_interior(
         curve[-1] = 0.0
     price = np.concatenate([np.zeros(k), F.T @ c])
     limit = np.concatenate([np.ones(n), np.zeros(n)])
-    point, total, steps = _attempt(_Hinge(E, F, curve, price, limit), c, bias)
+    point, total, steps = _attempt(_Hinge(E, F, curve, price, limit), c, bias, good)
     x, s, z = point.x, point.s, point.z * (total / size)
     return Interior(
         w=x[:rank] / np.sqrt(size),
@@ -165,7 +167,9 @@ def solve_interior(
     )
 
 
-def _attempt(program: _Hinge, c: FloatArray, bias: bool) -> tuple[Point, float, int]:
+def _attempt(
+    program: _Hinge, c: FloatArray, bias: bool, good: float
+) -> tuple[Point, float, int]:
     """Guess the size of the optimum; where the guess was poor, take what was found."""
     n, steps = len(c), 0
     total = float(c.sum())  # what slack 1 costs for all: no optimum with b* is dearer
@@ -193,7 +197,7 @@ def _attempt(program: _Hinge, c: FloatArray, bias: bool) -> tuple[Point, float, 
         if best is None or point.off < best[0].off:
             best = (point, total)
         value = 0.5 * point.x @ (scaled.curve * point.x) + scaled.price @ point.x
-        if point.off <= _GOOD or not np.isfinite(value) or value <= 0.0:
+        if point.off <= good or not np.isfinite(value) or value <= 0.0:
             break
         total *= float(value)
     return *best, steps
