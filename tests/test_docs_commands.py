@@ -30,6 +30,7 @@ NOT_RUN = {
     "study export": "needs the store of a study",
     "study watch": "serves until it is stopped",
     "data fetch": "needs a network",
+    "compare openml:": "needs a network",
 }
 
 

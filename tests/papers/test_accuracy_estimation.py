@@ -599,7 +599,8 @@ def test_the_page_says_what_was_found():
         "Of 39 findings of the paper, 2 are reproduced, 0 are not, 37 are open.",
         "The paper's findings",
         "Vehicle",
-        "Table 1: the data and the true accuracies",
+        "Table 1: the true accuracies",
+        "Table 1: the data",
         "Method and provenance",
     ]
     assert "−6.0 (−6.4 to −5.6) points, 50 runs" in found.text
