@@ -143,6 +143,30 @@ def test_sums_over_many_sets_are_those_of_each(y):
         np.testing.assert_allclose(scores, alone, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [
+        *((np.float64, size) for size in (1e2, 1e6, 1e20, 1e100, 1e307, 1.7e308)),
+        *((np.float32, size) for size in (1e2, 1e6, 1e20, 3e38)),
+    ],
+)
+def test_sets_without_an_outlier_share_none_of_its_rounding_error(dtype, size):
+    """Most sets hold row 7, so that its pairs are among those added up once for all."""
+    table = X.astype(dtype)
+    table[7, [0, 3]] = size
+    table[8, 3] = -table[7, 3] / 1e3
+    data = Labelled(table, np.zeros(7, dtype=bool), Y, 3)
+    rows = [np.delete(np.arange(60), i) for i in range(20)]
+    rows += [np.delete(np.arange(60), [7, 8]), np.arange(10, 60)]
+    relevance = ReliefRelevance(3)
+    many = relevance.scores(data, TrainSets.from_indices(rows, 60), 2)
+    for s in (7, 8, 20, 21):
+        part = Labelled(table[rows[s]], data.nominal, Y[rows[s]], 3)
+        every = TrainSets.all_rows(rows[s].size)
+        alone = relevance.scores(part, every, 1)[0]
+        np.testing.assert_allclose(many[s], alone, rtol=0, atol=1e-13)
+
+
 def test_a_range_too_large_for_a_double_tells_nothing():
     table = X.copy()
     table[:, 2] = np.where(np.arange(60) % 2, 1.7e308, -1.7e308)

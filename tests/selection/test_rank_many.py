@@ -61,6 +61,17 @@ def test_a_left_out_outlier_leaves_no_trace(row, size):
 
 
 @each()
+def test_one_left_out_at_a_time_and_one_of_them_an_outlier(row):
+    """What most sets share holds the outlier; the set without it must not notice."""
+    left = [1, 2, 1, 0, 3, 0, 1, 2, 2, 0, 4, 3, 4, 0, 3, 1, 2, 4, 1, 3, 0]
+    right = [2, 4, 0, 1, 0, 5, 1, 1e20, 0, 1, 0, 1, 3, 0, 1, 0, 0, 1, 2, 0, 2]
+    y = np.array([0, 3, 2, 0, 1, 3, 3, 3, 0, 3, 1, 1, 2, 2, 3, 0, 1, 1, 0, 3, 1])
+    X = np.column_stack([np.array(left) / 4, right])
+    problem = Problem(X, np.zeros(2, dtype=bool), y)
+    assert_same_orders(row, problem, [np.delete(np.arange(21), i) for i in range(21)])
+
+
+@each()
 def test_a_class_may_be_absent_and_rows_may_be_counted_from_the_end(row):
     rng = np.random.default_rng(6)
     y = np.arange(24) % 4

@@ -33,6 +33,7 @@ from veridical.kernels.trainsets import TrainSets
 
 SLICES = 10  # parts in which the distances are taken, for those who watch
 BATCH = 16  # training sets whose neighbour pairs are summed in one pass over X
+NARROW = 16  # a set whose range is so many times smaller shares no sums of a column
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class _Scales:
         """How much more a difference counts here; 0 where no two cases differ."""
         more = self.inverse[columns] - other.inverse[columns]
         return np.where(self.inverse[columns] > 0, more, 0.0)
+
+    def narrower(self, other: _Scales, columns: IntArray) -> IntArray:
+        """Find those columns whose range is far smaller here: an outlier is missing."""
+        return np.flatnonzero(self.inverse[columns] > NARROW * other.inverse[columns])
 
     def centre(self, mean: FloatArray, columns: IntArray) -> FloatArray:
         """Values in the middle of these columns: near `mean`, within the range."""
@@ -290,6 +295,8 @@ class _Relief:
             sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
             result[batch.start : batch.stop, self.plain] = sums
         for s, each in zip(batch, pairs, strict=True):
+            if len(batch) > 1:
+                self._sum_narrower(s, each, result[s])
             scales = self.scales[s]
             # Where no two cases differ there is no range, and nothing to divide by it.
             with np.errstate(invalid="ignore"):
@@ -299,6 +306,18 @@ class _Relief:
                     self.X_mixed, self.rows, *scales.take(self.mixed), each
                 )
             result[s] = scaled / self.queries[s].sum()
+
+    def _sum_narrower(self, s: int, pairs: Pairs, sums: FloatArray) -> None:
+        """Add up anew, for this set alone, the columns whose outliers it leaves out.
+
+        What sets share holds pairs with the outliers. A set takes them away again, but
+        not their rounding error, which may be larger than all differences in the set.
+        """
+        columns = self.scales[s].narrower(self.scales[-1], self.plain)
+        if columns.size:
+            X = np.take(self.X_plain, columns, axis=1)
+            alone = sum_numeric(X, self.rows, [pairs], self.n_threads)
+            sums[self.plain[columns]] = alone[0]
 
 
 def _writeable(values: NDArray[np.floating]) -> NDArray[np.floating]:
