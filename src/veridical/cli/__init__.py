@@ -11,7 +11,16 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli import audit, compare, data, estimate, schema, select, study
+from veridical.cli import (
+    audit,
+    compare,
+    data,
+    estimate,
+    interrupts,
+    schema,
+    select,
+    study,
+)
 from veridical.cli.commands import TakesLists, Verb
 from veridical.cli.failures import Verbs
 from veridical.cli.options import examples
@@ -95,4 +104,10 @@ def main() -> None:
         # A terminal that lacks a sign shows a question mark; it is no reason to stop.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    app()
+    with interrupts.handled():
+        try:
+            app()
+        except SystemExit as ended:
+            if ended.code == interrupts.STATUS:
+                interrupts.end()
+            raise

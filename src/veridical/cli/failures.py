@@ -20,7 +20,7 @@ from typing import Any
 
 import typer
 
-from veridical.cli import console
+from veridical.cli import console, interrupts
 from veridical.cli.commands import Group
 
 DEBUG = "VERIDICAL_DEBUG"
@@ -38,14 +38,17 @@ class Verbs(Group):
         console.be(quiet=False)
         with _plain_warnings():
             try:
-                return super().invoke(ctx)
+                with interrupts.working():
+                    return super().invoke(ctx)
             except KeyboardInterrupt:
-                typer.echo("Stopped. Nothing was written.", err=True)
-                raise typer.Exit(130) from None
+                typer.echo(interrupts.WORDS, err=True)
+                raise typer.Exit(interrupts.STATUS) from None
             except Exception as error:
-                if _was_interrupted(error):
-                    typer.echo("Stopped. Nothing was written.", err=True)
-                    raise typer.Exit(130) from None
+                if getattr(error, "exit_code", None) in (0, interrupts.STATUS):
+                    raise  # all is said
+                if interrupts.was_told() or _was_interrupted(error):
+                    typer.echo(interrupts.WORDS, err=True)
+                    raise typer.Exit(interrupts.STATUS) from None
                 if _is_about_usage(error) or os.environ.get(DEBUG):
                     raise
                 raise typer.Exit(_report(error)) from None

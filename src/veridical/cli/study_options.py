@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import names, options
+from veridical.cli import interrupts, names, options
 from veridical.cli.commands import WORK
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
     from veridical.experiments import Study
     from veridical.experiments.executors import Executor
+
+
+_STOPPED_AT_ONCE = "Stopped at once; what was saved before is intact."
 
 
 def work(metavar: str, help: str) -> Any:
@@ -154,10 +157,11 @@ def told() -> Iterator[None]:
     from veridical.experiments import StoreError, WorkerError
 
     try:
-        yield
+        with interrupts.saying(_STOPPED_AT_ONCE):
+            yield
     except (StoreError, WorkerError) as error:
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:  # a second Ctrl-C: no time to finish anything
-        typer.echo("Stopped at once; what was saved before is intact.", err=True)
-        raise typer.Exit(130) from None
+        typer.echo(_STOPPED_AT_ONCE, err=True)
+        raise typer.Exit(interrupts.STATUS) from None
