@@ -35,7 +35,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 test-all: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=explore
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .

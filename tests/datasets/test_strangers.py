@@ -90,7 +90,7 @@ STRANGERS = [
     ("data.csv", b"%PDF-1.7 ...", "PDF"),
     ("data.csv", b"\n<!DOCTYPE html><html>Log in</html>", "web page"),
     ("data.csv", b'[{"m": 1, "k": "a"}]', "JSON"),
-    ("data.csv.gz", gzip.compress(b'{"m": [1], "k": ["a"]}'), "JSON"),
+    ("data.csv.gz", gzip.compress(b'{"m": [1], "k": ["a"]}', mtime=0), "JSON"),
 ]
 
 
