@@ -195,6 +195,10 @@ def test_bad_input_is_named():
         LUFe(SelectFpr(alpha=0.0)).fit(X, y)
     with pytest.raises(InputError, match="Cs="):
         LUFeCV(Cs=[0, 1]).fit(X, y)
+    with pytest.raises(InputError, match=r"gammas=1.0 must be a list"):
+        LUFeCV(gammas=1.0).fit(X, y)
+    with pytest.raises(InputError, match="no folds"):
+        LUFeCV(cv=[]).fit(X, y)
     with pytest.raises(InputError, match="lacks one of the classes"):
         LUFeCV(cv=[(np.arange(0, 60, 2), np.arange(1, 60, 2))]).fit(X, y)
     noise = np.random.default_rng(0).normal(size=(60, 60))

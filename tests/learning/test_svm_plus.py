@@ -9,6 +9,7 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
@@ -328,3 +329,84 @@ def test_bad_input_is_named():
     overlap, _, _ = problem(9, p=2, shift=0.0)
     with pytest.raises(InputError, match="privileged_bias=True"):
         SVMPlus(privileged_bias=False).fit(overlap, y, X_privileged=Z - Z.mean(axis=0))
+
+
+# -- kernels and cases as they are given ----------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_a_case_without_weight_is_as_good_as_absent(kernel):
+    """Also for the default width, and the multipliers keep their places."""
+    X, Z, y = problem(3, n=30)
+    weight = np.where(np.arange(30) % 5 == 2, 0.0, 1.0)
+    kept = np.flatnonzero(weight)
+    machine = SVMPlus(kernel=kernel, privileged_kernel=kernel)
+    if kernel == "precomputed":
+        tables = X @ X.T, Z @ Z.T
+        inside = np.ix_(kept, kept)
+        fewer = tables[0][inside], tables[1][inside]
+        seen = tables[0], tables[0][:, kept]
+    else:
+        tables, fewer, seen = (X, Z), (X[kept], Z[kept]), (X, X)
+    whole = clone(machine).fit(tables[0], y, tables[1], sample_weight=weight)
+    part = clone(machine).fit(fewer[0], y[kept], fewer[1])
+    np.testing.assert_allclose(
+        whole.decision_function(seen[0]), part.decision_function(seen[1]), atol=1e-9
+    )
+    assert whole.dual_coef_.shape == (1, 30)
+    np.testing.assert_allclose(whole.dual_coef_[:, kept], part.dual_coef_, atol=1e-9)
+    assert not whole.dual_coef_[0, weight == 0].any()
+
+
+def test_a_sparse_gram_matrix_is_a_gram_matrix():
+    X, Z, y = problem(4, n=30)
+    both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
+    K, K_star = X @ X.T, Z @ Z.T
+    dense = SVMPlus(**both).fit(K, y, K_star)
+    thin = SVMPlus(**both).fit(sparse.csr_matrix(K), y, sparse.csr_matrix(K_star))
+    np.testing.assert_allclose(
+        thin.decision_function(sparse.csr_matrix(K)), dense.decision_function(K)
+    )
+
+
+def test_a_matrix_that_no_features_have_is_refused():
+    X, Z, y = problem(5, n=30)
+    both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
+    K, K_star = X @ X.T, Z @ Z.T
+    uneven = K.copy()
+    uneven[3, 7] += 1.0
+    with pytest.raises(InputError, match=r"kernel='precomputed'.*not symmetric.*3 and"):
+        SVMPlus(**both).fit(uneven, y, K_star)
+    with pytest.raises(InputError, match=r"privileged_kernel=.*semi-definite"):
+        SVMPlus(**both).fit(K, y, -K_star)
+    with pytest.raises(InputError, match=r"kernel=.*semi-definite"):
+        SVMPlus(**both).fit(K - 5 * np.eye(30), y, K_star)
+    # single precision is neither exactly symmetric nor exactly semi-definite
+    rough = [t.astype(np.float32) @ t.astype(np.float32).T for t in (X, Z)]
+    assert SVMPlus(**both).fit(rough[0], y, rough[1]).dual_gap_ < 1e-6
+
+
+def test_a_second_fit_forgets_what_only_the_first_had():
+    X, Z, y = problem(6, n=30)
+    machine = SVMPlus().fit(X, y, Z)
+    machine.set_params(kernel="rbf", privileged_kernel="rbf").fit(X, y, Z)
+    assert not hasattr(machine, "coef_")
+    assert not hasattr(machine, "privileged_coef_")
+    machine.set_params(kernel="linear", privileged_kernel="linear", solver="descent")
+    machine.fit(X, y, Z)
+    assert not hasattr(machine, "dual_coef_")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tol": -1.0}, "tol=-1.0 must be"),
+        ({"tol": "small"}, "tol='small' must be"),
+        ({"max_iter": 0}, "max_iter=0 must be"),
+        ({"max_iter": 1.5}, "max_iter=1.5 must be"),
+    ],
+)
+def test_stopping_rules_that_mean_nothing_are_refused(wrong, message):
+    X, Z, y = problem(6, n=30)
+    with pytest.raises(InputError, match=message):
+        SVMPlus(**wrong).fit(X, y, Z)

@@ -18,6 +18,11 @@ from veridical.kernels.codes import count_seen, seen_by_column, seen_by_row
 _SMALL = 256
 #: Kinds of numbers that the count is compiled for; others are read as floats.
 _READ_AS_IS = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
+#: What to do about text where nominal columns are welcome.
+_NOMINAL = (
+    "name the column in categorical_features, give it a category dtype, or mend the "
+    "value."
+)
 
 
 def code_column(
@@ -139,7 +144,9 @@ def code_small_integers(
     return values, rest
 
 
-def read_numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
+def read_numbers(
+    column: NDArray[Any], label: str, *, cure: str = _NOMINAL
+) -> NDArray[Any]:
     """Read a column as floats; the error shows the first value that is no number."""
     kind = column.dtype.kind
     if kind in "fiub":
@@ -156,8 +163,7 @@ def read_numbers(column: NDArray[Any], label: str) -> NDArray[Any]:
     except (TypeError, ValueError):
         value = next(v for v in column[~missing] if not _is_number(v))
         raise InputError(
-            f"{label} holds {show(value)}, which is not a number; name the column in "
-            "categorical_features, give it a category dtype, or mend the value."
+            f"{label} holds {show(value)}, which is not a number; {cure}"
         ) from None
     return result
 

@@ -124,7 +124,7 @@ def encode(
     if isinstance(X, np.ndarray):  # narwhals would look long before it lets it pass
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
     if isinstance(X, pd.DataFrame):
-        _refuse_repeated(X.columns)
+        refuse_repeated(X.columns, name)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _encode_frame(frame, categorical_features, categories, name)
@@ -315,9 +315,11 @@ def _refuse_infinite(values: NDArray[Any], label: Callable[[Any], str]) -> None:
             )
 
 
-def _refuse_repeated(names: pd.Index) -> None:
+def refuse_repeated(names: pd.Index, table: str) -> None:
+    """Refuse columns that a name cannot tell apart."""
     if not names.is_unique:
         repeated = names[names.duplicated()].unique()
         raise InputError(
-            f"X has more than one column named {listed(repeated)}; rename all but one."
+            f"{table} has more than one column named {listed(repeated)}; rename all "
+            "but one."
         )

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets.wording import show
 from veridical.learning.bias_corrected_alpha import Grid, normalized
 from veridical.learning.log_probabilities import ByLogProbability
 
@@ -61,8 +62,8 @@ class Corrected(ByLogProbability):
         sizes = np.bincount(codes).astype(np.intp)
         if sizes.size < 2:
             raise InputError(
-                f"y holds one class only ({self.classes_[0]!r}); a classifier needs at "
-                "least two classes to tell apart."
+                f"y holds one class only ({show(self.classes_[0])}); a classifier "
+                "needs at least two classes to tell apart."
             )
         return codes, sizes
 

@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray
-from veridical.learning.bias_corrected_columns import median_cuts, refuse_unknown
+from veridical.learning.bias_corrected_columns import median_cuts
+from veridical.learning.numeric import read_numeric
 
 
 class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -56,10 +57,7 @@ class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         MedianBinarizer
             The fitted transformer itself.
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
-        refuse_unknown(
-            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
-        )
+        X = read_numeric(self, X)
         self.cuts_ = median_cuts(X)
         return self
 
@@ -77,10 +75,5 @@ class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             1 where a value is above its cut, else 0.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=False
-        )
-        refuse_unknown(
-            X, np.arange(X.shape[1]), getattr(self, "feature_names_in_", None)
-        )
+        X = read_numeric(self, X, reset=False)
         return (self.cuts_ < X).astype(np.float64)

@@ -7,9 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.normal_classes import (
@@ -21,12 +18,9 @@ from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import (
-    check_threshold,
-    how_many,
-    refuse_unknown,
-)
+from veridical.learning.bias_corrected_columns import check_threshold, how_many
 from veridical.learning.bias_corrected_normal import low_normal
+from veridical.learning.numeric import read_numeric, read_numeric_training
 
 #: Features may be far more telling than binary ones: r = 1/α up to this.
 _LARGEST_RATIO = 1e3
@@ -195,17 +189,7 @@ class BiasCorrectedGaussianNB(Corrected):
         """
         prior = Prior.checked(self.prior)
         df, squares = self._check_parameters()
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            ensure_min_samples=2,
-            ensure_all_finite=False,  # refused below, by column and row
-        )
-        self._refuse_holes(X)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        X, y = read_numeric_training(self, X, y, min_samples=2)
         codes, sizes = self._number_classes(y)
         if len(y) <= sizes.size:
             raise InputError(
@@ -271,17 +255,10 @@ class BiasCorrectedGaussianNB(Corrected):
         adjustment = normals.log_adjustment(grid.alphas)
         self._conclude(grid, evidence, adjustment, sizes, float(self.class_prior))
 
-    def _refuse_holes(self, X: FloatArray) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        refuse_unknown(X, np.arange(X.shape[1]), names)
-
     # -- predicting ------------------------------------------------------------------
 
     def _values_of(self, X: Any) -> FloatArray:
-        X = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=False
-        )
-        self._refuse_holes(X)
+        X = read_numeric(self, X, reset=False)
         return (X[:, self._used] - self._centre) / self._scale
 
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets.wording import show
 from veridical.kernels.dagsvm import predict_nested, solve_pair, sort_by_class, walk
+from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
@@ -222,7 +223,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
             )
         reader = type(self)(**self.get_params())
         values, codes = reader._read(X, y)
-        test = validate_data(reader, X_test, dtype=np.float64, reset=False)
+        test = read_numeric(reader, X_test, reset=False)
         wanted = _check_sizes(sizes, values.shape[1])
         centre, scale = self._find_scale(values)
         found = predict_nested(
@@ -254,13 +255,12 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
             raise InputError(f"gamma={self.gamma!r} must be positive.")
 
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, IntArray]:
-        values, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
+        values, y = read_numeric_training(self, X, y, min_samples=2)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(
-                f"y holds one class only ({self.classes_[0]!r}); there is nothing to "
-                "tell apart. Give cases of at least two classes."
+                f"y holds one class only ({show(self.classes_[0])}); there is nothing "
+                "to tell apart. Give cases of at least two classes."
             )
         return values, codes.astype(np.intp)
 
@@ -294,7 +294,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
 
     def _products_with(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=np.float64, reset=False)
+        values = read_numeric(self, X, reset=False)
         return self._products((values - self._centre) / self._scale, self._train)
 
 

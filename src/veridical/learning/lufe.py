@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -20,10 +18,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets.wording import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
+from veridical.learning.numeric import (
+    is_frame,
+    read_numeric_training,
+    read_part,
+    refuse_repeated_names,
+)
 from veridical.learning.svm_plus_checks import (
     check_parameters,
     choose,
@@ -168,9 +172,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Check the data, fit the selector, split the columns."""
         check_fraction(self.unselected_fraction)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
+        X, y = read_numeric_training(self, X, y, accept_sparse=True)
         weights = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
@@ -289,27 +291,33 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return choose(self.classes_, scores)
 
     def _read_selected(self, X: Any) -> Any:
+        """Take the selected columns, and look at these alone."""
         names = getattr(self, "feature_names_in_", None)
         selected = np.flatnonzero(self.support_)
-        wanted, columns = [], None
-        if names is not None and nw.dependencies.is_into_dataframe(X):
-            frame = nw.from_native(X, eager_only=True)
-            wanted, columns = [str(name) for name in names[selected]], frame.columns
-            if set(wanted) == set(columns) and len(wanted) < len(names):
-                part = frame.select(wanted).to_numpy()
-                return check_array(part, dtype=np.float64, input_name="X")
+        if is_frame(X):
+            return read_part(self, self._select_from_frame(X, names, selected), None)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False,
+            reset=False,
+        )  # fmt: skip
+        told = selected if names is None else names[selected]
+        return read_part(self, X[:, selected], told)
+
+    def _select_from_frame(self, X: Any, names: Any, selected: IntArray) -> Any:
+        refuse_repeated_names(X)
+        frame = nw.from_native(X, eager_only=True)
+        if names is not None:
+            wanted = [str(name) for name in names[selected]]
+            if set(wanted) == set(frame.columns) and len(wanted) < len(names):
+                return frame.select(wanted).to_native()
         try:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False,
-                reset=False,
-            )  # fmt: skip
+            validate_data(self, X, skip_check_array=True, reset=False)
         except ValueError as problem:
-            if columns is None:
+            if names is None:
                 raise
-            raise InputError(f"{problem}{_say_needed(wanted, columns)}") from None
-        return check_array(
-            X[:, selected], accept_sparse="csr", dtype=np.float64, input_name="X"
-        )
+            told = _say_needed(wanted, frame.columns)
+            raise InputError(f"{problem}{told}") from None
+        return frame[:, selected.tolist()].to_native()
 
     def deploy(self) -> LinearSVC:
         """Give a plain scikit-learn model of the selected columns alone.

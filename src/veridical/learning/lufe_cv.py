@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from threadpoolctl import threadpool_limits
 
 from veridical._records import FloatArray, InputError
+from veridical.datasets.wording import show
 from veridical.kernels.svm_plain import solve_plain
 from veridical.kernels.svm_plus_cases import Cases
 from veridical.kernels.svm_plus_grid import score_grid
@@ -159,6 +160,8 @@ class LUFeCV(LUFe):
     ) -> FloatArray:
         splitter = check_cv(self.cv, training.y, classifier=True)
         folds = list(splitter.split(training.X, training.y))
+        if not folds:
+            raise InputError(f"cv={show(self.cv)} has no folds; give at least one.")
         scores = np.empty((len(gammas), len(Cs), len(folds)))
 
         def work(number: int) -> None:
@@ -175,9 +178,12 @@ class LUFeCV(LUFe):
 
 
 def _values(given: Sequence[float] | None, name: str) -> list[float]:
-    values = list(GRID if given is None else given)
+    try:
+        values = list(GRID if given is None else given)
+    except TypeError:
+        values = []
     if not values or not all(_is_price(v) for v in values):
-        raise InputError(f"{name}={given!r} must be positive numbers, at least one.")
+        raise InputError(f"{name}={given!r} must be a list of positive numbers.")
     return [float(v) for v in values]
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets.encoding import refuse_repeated
 
 #: Labels below this number are counted rather than sorted.
 _FEW = 1 << 12
@@ -26,6 +27,8 @@ _FEW = 1 << 12
 def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
     """Check names and shape; leave the columns of a frame and nominal ones as are."""
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
+        if isinstance(X, pd.DataFrame):
+            refuse_repeated(X.columns, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2
@@ -84,7 +87,7 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None; pass the class labels."
         )
-    y = _read_labels(y)
+    y = read_labels(y)
     check_consistent_length(X, y)
     if sample_weight is None:
         return X, y, np.ones(len(y))
@@ -97,7 +100,7 @@ def read_training(
     return X, y, weights
 
 
-def _read_labels(y: Any) -> NDArray[Any]:
+def read_labels(y: Any) -> NDArray[Any]:
     """Check that y is a list of classes, none of them missing."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuUS":
         return y  # such are classes; others have to be looked at

@@ -8,27 +8,30 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from veridical._records import FloatArray, InputError
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.kernels.svm_plus_cases import InfeasibleError
+from veridical.learning.numeric import (
+    read_numeric,
+    read_numeric_beside,
+    read_numeric_training,
+)
 from veridical.learning.svm_plus_checks import (
     INFEASIBLE,
     check_parameters,
     choose,
+    has_poor_gap,
     refuse_one_class,
     warn_of_gap,
     warn_of_sweeps,
 )
 from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
 from veridical.learning.svm_plus_solve import Answer, Task, solve_without
+
+#: What depends on kernels and solver.
+_OPTIONAL = ("coef_", "privileged_coef_", "dual_coef_", "objective_", "_fitted_rows")
 
 
 class SVMPlus(ClassifierMixin, BaseEstimator):
@@ -87,7 +90,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     privileged_intercept_ : array of shape (n_problems,)
         Constants b* of the slacks.
     dual_coef_ : array of shape (n_problems, n_samples)
-        ``αᵢ yᵢ``; with the exact solver only.
+        ``αᵢ yᵢ``, 0 where a case has no weight; with the exact solver only.
     objective_ : array of shape (n_problems,)
         Dual objective, a lower bound of the primal one; with the exact solver only.
     dual_gap_ : float
@@ -219,53 +222,60 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             The fitted classifier itself.
         """
         check_parameters(self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
+        X, y = read_numeric_training(self, X, y, accept_sparse=True)
         weights = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        star = _read_privileged(X_privileged, y)
+        star = None
+        if X_privileged is not None:
+            star = read_numeric_beside(self, X_privileged, y, "X_privileged")
         kept = np.flatnonzero(weights)
         self.classes_ = np.unique(y[kept])
         refuse_one_class(self, self.classes_)
-        make = GramMaker.settle(self.kernel, self.kernel_params, X, "kernel")
-        make_star: Any = None
-        if star is not None:
-            make_star = GramMaker.settle(
-                self.privileged_kernel,
-                self.privileged_kernel_params,
-                star,
-                "privileged_kernel",
-            )
-        if kept.size < len(y):  # a case without weight is as good as absent
-            X, star = _rows(make, X, kept), _rows(make_star, star, kept)
-        self._make = make
+        make, X = self._settle("kernel", X, kept)
+        make_star, star = self._settle("privileged_kernel", star, kept)
+        self._make, self._kept = make, kept
+        for name in _OPTIONAL:  # an earlier fit may have been of another kind
+            self.__dict__.pop(name, None)
         problems = signs(y[kept], self.classes_)
         c = float(self.C) * weights[kept]
         if star is None:
             self._fit_plain(X, problems, c)
         else:
-            self._fit_privileged(self._task(X, star, make_star, c), X, problems)
-        if self.kernel == "precomputed" and kept.size < len(y):
+            task = self._task(X, star, make_star, c)
+            self._fit_privileged(task, make_star, X, problems)
+        if kept.size < len(y) and hasattr(self, "dual_coef_"):
             whole = np.zeros((len(problems), len(y)))
             whole[:, kept] = self.dual_coef_
             self.dual_coef_ = whole
         return self
 
+    def _settle(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
+        """Check a kernel, and leave out the cases without weight before its width."""
+        if X is None:
+            return None, None
+        kernel, parameters = getattr(self, name), getattr(self, f"{name}_params")
+        make = GramMaker.settle(kernel, parameters, X, name)
+        if kept.size == X.shape[0]:
+            return make, X
+        X = X[kept][:, kept] if kernel == "precomputed" else X[kept]
+        return GramMaker.settle(kernel, parameters, X, name), X
+
     def _task(self, X: Any, star: Any, make_star: GramMaker, c: FloatArray) -> Task:
         return Task(
             X if self._make.linear else None,
             star if make_star.linear else None,
-            lambda: self._make(X, X),
-            lambda: make_star(star, star),
+            lambda: self._make.gram(X),
+            lambda: make_star.gram(star),
             c,
             float(self.gamma),
             bool(self.privileged_bias),
             self.loss,
         )
 
-    def _fit_privileged(self, task: Task, X: Any, problems: list[FloatArray]) -> None:
+    def _fit_privileged(
+        self, task: Task, make_star: GramMaker, X: Any, problems: list[FloatArray]
+    ) -> None:
         if self.solver == "descent" and not (task.linear and self.loss == "hinge"):
             raise InputError(
                 "solver='descent' is for linear kernels and the hinge loss; use "
@@ -286,8 +296,11 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         self._store(None if descends else X, problems, found)
         if descends:
             warn_of_sweeps(self)
-        else:
-            warn_of_gap(self)
+            return
+        if has_poor_gap(self):
+            self._make.refuse_indefinite(task.gram())
+            make_star.refuse_indefinite(task.gram_star())
+        warn_of_gap(self)
 
     def _fit_plain(self, X: Any, problems: list[FloatArray], c: FloatArray) -> None:
         warnings.warn(
@@ -297,7 +310,10 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             stacklevel=3,
         )
         rows = X if self._make.linear else None
-        self._store(X, problems, solve_without(self._make(X, X), rows, problems, c))
+        gram = self._make.gram(X)
+        self._store(X, problems, solve_without(gram, rows, problems, c))
+        if has_poor_gap(self):
+            self._make.refuse_indefinite(gram)
         warn_of_gap(self)
 
     def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:
@@ -334,11 +350,13 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             For two classes, positive where the second is predicted.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = read_numeric(self, X, reset=False, accept_sparse=True)
         if self._make.linear:
             scores = X @ self.coef_.T
         else:
-            scores = self._make(X, self._fitted_rows) @ self.dual_coef_.T
+            X = X[:, self._kept] if self.kernel == "precomputed" else X
+            across = self._make(X, self._fitted_rows)
+            scores = across @ self.dual_coef_[:, self._kept].T
         scores = scores + self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else scores
 
@@ -357,23 +375,3 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         """
         scores = self.decision_function(X)
         return choose(self.classes_, scores)
-
-
-# -- small things --------------------------------------------------------------------
-
-
-def _read_privileged(X_privileged: Any, y: NDArray[Any]) -> Any:
-    if X_privileged is None:
-        return None
-    star = check_array(
-        X_privileged, accept_sparse="csr", dtype=np.float64, input_name="X_privileged"
-    )
-    check_consistent_length(star, y)
-    return star
-
-
-def _rows(make: GramMaker | None, X: Any, kept: NDArray[Any]) -> Any:
-    if X is None or make is None:
-        return None
-    X = X[kept]
-    return X[:, kept] if make.kernel == "precomputed" else X

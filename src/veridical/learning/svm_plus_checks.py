@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ def check_parameters(machine: Any) -> None:
         value = getattr(machine, name)
         if not isinstance(value, Real) or not 0 < float(value) < np.inf:
             raise InputError(f"{name}={value!r} must be a positive number.")
+    tol, max_iter = getattr(machine, "tol", 1.0), getattr(machine, "max_iter", 1)
+    if not isinstance(tol, Real) or not float(tol) >= 0:
+        raise InputError(f"tol={tol!r} must be a number, not negative.")
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise InputError(f"max_iter={max_iter!r} must be a whole number above 0.")
     for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
         value = getattr(machine, name, known[0])
         if value not in known:
@@ -44,9 +49,14 @@ def check_parameters(machine: Any) -> None:
             )
 
 
+def has_poor_gap(machine: Any) -> bool:
+    """Whether an exact answer is not as exact as it should be."""
+    return bool(machine.dual_gap_ > _POOR_GAP)
+
+
 def warn_of_gap(machine: Any) -> None:
     """Say so where rounding has kept the exact solver from the optimum."""
-    if machine.dual_gap_ > _POOR_GAP:
+    if has_poor_gap(machine):
         warnings.warn(
             f"The answer may be off: its relative duality gap is "
             f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "

@@ -16,6 +16,9 @@ from veridical.datasets.wording import did_you_mean
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 
+#: Differences of a Gram matrix that are rounding, as a share of its entries.
+_ROUNDING = 1e-6
+
 Kernel = str | Callable[..., Any]
 
 
@@ -29,10 +32,13 @@ class GramMaker:
         One of `KERNELS`, or a function of two tables that gives their Gram matrix.
     parameters : mapping
         As in `sklearn.metrics.pairwise`.
+    name : str
+        What messages call it.
     """
 
     kernel: Kernel
     parameters: dict[str, Any]
+    name: str = "kernel"
 
     @classmethod
     def settle(cls, kernel: Kernel, parameters: Any, X: Any, name: str) -> GramMaker:
@@ -50,7 +56,7 @@ class GramMaker:
                 f"{name}='precomputed' needs a Gram matrix of the training cases, "
                 f"square; this one has shape {X.shape[0]} × {X.shape[1]}."
             )
-        return cls(kernel, settled)
+        return cls(kernel, settled, name)
 
     @property
     def linear(self) -> bool:
@@ -60,12 +66,11 @@ class GramMaker:
     def __call__(self, A: Any, B: Any) -> FloatArray:
         """Compute the Gram matrix of the rows of A with those of B."""
         if self.kernel == "precomputed":
-            return np.asarray(A, dtype=np.float64)
+            return _full(A)
         if self.kernel == "linear":
-            product = A @ B.T
-            return product.toarray() if sparse.issparse(product) else product
+            return _full(A @ B.T)
         if callable(self.kernel):
-            found = np.asarray(self.kernel(A, B, **self.parameters), dtype=np.float64)
+            found = _full(self.kernel(A, B, **self.parameters))
         else:
             found = pairwise_kernels(A, B, metric=self.kernel, **self.parameters)
         if found.shape != (A.shape[0], B.shape[0]) or not np.isfinite(found).all():
@@ -74,6 +79,52 @@ class GramMaker:
                 f"{A.shape[0]} and {B.shape[0]} rows, or values that are not finite."
             )
         return found
+
+    def gram(self, X: Any) -> FloatArray:
+        """Compute the Gram matrix of the training cases.
+
+        Raises
+        ------
+        InputError
+            If it is not symmetric.
+        """
+        found = self(X, X)
+        if self.kernel == "precomputed" or callable(self.kernel):
+            off = np.abs(found - found.T)
+            if off.max() > _ROUNDING * np.abs(found).max():
+                i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
+                raise InputError(
+                    f"{self.name}={self._shown()} gave a Gram matrix that is not "
+                    f"symmetric: {found[i, j]:g} for cases {i} and {j}, but "
+                    f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
+                    "are equal."
+                )
+        return found
+
+    def refuse_indefinite(self, found: FloatArray) -> None:
+        """Refuse a Gram matrix that no features have.
+
+        Raises
+        ------
+        InputError
+            If an eigenvalue is negative by more than rounding.
+        """
+        values = np.linalg.eigvalsh(found)
+        if values[0] < -_ROUNDING * max(float(values[-1]), 0.0):
+            raise InputError(
+                f"{self.name}={self._shown()} gave a Gram matrix that is not positive "
+                f"semi-definite: its eigenvalues run from {values[0]:.3g} to "
+                f"{values[-1]:.3g}, so there is no optimum to be found. Use another "
+                "kernel."
+            )
+
+    def _shown(self) -> str:
+        return getattr(self.kernel, "__name__", None) or repr(self.kernel)
+
+
+def _full(matrix: Any) -> FloatArray:
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return np.asarray(dense, dtype=np.float64)
 
 
 def _variance(X: Any) -> float:
