@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from veridical._records import Interval, MeasuredSize, Truthfulness, Verdict
-from veridical.comparison import paired_t
+from veridical._records import Interval, MeasuredSize, Verdict
+from veridical.comparison import binomial_truthfulness, paired_t
 from veridical.comparison.conclusions import (
     Wording,
     describe_truth,
@@ -134,7 +134,8 @@ def test_what_an_artefact_is(inside, outside, found):
 )
 def test_truth_in_words(gap, better, messages):
     found = {"in": ("draw", "draw", "b"), "out": ("a", "draw", "b")}
-    outcome = Truthfulness(1, 0, 1, 1, 0.5, better)
+    counted = binomial_truthfulness(1, 0, both_right=1, both_wrong=1)
+    outcome = replace(counted, better=better)
     text = describe_truth(verdict(gap), found, outcome, WORDING, 3)
     for message in messages:
         assert message in text

@@ -10,9 +10,15 @@ from scipy import stats
 
 from veridical._records import InputError
 from veridical.comparison import (
+    TestResult,
+    bayesian_correlated_t,
     binomial_truthfulness,
     corrected_resampled_t,
+    five_by_two_f,
+    five_by_two_t,
     paired_t,
+    repeated_cv_t,
+    sorted_runs_t,
     welch_bias,
 )
 
@@ -134,6 +140,85 @@ def test_binomial_is_scipys(only_in, only_out):
     expected = stats.binom.cdf(min(only_in, only_out), only_in + only_out, 0.5)
     result = binomial_truthfulness(only_in, only_out)
     assert result.p_value == pytest.approx(expected, abs=1e-12)
+    if n := only_in + only_out:
+        exact = stats.binomtest(only_in, n).proportion_ci(method="exact")
+        bounds = (2 * exact.low - 1, 2 * exact.high - 1)
+        assert result.interval == pytest.approx(bounds, abs=1e-9)
+    # The interval and the verdict are the same test.
+    low, high = result.interval
+    side = "a" if low > 0 else "b" if high < 0 else "draw"
+    assert (
+        result.winner == side == {"in": "a", "out": "b", "same": "draw"}[result.better]
+    )
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_binomial_counts_for_itself(pairs):
+    right_in, right_out = np.array(pairs).T
+    counted = binomial_truthfulness(right_in, list(map(int, right_out)))
+    by_hand = binomial_truthfulness(
+        sum(a and not b for a, b in pairs),
+        sum(b and not a for a, b in pairs),
+        both_right=sum(a and b for a, b in pairs),
+        both_wrong=sum(not a and not b for a, b in pairs),
+    )
+    fields = {name: getattr(counted, name) for name in counted.__dataclass_fields__}
+    for name, value in fields.items():
+        assert value == pytest.approx(getattr(by_hand, name), nan_ok=True), name
+    assert counted.mean_difference == pytest.approx(right_in.mean() - right_out.mean())
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (([True, False], [True]), "shapes"),
+        (([True, False], 3), "shapes"),
+        (([0.8, 0.7], [0.9, 0.7]), "True or False"),
+        ((["a", "draw"], ["a", "b"]), "True or False"),
+        ((None, 1), "only_in must be a count"),
+        ((math.inf, 1), "only_in must be a count"),
+    ],
+)
+def test_bad_rows_of_verdicts(rows, message):
+    with pytest.raises(InputError, match=message):
+        binomial_truthfulness(*rows)
+
+
+def test_every_test_returns_a_test_result():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.8, 0.05, (2, 5, 2))
+    sizes = {"n_train": 50, "n_test": 50}
+    results = [
+        paired_t(a, b),
+        corrected_resampled_t(a, b, **sizes),
+        five_by_two_t(a, b),
+        five_by_two_f(a, b),
+        repeated_cv_t(a, b),
+        sorted_runs_t(a, b),
+        bayesian_correlated_t(a, b, **sizes),
+        binomial_truthfulness(a[0] > 0.8, b[0] > 0.8),
+        welch_bias(a, b),
+    ]
+    for result in results:
+        assert isinstance(result, TestResult), result
+        assert result.assumptions.endswith(".")
+        assert result.winner in ("a", "b", "draw")
+        low, high = result.interval
+        estimate = (
+            result.mean_difference if result.estimate is None else result.estimate
+        )
+        assert low <= estimate <= high
+
+
+@pytest.mark.parametrize("test", [paired_t, repeated_cv_t, corrected_resampled_t])
+def test_repeats_and_folds_are_one_row(test):
+    a, b = np.random.default_rng(4).normal(0.8, 0.05, (2, 3, 4))
+    if test is not corrected_resampled_t:
+        assert test(a, b) == test(a.ravel(), b.ravel())
+        return
+    n_test = np.full((3, 4), 25)
+    table = test(a, b, n_train=100 - n_test, n_test=n_test)
+    assert table == test(a.ravel(), b.ravel(), n_train=75, n_test=25)
 
 
 def test_welch_is_scipys():
@@ -144,6 +229,7 @@ def test_welch_is_scipys():
     assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
     assert ours.df == pytest.approx(theirs.df, rel=1e-12)
     assert ours.difference == pytest.approx(folds.mean() - truth.mean())
+    assert ours.interval == pytest.approx(theirs.confidence_interval(), rel=1e-10)
 
 
 def test_bias_counts_only_where_significant():
@@ -165,7 +251,8 @@ def test_bias_counts_only_where_significant():
         ([0.5, 0.6, 0.7], [0.5, 0.6], "3 values and scores_b has 2"),
         ([0.5], [0.6], "at least 2"),
         ([], [], "at least 2"),
-        ([[0.5, 0.6]], [[0.5, 0.6]], "one-dimensional"),
+        ([[[0.5, 0.6]]], [[[0.5, 0.6]]], "in a table of repeats and folds"),
+        ([[0.5], [0.6]], [[0.5, 0.6]], "the same repeats and folds"),
         (["x", "y"], [0.5, 0.6], "must be numbers"),
     ],
 )

@@ -14,9 +14,9 @@ from veridical._records import (
     DataSummary,
     Interval,
     TestResult,
-    Truthfulness,
     Verdict,
 )
+from veridical.comparison import binomial_truthfulness
 
 N_FOLDS = 10
 NAMES = {"a": "ReliefF", "b": "FCBF"}
@@ -175,6 +175,8 @@ def with_truth(
         "verdicts": {**base.verdicts, "truth": Verdict.of(test)},
         "bias_imbalance": {"in": 0.0132, "out": 0.0085},
         "set_verdicts": {"in": tuple(draws[0]), "out": tuple(draws[1])},
-        "truthfulness": Truthfulness(3, 11, 12, n_sets - 26, 0.0287, "same"),
+        "truthfulness": binomial_truthfulness(
+            3, 11, both_right=12, both_wrong=n_sets - 26
+        ),
     }
     return Comparison(**fields)

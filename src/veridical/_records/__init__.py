@@ -20,6 +20,7 @@ from veridical._records.base import (
 from veridical._records.calibration import Calibration, Friedman, MeasuredSize
 from veridical._records.comparison import (
     SIDES,
+    Bias,
     Comparison,
     Side,
     TestResult,
@@ -44,6 +45,7 @@ __all__ = [
     "SEVERITIES",
     "SIDES",
     "Audit",
+    "Bias",
     "Bin",
     "Calibration",
     "CalibrationTable",

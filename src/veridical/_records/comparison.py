@@ -108,20 +108,54 @@ class Verdict(NamedTuple):
         return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
 
 
-@dataclass(frozen=True)
-class Truthfulness:
+@dataclass(frozen=True, kw_only=True)
+class Truthfulness(TestResult):
     """How often IN and OUT reached the true verdict, over many data sets.
 
-    ``only_in`` counts data sets where IN was right and OUT wrong, ``only_out`` the
-    reverse; the others say nothing about which protocol is better.
+    As a `TestResult`, ``a`` is IN and ``b`` is OUT, the scores are 1 where the verdict
+    was true and 0 where not, and ``p_value`` is that of one tail.
+
+    Parameters
+    ----------
+    only_in, only_out : int
+        Data sets where IN was right and OUT wrong, and the reverse.
+    both_right, both_wrong : int
+        The others, which say nothing about which protocol is better.
+    better : {"in", "out", "same"}
+        Who is significantly more often right.
     """
 
     only_in: int
     only_out: int
     both_right: int
     both_wrong: int
-    p_value: float
     better: Literal["in", "out", "same"]
+
+    @property
+    def winner(self) -> Winner:
+        """``"a"`` where IN is better, ``"b"`` where OUT is, else ``"draw"``."""
+        winners: dict[str, Winner] = {"in": "a", "out": "b", "same": "draw"}
+        return winners[self.better]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bias(TestResult):
+    """How far a protocol's accuracy lies from the true one, on one data set.
+
+    As a `TestResult`, ``a`` is the protocol and ``b`` is TRUTH.
+
+    Parameters
+    ----------
+    value : float
+        The difference of the means where it is significant, else 0 (the paper's rule).
+    """
+
+    value: float
+
+    @property
+    def difference(self) -> float:
+        """The plain difference of the means."""
+        return self.mean_difference
 
 
 @dataclass(frozen=True, eq=False, repr=False)

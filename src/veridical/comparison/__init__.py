@@ -1,5 +1,6 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
+from veridical._records import Audit, Comparison, TestResult
 from veridical.comparison.auditing import CODES, audit
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.beside import with_truth
@@ -28,6 +29,9 @@ __all__ = [
     "CLASSIFIERS",
     "CODES",
     "LEARNERS",
+    "Audit",
+    "Comparison",
+    "TestResult",
     "audit",
     "bayesian_correlated_t",
     "binomial_truthfulness",

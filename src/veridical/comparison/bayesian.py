@@ -31,9 +31,9 @@ def bayesian_correlated_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_splits,)
+    scores_a, scores_b : array-like of shape (n_splits,) or (n_repeats, n_folds)
         Scores of the two sides on the same splits of one data set.
-    n_train, n_test : int or array-like of shape (n_splits,)
+    n_train, n_test : int or array-like of the same shape
         Cases in the training and test sets.
     rope : float, default=0.01
         Region of practical equivalence: true differences up to this, in either

@@ -162,13 +162,7 @@ def count_truths(
     """Count on how many data sets IN and OUT reached the true verdict."""
     right_in = np.array([winner == true for winner in found["in"]], dtype=bool)
     right_out = np.array([winner == true for winner in found["out"]], dtype=bool)
-    return binomial_truthfulness(
-        int((right_in & ~right_out).sum()),
-        int((~right_in & right_out).sum()),
-        both_right=int((right_in & right_out).sum()),
-        both_wrong=int((~right_in & ~right_out).sum()),
-        alpha=alpha,
-    )
+    return binomial_truthfulness(right_in, right_out, alpha=alpha)
 
 
 # -- in words ------------------------------------------------------------------------

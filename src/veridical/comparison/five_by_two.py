@@ -18,7 +18,6 @@ from veridical._records import FloatArray, InputError, TestResult
 from veridical.comparison.significance import (
     ROUNDING,
     check_alpha,
-    in_one_row,
     paired_differences,
     snap,
     t_and_p,
@@ -175,7 +174,7 @@ def reach_of_f(scores_a: ArrayLike, scores_b: ArrayLike, critical: float) -> flo
 
 def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Differences as (5, 2), and the spread inside each halving."""
-    d = paired_differences(in_one_row(scores_a), in_one_row(scores_b))
+    d = paired_differences(scores_a, scores_b)
     shape = np.shape(scores_a)
     if d.size != 10 or (len(shape) == 2 and shape != (5, 2)):
         raise InputError(

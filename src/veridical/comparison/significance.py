@@ -61,7 +61,7 @@ def paired_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n,)
+    scores_a, scores_b : array-like of shape (n,) or (n_repeats, n_folds)
         Scores of the two sides, paired: same fold or same data set.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
@@ -114,9 +114,9 @@ def corrected_resampled_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_splits,)
+    scores_a, scores_b : array-like of shape (n_splits,) or (n_repeats, n_folds)
         Scores of the two sides on the same splits of one data set.
-    n_train, n_test : int or array-like of shape (n_splits,)
+    n_train, n_test : int or array-like of the same shape
         Cases in the training and test sets. Where they differ between splits their
         means are used, which for k folds gives ``n_test / n_train = 1 / (k - 1)``.
     alpha : float, default=0.05
@@ -204,7 +204,7 @@ def repeated_cv_t(
     """
     if not df > 0:
         raise InputError(f"df must be positive, got {df!r}.")
-    d = paired_differences(in_one_row(scores_a), in_one_row(scores_b))
+    d = paired_differences(scores_a, scores_b)
     assumptions = (
         f"All {d.size} folds count as independent, and {df:g} degrees of freedom "
         "stand for their dependence, which is not enough: uncalibrated, this test "
@@ -256,15 +256,15 @@ def sorted_runs_t(
     >>> round(result.statistic, 4), round(result.p_value, 4)
     (0.866, 0.4778)
     """
-    a, b = np.asarray(scores_a), np.asarray(scores_b)
+    d = paired_differences(scores_a, scores_b)
     if n_repeats is None:
-        if a.ndim != 2:
+        shape = np.shape(scores_a)
+        if len(shape) != 2:
             raise InputError(
                 "Sorted runs need to know the runs; pass scores of shape (n_repeats, "
                 "n_folds), or n_repeats."
             )
-        n_repeats = len(a)
-    d = paired_differences(in_one_row(a), in_one_row(b))
+        n_repeats = shape[0]
     if n_repeats < 1 or d.size % n_repeats or d.size // n_repeats < 2:
         raise InputError(
             f"{d.size} scores are not {n_repeats} runs of equally many folds, at least "
@@ -322,15 +322,15 @@ def snap(value: float) -> float:
     return value if abs(value) > ROUNDING else 0.0
 
 
-def in_one_row(scores: ArrayLike) -> ArrayLike:
-    """Put a table of runs and folds into one row, run after run."""
-    array = np.asarray(scores)
-    return array.ravel() if array.ndim == 2 else scores
-
-
 def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
-    """Check the scores of both sides, and subtract."""
+    """Check the scores of both sides, and subtract; repeats follow one another."""
     a, b = read_scores(scores_a, "scores_a"), read_scores(scores_b, "scores_b")
+    shapes = np.shape(scores_a), np.shape(scores_b)
+    if len(shapes[0]) == len(shapes[1]) == 2 and shapes[0] != shapes[1]:
+        raise InputError(
+            f"scores_a has shape {shapes[0]} and scores_b has {shapes[1]}; paired "
+            "scores come from the same repeats and folds."
+        )
     if a.size != b.size:
         raise InputError(
             f"scores_a has {a.size} values and scores_b has {b.size}; paired scores "
@@ -340,16 +340,20 @@ def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
 
 
 def read_scores(values: ArrayLike, name: str) -> FloatArray:
-    """Check scores: numbers in a row, at least two, none of them missing."""
+    """Check scores: numbers in a row, at least two, none of them missing.
+
+    A table of repeats and folds is put into one row, repeat after repeat.
+    """
     try:
         scores = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers, one per fold or data set.") from None
-    if scores.ndim != 1:
+    if scores.ndim not in (1, 2):
         raise InputError(
-            f"{name} must be one-dimensional, one value per fold or data set; it has "
-            f"shape {scores.shape}. Use ravel() if its values are folds of repeats."
+            f"{name} must hold one value per fold or data set, in a row or in a table "
+            f"of repeats and folds; it has shape {scores.shape}."
         )
+    scores = scores.ravel()
     if scores.size < 2:
         raise InputError(
             f"{name} has {scores.size} value(s), but a variance needs at least 2; use "
@@ -367,7 +371,7 @@ def read_scores(values: ArrayLike, name: str) -> FloatArray:
 def mean_size(sizes: ArrayLike, n_splits: int, name: str) -> float:
     """Check sizes of training or test sets, and average them."""
     array = np.asarray(sizes, dtype=np.float64)
-    if array.ndim > 1 or (array.ndim == 1 and array.size != n_splits):
+    if array.ndim > 2 or (array.ndim and array.size != n_splits):
         raise InputError(
             f"{name} must be one number or one per split ({n_splits}); it has shape "
             f"{array.shape}."

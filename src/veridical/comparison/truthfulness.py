@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betaincinv, stdtrit
 
-from veridical._records import InputError, Truthfulness
+from veridical._records import Bias, InputError, Truthfulness
 from veridical.comparison.significance import (
     check_alpha,
     read_scores,
@@ -20,8 +20,8 @@ from veridical.comparison.significance import (
 
 
 def binomial_truthfulness(
-    only_in: int,
-    only_out: int,
+    only_in: int | ArrayLike,
+    only_out: int | ArrayLike,
     *,
     both_right: int = 0,
     both_wrong: int = 0,
@@ -31,8 +31,9 @@ def binomial_truthfulness(
 
     Parameters
     ----------
-    only_in, only_out : int
-        Data sets on which only IN, only OUT, reached the true verdict.
+    only_in, only_out : int, or array-like of bool of shape (n_sets,)
+        Data sets on which only IN, only OUT, reached the true verdict. Or, for every
+        data set, whether IN and whether OUT reached it; then all is counted here.
     both_right, both_wrong : int, default=0
         The other data sets; they are recorded and play no part in the test.
     alpha : float, default=0.05
@@ -41,7 +42,10 @@ def binomial_truthfulness(
     Returns
     -------
     Truthfulness
-        With ``p_value`` and ``better``: "in", "out" or "same".
+        With the one-tail ``p_value`` and ``better``: "in", "out" or "same".
+        ``statistic`` is the smaller count, ``n`` the sum of both, ``mean_difference``
+        how much more often IN is right, as a share of all data sets; ``interval`` holds
+        what the test does not reject (Clopper and Pearson's, given ``n``).
 
     References
     ----------
@@ -54,55 +58,43 @@ def binomial_truthfulness(
     >>> result = binomial_truthfulness(6, 0)
     >>> result.p_value, result.better
     (0.015625, 'in')
+    >>> binomial_truthfulness([True, True, False], [False, True, True]).p_value
+    0.75
     """
     check_alpha(alpha)
-    counts = {
-        "only_in": only_in,
-        "only_out": only_out,
-        "both_right": both_right,
-        "both_wrong": both_wrong,
-    }
-    for name, count in counts.items():
-        if isinstance(count, bool) or int(count) != count or count < 0:
-            raise InputError(
-                f"{name} must be a count of data sets (0, 1, 2, ...), got {count!r}."
-            )
-    n = int(only_in) + int(only_out)
+    if np.ndim(only_in) or np.ndim(only_out):
+        only_in, only_out, both_right, both_wrong = _count(only_in, only_out)
+    a, b = _read_count(only_in, "only_in"), _read_count(only_out, "only_out")
+    both = _read_count(both_right, "both_right")
+    none = _read_count(both_wrong, "both_wrong")
+    n, n_sets = a + b, a + b + both + none
     # Exact in integers; one division at the end, correctly rounded.
-    tail = sum(math.comb(n, k) for k in range(min(int(only_in), int(only_out)) + 1))
-    p_value = tail / 2**n
+    p_value = sum(math.comb(n, k) for k in range(min(a, b) + 1)) / 2**n
     better: Literal["in", "out", "same"] = "same"
     if p_value < alpha / 2:
-        better = "in" if only_in > only_out else "out"
+        better = "in" if a > b else "out"
+    scale = n / n_sets if n_sets else 1.0
+    low, high = _clopper_pearson(a, b, alpha)
     return Truthfulness(
-        only_in=int(only_in),
-        only_out=int(only_out),
-        both_right=int(both_right),
-        both_wrong=int(both_wrong),
+        name="binomial",
+        statistic=float(min(a, b)),
         p_value=p_value,
+        df=math.nan,
+        mean_difference=(a - b) / n_sets if n_sets else 0.0,
+        interval=((2 * low - 1) * scale, (2 * high - 1) * scale),
+        n=n,
+        alpha=float(alpha),
+        assumptions=(
+            "The data sets are independent draws. Exact, on those where one protocol "
+            "alone was right; the p-value is that of one tail, and is significant "
+            "below alpha / 2."
+        ),
+        only_in=a,
+        only_out=b,
+        both_right=both,
+        both_wrong=none,
         better=better,
     )
-
-
-@dataclass(frozen=True)
-class Bias:
-    """How far a protocol's accuracy lies from the true one, on one data set.
-
-    Parameters
-    ----------
-    value : float
-        The difference where it is significant, else 0 (the paper's rule).
-    difference : float
-        The plain difference of the means.
-    p_value, statistic, df : float
-        Of Welch's test.
-    """
-
-    value: float
-    difference: float
-    p_value: float
-    statistic: float
-    df: float
 
 
 def welch_bias(
@@ -146,6 +138,63 @@ def welch_bias(
     # With one sample constant the formula leaves the other's degrees of freedom; with
     # both constant there is nothing to estimate and any value serves.
     df = total**2 / float((spread**2 / freedom).sum()) if total else float(sum(freedom))
-    statistic, p_value = t_and_p(difference, math.sqrt(total), df)
-    value = difference if p_value < alpha else 0.0
-    return Bias(value, difference, p_value, statistic, df)
+    error = math.sqrt(total)
+    statistic, p_value = t_and_p(difference, error, df)
+    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    return Bias(
+        name="Welch",
+        statistic=statistic,
+        p_value=p_value,
+        df=df,
+        mean_difference=difference,
+        interval=(difference - reach, difference + reach),
+        n=folds.size + truths.size,
+        alpha=float(alpha),
+        assumptions=(
+            "Both samples are independent and normal, with variances of their own; "
+            "the folds of one cross-validation are not independent."
+        ),
+        value=difference if p_value < alpha else 0.0,
+    )
+
+
+# -- parts ---------------------------------------------------------------------------
+
+
+def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
+    """Count data sets by who was right: only IN, only OUT, both, neither."""
+    pair = np.asarray(right_in), np.asarray(right_out)
+    if pair[0].ndim != 1 or pair[0].shape != pair[1].shape:
+        raise InputError(
+            "only_in and only_out must be two counts of data sets, or two rows of "
+            "True and False, one per data set; they have shapes "
+            f"{pair[0].shape} and {pair[1].shape}."
+        )
+    if not all(row.dtype.kind in "biuf" and np.isin(row, (0, 1)).all() for row in pair):
+        raise InputError(
+            "Rows for only_in and only_out must say of each data set whether the "
+            "protocol reached the true verdict, True or False (1 or 0)."
+        )
+    a, b = (row.astype(bool) for row in pair)
+    n, n_in, n_out, both = len(a), int(a.sum()), int(b.sum()), int((a & b).sum())
+    return n_in - both, n_out - both, both, n - n_in - n_out + both
+
+
+def _read_count(count: Any, name: str) -> int:
+    """Check a number of data sets."""
+    try:
+        whole = -1 if isinstance(count, (bool, np.bool_)) else int(count)
+    except (TypeError, ValueError, OverflowError):
+        whole = -1
+    if whole < 0 or whole != count:
+        raise InputError(
+            f"{name} must be a count of data sets (0, 1, 2, ...), got {count!r}."
+        )
+    return whole
+
+
+def _clopper_pearson(hits: int, misses: int, alpha: float) -> tuple[float, float]:
+    """Bounds of a share that neither one-tail test at ``alpha / 2`` rejects."""
+    low = float(betaincinv(hits, misses + 1, alpha / 2)) if hits else 0.0
+    high = float(betaincinv(hits + 1, misses, 1 - alpha / 2)) if misses else 1.0
+    return low, high
