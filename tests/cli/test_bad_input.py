@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -188,3 +190,19 @@ def test_ctrl_c(run, table, monkeypatch):
 
     assert result.exit_code == 130
     assert result.stderr == "Stopped. Nothing was written.\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_where_the_answer_has_no_room():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "veridical", "study", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "veridical: cannot write: No space left on device; make room, or write "
+        "elsewhere.\n"
+    )

@@ -45,6 +45,18 @@ def test_show_a_file(run, tmp_path):
     assert summary["columns"][1]["values"] == ["red"]
 
 
+def test_names_cannot_steer_the_terminal(run, tmp_path):
+    path = tmp_path / "hostile.parquet"
+    names = {"\x1b[31mred\x1b]0;title\x07": [1.0, 2.0, 3.0], ":smile:": ["u", "v", "v"]}
+    classes = [":tada:", "\x1b[2J", "\x1b[2J"]
+    pd.DataFrame({**names, "kind": classes}).to_parquet(path)
+    shown = run("data", "show", path, "--target", "kind").stdout
+    assert "\x1b" not in shown
+    assert "\N{REPLACEMENT CHARACTER}[31mred" in shown
+    assert ":smile:" in shown
+    assert "Classes: \N{REPLACEMENT CHARACTER}[2J 2 (67 %), :tada: 1 (33 %)." in shown
+
+
 def test_show_by_name(run):
     result = run("data", "show", "linear")
     assert result.exit_code == 0

@@ -196,3 +196,23 @@ def test_a_study_says_its_own_word_and_no_other():
 
     check(stopped(body.format("")), words)
     check(stopped(body.format("interrupts._FRAGILE = {'__main__'}")), words)
+
+
+def test_while_the_command_line_is_being_loaded():
+    code = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "veridical.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from veridical.__main__ import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
+    check(done)
+    assert done.stdout == ""

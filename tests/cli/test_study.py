@@ -155,6 +155,14 @@ def test_a_second_runner_is_told_who_holds_the_store(run, grid, tmp_path):
     assert f"process {os.getpid()} on " in result.stderr
 
 
+def test_a_slice_of_nothing_leaves_no_store_behind(run, grid, tmp_path):
+    result = run("study", "run", "grid", "--where", "unit=never")
+
+    assert result.exit_code == 2
+    assert "no cell is so" in result.stderr
+    assert os.listdir(tmp_path) == []
+
+
 def is_begun(store):
     return store.exists()
 

@@ -93,6 +93,12 @@ def test_unknown_name_suggests_a_known_one(folder):
         load("number")
 
 
+@pytest.mark.parametrize("name", [None, 31])
+def test_what_is_no_name_is_refused_in_words(name):
+    with pytest.raises(InputError, match="is not the name of a data set"):
+        load(name)
+
+
 def test_file_without_a_class_column(folder):
     with pytest.raises(InputError, match=r"noclass\.csv has no column 'class'"):
         load("noclass")

@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import lzma
+import os
+import threading
 import warnings
 
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from veridical._records import InputError
-from veridical.datasets import check_table, read
+from veridical.datasets import check_table, limits, read
 
 GOOD = "mass,colour,ripe,kind\n7,red,True,cherry\n150,,False,apple\n9,red,,cherry\n"
 
@@ -242,6 +244,40 @@ def test_no_such_file(write):
 def test_folder(tmp_path):
     with pytest.raises(InputError, match="is a folder; name a file"):
         read(tmp_path, "y")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such device")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_device(device):
+    with pytest.raises(InputError, match="is a device, which may never end"):
+        read(device, "y")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes have no names there")
+def test_pipe(tmp_path, monkeypatch):
+    def pour(content):
+        pipe = tmp_path / f"pipe{len(content)}"
+        os.mkfifo(pipe)
+        threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True).start()
+        return pipe
+
+    X, y = read(pour(GOOD.encode()), "kind")
+    assert len(X) == len(y) == len(GOOD.splitlines()) - 1
+    monkeypatch.setattr(limits, "memory", lambda: 1000)
+    with pytest.raises(InputError, match="more than the 0 GiB of this machine's"):
+        read(pour(GOOD.encode() * 100), "kind")
+
+
+def test_file_beyond_memory(write, monkeypatch):
+    monkeypatch.setattr(limits, "memory", lambda: 3)
+    with pytest.raises(InputError, match=r"holds more than .* take a sample"):
+        read(write(GOOD), "kind")
+
+
+@pytest.mark.parametrize("target", [0, -1, ["y"]])
+def test_target_that_is_no_name(write, target):
+    with pytest.raises(InputError, match="is not the name of a column"):
+        read(write(GOOD), target)
 
 
 def test_unreadable_file(write, monkeypatch):

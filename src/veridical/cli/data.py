@@ -72,6 +72,9 @@ def show(
         console.dump(summary)
         return
     from rich.console import Console
+    from rich.text import Text
+
+    from veridical.report.summarize import clean
 
     terminal = Console(highlight=False)
     terminal.print(
@@ -81,10 +84,10 @@ def show(
     )
     total = summary["n_samples"]
     shares = ", ".join(
-        f"{name} {count} ({100 * count / total:.0f} %)"
+        f"{clean(name)} {count} ({100 * count / total:.0f} %)"
         for name, count in summary["classes"].items()
     )
-    terminal.print(f"Classes: {shares}.", markup=False)
+    terminal.print(Text(f"Classes: {shares}."))
     if summary["columns"]:
         terminal.print(_columns(summary["columns"]))
     left = summary["n_features"] - _SHOWN
@@ -192,6 +195,8 @@ def _columns(columns: list[Column]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from veridical.report.summarize import clean
+
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for header in ("Column", "Kind", "Values"):
         table.add_column(header, overflow="fold")
@@ -200,11 +205,12 @@ def _columns(columns: list[Column]) -> Table:
         values = column["values"]
         if values is not None:
             more = f" and {len(values) - 6} more" if len(values) > 6 else ""
-            shown = ", ".join(values[:6]) + more
+            shown = ", ".join(map(clean, values[:6])) + more
         elif column["least"] is None:
             shown = ""
         else:
             shown = f"{column['least']:g} to {column['most']:g}"
-        words = (column["name"], column["kind"], shown, str(column["missing"] or ""))
+        name, missing = clean(column["name"]), str(column["missing"] or "")
+        words = (name, column["kind"], shown, missing)
         table.add_row(*map(Text, words))
     return table

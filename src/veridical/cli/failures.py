@@ -12,6 +12,7 @@ status  meaning
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ from veridical.cli import console, interrupts
 from veridical.cli.commands import Group
 
 DEBUG = "VERIDICAL_DEBUG"
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Verbs(Group):
@@ -76,6 +79,14 @@ def _report(error: Exception) -> int:
     if isinstance(error, InputError):
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         return 2
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        where = f" {error.filename}" if error.filename else ""
+        typer.echo(
+            f"veridical: cannot write{where}: {error.strerror}; make room, or write "
+            "elsewhere.",
+            err=True,
+        )
+        return 1
     kind = type(error).__name__
     typer.echo(
         f"veridical: something went wrong that should not have: {kind}: "

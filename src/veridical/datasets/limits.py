@@ -38,6 +38,29 @@ def too_much(expanded: int, packed: int) -> bool:
     return expanded > ROOM and expanded > RATIO * packed
 
 
+def read_all(file: BinaryIO, name: str) -> bytes:
+    """Read the rest of a file, or of a pipe, that fits into memory.
+
+    Raises
+    ------
+    InputError
+        If it holds more than this machine's memory, or a pipe does not end before.
+    """
+    room = memory()
+    parts, size = [], os.fstat(file.fileno()).st_size
+    if size <= room:
+        size = 0
+        while size <= room and (part := file.read(_STEP)):
+            parts.append(part)
+            size += len(part)
+    if size > room:
+        raise InputError(
+            f"{name} holds more than the {room / 2**30:.0f} GiB of this machine's "
+            "memory; take a sample of its rows, or fewer of its columns."
+        )
+    return b"".join(parts)
+
+
 def unpack(content: bytes, name: str) -> tuple[bytes, bool]:
     """Expand what gzip, bzip2 or xz packed; return it, and whether it was packed.
 

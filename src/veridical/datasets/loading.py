@@ -68,6 +68,8 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     >>> X.shape
     (125, 60)
     """
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is not the name of a data set; give it as text.")
     if name in SOURCES:
         source = SOURCES[name]
         X, y = source(source.n_samples, random_state=_SEED)
@@ -143,7 +145,8 @@ def _find(name: str) -> Path:
                 return path
     hint = "" if "VERIDICAL_DATA" in os.environ else _NO_FOLDER
     raise InputError(
-        f"There is no data set {name!r}{did_you_mean(name, available())}{hint}"
+        f"There is no data set {name!r}{did_you_mean(name, available())} "
+        f"veridical.datasets.available() lists the names.{hint}"
     )
 
 

@@ -17,7 +17,7 @@ from veridical._records import InputError
 from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.delimited import read_delimited
 from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
-from veridical.datasets.limits import unpack
+from veridical.datasets.limits import read_all, unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
 from veridical.datasets.strangers import refuse_stranger
@@ -124,12 +124,16 @@ def read(path: str | Path, target: str | None = None) -> Table:
     array(['cherry', 'apple'], dtype='<U6')
     """
     path, name = Path(path).expanduser(), str(path)
+    if not (target is None or isinstance(target, str)):
+        raise InputError(
+            f"target={target!r} is not the name of a column; give it as text."
+        )
     with _open(path, name) as file:
         head = file.read(8)
         for binary in _BINARY:
             if head.startswith(binary.magic):
                 return binary.read(path, target, name)
-        content, packed = unpack(head + file.read(), name)
+        content, packed = unpack(head + read_all(file, name), name)
     refuse_stranger(content[:128], name)
     expected = _by_suffix(path)
     if isinstance(expected, _Binary):
@@ -163,6 +167,8 @@ def names_its_class(path: Path) -> bool:
 def _open(path: Path, name: str) -> BinaryIO:
     if path.is_dir():
         raise InputError(f"{name} is a folder; name a file in it.")
+    if path.is_char_device() or path.is_block_device():
+        raise InputError(f"{name} is a device, which may never end; name a file.")
     try:
         return path.open("rb")
     except FileNotFoundError:

@@ -97,6 +97,8 @@ def run_study(
         If the store cannot be written.
     """
     began = time.monotonic()
+    if where and not Path(path).exists():
+        Plan(study, spec, where=where)  # a slice of nothing leaves no store behind
     # Signals first: from here on a Ctrl-C ends the run in order, whatever it meets.
     with _stopped_by_signals() as stop, Writer(path) as store:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)

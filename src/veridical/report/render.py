@@ -59,6 +59,11 @@ def _templates() -> Environment:
     return environment
 
 
+# A page under such a name could not be opened.
+_OTHER_KINDS = (
+    *(".csv", ".json", ".jsonl", ".md", ".parquet", ".tex", ".xlsx"),
+    *(".docx", ".ipynb", ".jpg", ".pdf", ".png", ".svg"),
+)
 _TIES = re.compile(r"(?<=\d) (?=%)|(?<=\b[pn]) (?=[=<] )|(?<=\b[pn] [=<]) (?=\d)")
 
 
@@ -237,6 +242,12 @@ def write(text: str, path: str | Path) -> Path:
 
 def _target(path: str | Path) -> Path:
     """Find the file that a path means, and refuse to replace anything but a file."""
+    if Path(path).suffix.lower() in _OTHER_KINDS:
+        raise InputError(
+            f"cannot write the page to {str(path)!r}: it is HTML; name it "
+            f"{Path(path).with_suffix('.html').name} (a browser prints it to PDF, and "
+            "--json gives the figures to programs)"
+        )
     target = Path(os.path.realpath(path))
     with _promise(target):
         try:
