@@ -87,6 +87,28 @@ def test_every_learner(run, table, learner):
     assert found["estimates"][0]["value"] > 0.6
 
 
+def test_leave_one_out_with_the_majority_is_explained(run, table):
+    result = run(
+        "estimate", table, "--target", "kind", "--learner", "majority",
+        "--methods", "loo", "cv10", "--json",
+    )  # fmt: skip
+
+    out, ten = answer(result)["estimates"]
+    assert (out["value"], ten["value"]) == (0.0, 0.5)
+    assert "makes another class more frequent" in out["notes"][0]
+
+
+def test_a_data_set_by_name_takes_another_class(run, table, monkeypatch):
+    monkeypatch.setenv("VERIDICAL_DATA", str(table.parent))
+    by_file = answer(run("estimate", table, "--target", "kind", *FEW, "--json"))
+
+    by_name = answer(run("estimate", table.stem, "--target", "kind", *FEW, "--json"))
+    assert by_name["estimates"] == by_file["estimates"]
+    wrong = run("estimate", table.stem, "--target", "knid", *FEW)
+    assert wrong.exit_code == 2
+    assert "has no column 'knid'" in wrong.stderr
+
+
 def test_the_command_on_the_page_repeats_the_run(run, table):
     first = run(
         "estimate", table, "--target", "kind", "--selector", "anova", "--learner", "nb",

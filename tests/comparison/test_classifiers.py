@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._records import InputError
-from veridical.comparison import CLASSIFIERS, make_classifier
+from veridical.comparison import CLASSIFIERS, compare, make_classifier
 from veridical.comparison.classifiers import NearestNeighbour, TabularClassifier
 from veridical.comparison.svm import LinearSVM
 from veridical.learning import C45
@@ -229,3 +229,16 @@ def test_unknown_name(name):
     assert repr(name) in str(e.value)
     if name == "svn":
         assert "did you mean 'svm'?" in str(e.value)
+
+
+def test_the_majority_looks_at_no_feature():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "kind": list("ab") * 20})
+    y = np.array(["no"] * 22 + ["yes"] * 18)
+    folds = [(np.arange(10, 40), np.arange(10)), (np.arange(30), np.arange(30, 40))]
+
+    result = compare("relieff", "fcbf", frame, y, n_features=1, classifier="majority",
+                     cv=folds, random_state=0)  # fmt: skip
+
+    assert result.scores["in"]["a"].tolist() == [0.0, 0.0]
+    assert result.verdicts["in"].winner == "draw"

@@ -12,7 +12,7 @@ SELECTORS = (
     *("information-gain", "anova", "correlation", "relieff", "fcbf", "mrmr", "ddp"),
     *("hsic", "svm-rfe"),
 )
-LEARNERS = ("svm", "nb", "1nn", "tree", "c45", "logistic")
+LEARNERS = ("svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
 #: What ``veridical select`` knows besides, made for more than two classes.
 DAGSVM = "dagsvm"
 TESTS = (

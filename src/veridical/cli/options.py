@@ -172,15 +172,16 @@ def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
         return *read(data, target), data.name
     if not (text.startswith("openml:") or text in available()):
         raise InputError(_not_found(data))
+    found = locate(text)
+    if found is not None:
+        path, own = found
+        return *read(path, own if target is None else target), text
     if target is not None:
         raise InputError(
-            f"--target {target} is for files; the data set {text} knows its class. "
+            f"--target {target} is for files; the source {text} knows its class. "
             "Leave it out."
         )
-    found = locate(text)
-    if found is None:
-        return *load(text), f"{text} source"
-    return *read(*found), text
+    return *load(text), f"{text} source"
 
 
 def _not_found(data: Path) -> str:

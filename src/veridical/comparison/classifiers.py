@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -229,6 +230,10 @@ def _logistic() -> TabularClassifier:
     return TabularClassifier(LogisticRegression(max_iter=1000))
 
 
+def _majority() -> DummyClassifier:
+    return DummyClassifier(strategy="most_frequent")
+
+
 #: The comparison paper's classifiers by name, each with what makes a fresh one.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
@@ -237,11 +242,12 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "tree": _tree,
 }
 
-#: All learners that have a name: those of the comparison paper and two more.
+#: All learners that have a name: those of the comparison paper and three more.
 LEARNERS: dict[str, Callable[[], Any]] = {
     **CLASSIFIERS,
     "c45": C45,
     "logistic": _logistic,
+    "majority": _majority,
 }
 
 
@@ -250,14 +256,14 @@ def make_classifier(name: str) -> Any:
 
     Parameters
     ----------
-    name : {"svm", "nb", "1nn", "tree", "c45", "logistic"}
+    name : {"svm", "nb", "1nn", "tree", "c45", "logistic", "majority"}
         "svm": linear support vector machine, C = 1, inputs scaled to [0, 1] by the
         training minimum and maximum, indicators for nominal columns. "nb": naive Bayes
         with normal densities for numbers and frequencies for categories. "1nn": nearest
         neighbour on scaled numbers, where two different categories are one apart.
         "tree": C4.5, where a tie between classes goes to the more frequent one. "c45":
         C4.5 with ties to the first label. "logistic": logistic regression, C = 1, with
-        the inputs of "svm".
+        the inputs of "svm". "majority": the most frequent class, whatever the features.
 
     Returns
     -------

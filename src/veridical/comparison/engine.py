@@ -79,7 +79,8 @@ class Judge:
         if isinstance(model, TabularClassifier):
             model.fit_encoded(known, nominal, data.codes[train])
             return model.predict_encoded(unknown)
-        model.set_params(categorical_features=nominal if nominal.any() else None)
+        if "categorical_features" in model.get_params(deep=False):
+            model.set_params(categorical_features=nominal if nominal.any() else None)
         return model.fit(known, data.codes[train]).predict(unknown)
 
 

@@ -24,7 +24,7 @@ from veridical.learning import DAGSVM
 #: Sizes shown for learners that have to be fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 CONFIDENCE = 0.95
-LEARNERS = ("dagsvm", "svm", "nb", "1nn", "tree", "c45", "logistic")
+LEARNERS = ("dagsvm", "svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
 
 
 @dataclass(frozen=True, eq=False)
