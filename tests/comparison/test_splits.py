@@ -5,7 +5,8 @@ import pytest
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
 from veridical.comparison.data import read_data
-from veridical.comparison.splits import Purpose, make_splits, root_seed, seed_for
+from veridical.comparison.splits import Purpose, make_splits, seed_for
+from veridical.estimation.seeds import root_seed
 
 
 @pytest.fixture

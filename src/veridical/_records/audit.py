@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from veridical._records.base import DataSummary, FloatArray, Interval
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.looking import OnAPage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +97,7 @@ class Preselection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(ForPapers):
+class Audit(OnAPage):
     """Whether an accuracy may be believed.
 
     "in" is the honest procedure: all that looks at labels is done anew inside each
@@ -186,16 +185,3 @@ class Audit(ForPapers):
         columns = ("code", "severity", "title", "evidence", "cure")
         rows = [tuple(getattr(f, name) for name in columns) for f in self.findings]
         return pd.DataFrame.from_records(rows, columns=columns)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the audit as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
-
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)

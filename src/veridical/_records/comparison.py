@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
 from veridical._records.calibration import MeasuredSize
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.looking import OnAPage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +158,7 @@ class Bias(TestResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ForPapers):
+class Comparison(OnAPage):
     """Two selectors, one classifier or several, judged by one method or several.
 
     Parameters
@@ -245,26 +244,34 @@ class Comparison(ForPapers):
         DataFrame
             Columns method, selector, classifier, repeat, fold, accuracy, n_features.
         """
-        import pandas as pd
+        names = tuple(self.names[side] for side in SIDES)
+        return tidy(self.accuracy, names, self.classifiers, self.n_features)
 
-        columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
-        rows = [
-            (method, self.names[SIDES[s]], self.classifiers[c], r, f, float(value))
-            for method, values in self.accuracy.items()
-            for (s, c, r, f), value in np.ndenumerate(values)
-        ]
-        frame = pd.DataFrame.from_records(rows, columns=columns)
-        return frame.assign(n_features=self.n_features)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the comparison as one self-contained HTML page.
+def tidy(
+    accuracy: Mapping[str, FloatArray],
+    selectors: tuple[str, ...],
+    classifiers: tuple[str, ...],
+    n_features: int,
+) -> pd.DataFrame:
+    """Put every accuracy into a row of its own.
 
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
+    Parameters
+    ----------
+    accuracy : mapping of str to array
+        By method: (selectors, classifiers, repeats, folds).
+    selectors, classifiers : tuple of str
+        Display names along the first two axes.
+    n_features : int
+        How many features each selector chose.
+    """
+    import pandas as pd
 
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)
+    columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
+    rows = [
+        (method, selectors[s], classifiers[c], r, f, float(value))
+        for method, values in accuracy.items()
+        for (s, c, r, f), value in np.ndenumerate(values)
+    ]
+    frame = pd.DataFrame.from_records(rows, columns=columns)
+    return frame.assign(n_features=n_features)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.looking import ForPapers, OnAPage
 
 
 class Coverage(NamedTuple):
@@ -129,7 +128,7 @@ class Estimate(ForPapers):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(ForPapers):
+class Estimates(OnAPage):
     """How accurate one learner is on one data set, by several methods.
 
     Parameters
@@ -156,20 +155,7 @@ class Estimates(ForPapers):
     def __repr__(self) -> str:
         return f"Estimates({self.learner}: {', '.join(map(repr, self.estimates))})"
 
-    def save(self, path: str | Path) -> Path:
-        """Write the estimates as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
-
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)
-
 
 def _display() -> Any:
-    """Find the part of the estimation room that shows; see `report_room`."""
+    """Find the part of the estimation room that shows; see `OnAPage`."""
     return import_module("veridical.estimation.display")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from veridical._records.base import DataSummary, FloatArray, IntArray, Interval
 from veridical._records.calibration import Friedman
-from veridical._records.comparison import Verdict
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.comparison import Verdict, tidy
+from veridical._records.looking import OnAPage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +31,7 @@ class PairVerdict(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ManyComparison(ForPapers):
+class ManyComparison(OnAPage):
     """Several selectors, one classifier or several, judged by one method or several.
 
     Parameters
@@ -113,26 +110,4 @@ class ManyComparison(ForPapers):
         DataFrame
             Columns method, selector, classifier, repeat, fold, accuracy, n_features.
         """
-        import pandas as pd
-
-        columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
-        rows = [
-            (method, self.names[s], self.classifiers[c], r, f, float(value))
-            for method, values in self.accuracy.items()
-            for (s, c, r, f), value in np.ndenumerate(values)
-        ]
-        frame = pd.DataFrame.from_records(rows, columns=columns)
-        return frame.assign(n_features=self.n_features)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the comparison as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
-
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)
+        return tidy(self.accuracy, self.names, self.classifiers, self.n_features)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from veridical._records.base import DataSummary
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.looking import ForPapers, OnAPage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +91,7 @@ class CalibrationTable(ForPapers):
 
 
 @dataclass(frozen=True, repr=False)
-class Correction(ForPapers):
+class Correction(OnAPage):
     """What correcting for feature selection changes on some data.
 
     Parameters
@@ -129,16 +128,3 @@ class Correction(ForPapers):
 
     def __repr__(self) -> str:
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
-
-    def save(self, path: str | Path) -> Path:
-        """Write it as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
-
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)

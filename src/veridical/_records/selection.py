@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from pathlib import Path
+from typing import ClassVar
 
 from veridical._records.base import DataSummary, Interval
-from veridical._records.looking import ForPapers
+from veridical._records.looking import OnAPage
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class ClassResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Selection(ForPapers):
+class Selection(OnAPage):
     """Selected features, with the accuracy of selecting and learning as a whole.
 
     Parameters
@@ -76,6 +75,8 @@ class Selection(ForPapers):
         Everything else a reader needs to repeat the run.
     """
 
+    _drawn_by: ClassVar[str] = "veridical.report.selection"
+
     data: DataSummary
     selector: str
     learner: str
@@ -101,19 +102,3 @@ class Selection(ForPapers):
         value, low, high = self.accuracy
         accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
         return f"Selection({self.selector}: {listed}; {accuracy})"
-
-    def save(self, path: str | Path) -> Path:
-        """Write the selection as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        # Records lie below every room; they ask for the page by name.
-        written: Path = import_module("veridical.report.selection").save(self, path)
-        return written
-
-    def _repr_html_(self) -> str:
-        shown: str = import_module("veridical.report.selection").fragment(self)
-        return shown

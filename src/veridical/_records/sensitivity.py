@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from veridical._records.base import DataSummary
 from veridical._records.comparison import SIDES, Comparison, Side
-from veridical._records.looking import ForPapers, report_room
+from veridical._records.looking import OnAPage
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity(ForPapers):
+class Sensitivity(OnAPage):
     """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
 
     Parameters
@@ -94,16 +93,3 @@ class Sensitivity(ForPapers):
             row["more_truthful"] = record.truthfulness.better
             rows.append(row)
         return pd.DataFrame(rows)
-
-    def save(self, path: str | Path) -> Path:
-        """Write it as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        return report_room().save(self, path)
-
-    def _repr_html_(self) -> str:
-        return report_room().fragment(self)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from veridical._records.base import Interval
-from veridical._records.looking import ForPapers
+from veridical._records.looking import OnAPage
 
 Outcome = Literal["reproduced", "not reproduced", "open"]
 
@@ -83,7 +81,7 @@ class Picture:
 
 
 @dataclass(frozen=True, repr=False)
-class StudyReport(ForPapers):
+class StudyReport(OnAPage):
     """What a study found, beside what its paper says.
 
     Parameters
@@ -99,6 +97,8 @@ class StudyReport(ForPapers):
     settings : mapping of str to str
         How they came about.
     """
+
+    _drawn_by: ClassVar[str] = "veridical.report.studies"
 
     study: str
     question: str
@@ -116,18 +116,3 @@ class StudyReport(ForPapers):
     def count(self, outcome: Outcome) -> int:
         """Count the findings that came out so."""
         return sum(check.outcome == outcome for check in self.checks)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the report as one self-contained HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced in one step.
-        """
-        written: Path = import_module("veridical.report.studies").save(self, path)
-        return written
-
-    def _repr_html_(self) -> str:
-        shown: str = import_module("veridical.report.studies").fragment(self)
-        return shown

@@ -24,9 +24,10 @@ from veridical._records import (
 from veridical.comparison.five_by_two import reach_of_f
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.significance import Geometry, check_alpha
-from veridical.comparison.splits import repeats_and_folds, root_seed
+from veridical.comparison.splits import repeats_and_folds
 from veridical.comparison.testing import TESTS, apply_test, check_fit, find_test
 from veridical.datasets.wording import listed
+from veridical.estimation.seeds import root_seed
 
 
 def calibrate(

@@ -47,12 +47,12 @@ from veridical.comparison.splits import (
     Splits,
     make_splits,
     refuse_small_classes,
-    root_seed,
     seed_for,
 )
 from veridical.comparison.testing import TESTS, check_fit, find_test
 from veridical.comparison.verdicts import Court, Question, count_draws, measure_nulls
 from veridical.datasets.wording import did_you_mean, listed
+from veridical.estimation.seeds import root_seed
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 

@@ -36,7 +36,6 @@ from veridical.comparison.splits import (
     Splits,
     make_splits,
     refuse_small_classes,
-    root_seed,
     seed_for,
 )
 from veridical.comparison.testing import check_fit, find_test
@@ -47,6 +46,7 @@ from veridical.comparison.verdicts import (
     measure_nulls,
 )
 from veridical.datasets.wording import did_you_mean, listed
+from veridical.estimation.seeds import root_seed
 
 
 def compare(

@@ -13,7 +13,7 @@ from veridical.comparison.engine import Progress
 from veridical.comparison.lookalike import Lookalike
 from veridical.comparison.protocol import check_count, compare
 from veridical.comparison.sources import truth
-from veridical.comparison.splits import root_seed
+from veridical.estimation.seeds import root_seed
 
 RECIPE = (
     "Sources have as many cases and columns as the data, and its class shares. Values "

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -35,28 +34,6 @@ class Purpose(IntEnum):
     TRAINING_SET = 4
     TEST_SET = 5
     NULL = 6
-
-
-def root_seed(random_state: Any) -> int:
-    """Turn ``random_state`` into the one number that all others come from.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy Generator or RandomState
-        None draws a fresh number, which the record of the comparison then shows.
-    """
-    if random_state is None:
-        return secrets.randbits(32)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**32))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**32, dtype=np.uint32))
-    if isinstance(random_state, Integral) and int(random_state) >= 0:
-        return int(random_state)
-    raise InputError(
-        f"random_state must be None, a number from 0 up, or a numpy random generator; "
-        f"got {random_state!r}."
-    )
 
 
 def seed_for(root: int, purpose: Purpose, data_set: int = 0) -> int:

@@ -19,7 +19,13 @@ _FOLDS, _LEARNER = 0, 1
 
 
 def root_seed(random_state: Any) -> int:
-    """Turn ``random_state`` into the one number that all others come from."""
+    """Turn ``random_state`` into the one number that all others come from.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy Generator or RandomState
+        None draws a fresh number, which records then show.
+    """
     if random_state is None:
         return secrets.randbits(32)
     if isinstance(random_state, np.random.Generator):

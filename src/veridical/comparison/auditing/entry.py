@@ -27,9 +27,9 @@ from veridical.comparison.auditing.reading import (
 from veridical.comparison.data import read_data
 from veridical.comparison.rankers import one_line, seeded
 from veridical.comparison.significance import check_alpha
-from veridical.comparison.splits import root_seed
 from veridical.comparison.testing import find_test
 from veridical.estimation import Method
+from veridical.estimation.seeds import root_seed
 from veridical.estimation.splits import Split
 
 Check = Callable[[Evidence], Finding | None]
