@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 from tests.oracles import tests as oracle
 
+from veridical import comparison
 from veridical._records import InputError
 from veridical.comparison import (
     bayesian_correlated_t,
@@ -266,6 +267,12 @@ def test_compare_takes_every_test(anova, worst, problem):
 def test_tests_go_by_the_names_of_their_functions():
     assert find_test("corrected_resampled_t") == "corrected-t"
     assert {find_test(name.replace("-", "_")) for name in TESTS} == set(TESTS)
+    functions = {"corrected-t": "corrected_resampled_t"}
+    for name in TESTS:
+        own = getattr(comparison, functions.get(name, name.replace("-", "_")))
+        assert find_test(own) == name
+    with pytest.raises(InputError, match="There is no test 'welch-bias'"):
+        find_test(comparison.welch_bias)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from veridical.estimation.seeds import root_seed
 
 
 def calibrate(
-    test: str,
+    test: Any,
     *,
     cv: int | str = 10,
     method: Literal["in", "out"] = "in",
@@ -51,7 +51,7 @@ def calibrate(
 
     Parameters
     ----------
-    test : str
+    test : str or function
         As in `compare`, such as "corrected-t".
     cv : int or str, default=10
         Number of folds, or repeats and folds: "10x10".

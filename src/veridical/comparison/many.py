@@ -66,7 +66,7 @@ def compare_many(
     classifier: Any = "svm",
     methods: Iterable[str] = ("in", "out"),
     cv: Any = 10,
-    test: str = "corrected-t",
+    test: Any = "corrected-t",
     correction: str = "holm",
     alpha: float = 0.05,
     calibrated: bool | int = False,

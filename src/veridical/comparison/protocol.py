@@ -59,7 +59,7 @@ def compare(
     classifier: Any = "svm",
     methods: Iterable[str] = ("in", "out"),
     cv: Any = 10,
-    test: str = "corrected-t",
+    test: Any = "corrected-t",
     alpha: float = 0.05,
     calibrated: bool | int = False,
     rope: float = 0.01,
@@ -95,11 +95,12 @@ def compare(
         Protocols to run.
     cv : int, str, scikit-learn splitter or list of (train, test), default=10
         A number means that many plain shuffled folds; "10x5" means ten repeats of five.
-    test : str, default="corrected-t"
+    test : str or function, default="corrected-t"
         How differences between folds are tested: "corrected-t", "paired-t",
         "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
-        "bayesian-correlated-t". What a test must know of the splits it is told by
-        them, and one that is not made for `cv` is refused.
+        "bayesian-correlated-t", or the function, such as `corrected_resampled_t`. What
+        a test must know of the splits it is told by them, and one that is not made for
+        `cv` is refused.
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     calibrated : bool or int, default=False

@@ -39,7 +39,7 @@ def sensitivity(
     n_sets: int = 100,
     n_test: int = 1000,
     cv: Any = 10,
-    test: str = "corrected-t",
+    test: Any = "corrected-t",
     alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,

@@ -59,7 +59,7 @@ def truth(
     n_test: int | None = None,
     methods: Iterable[str] = METHODS,
     cv: Any = 10,
-    test: str = "paired-t",
+    test: Any = "paired-t",
     alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -95,7 +95,7 @@ def truth(
         Protocols to run; all three by default.
     cv : int or scikit-learn splitter, default=10
         Folds of IN and OUT; a number means plain shuffled folds.
-    test : str, default="paired-t"
+    test : str or function, default="paired-t"
         How IN and OUT test the folds of one data set, as in `compare`; the default is
         the paper's. The verdict of TRUTH is always a paired t-test, since its data sets
         are independent.

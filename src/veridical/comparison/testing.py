@@ -97,19 +97,19 @@ TESTS: dict[str, Entry] = {
 _ALIASES = {"corrected-resampled-t": "corrected-t"}
 
 
-def find_test(test: str) -> str:
-    """Find a test by its name, or by that of its function.
+def find_test(test: str | Callable[..., TestResult]) -> str:
+    """Find a test by its name, by that of its function, or by the function itself.
 
     Examples
     --------
-    >>> find_test("five_by_two_f")
-    'five-by-two-f'
+    >>> find_test("five_by_two_f"), find_test(corrected_resampled_t)
+    ('five-by-two-f', 'corrected-t')
     """
-    name = str(test).replace("_", "-")
+    name = str(getattr(test, "__name__", test)).replace("_", "-")
     name = _ALIASES.get(name, name)
     if name not in TESTS:
         raise InputError(
-            f"There is no test {test!r}{did_you_mean(str(test), TESTS)} Use one of "
+            f"There is no test {name!r}{did_you_mean(name, TESTS)} Use one of "
             f"{listed(TESTS)}."
         )
     return name

@@ -81,7 +81,7 @@ def binomial_truthfulness(
         p_value=p_value,
         df=math.nan,
         mean_difference=(a - b) / n_sets if n_sets else 0.0,
-        interval=((2 * low - 1) * scale, (2 * high - 1) * scale),
+        interval=(snap((2 * low - 1) * scale), snap((2 * high - 1) * scale)),
         n=n,
         alpha=float(alpha),
         assumptions=(
