@@ -22,6 +22,7 @@ from veridical._records import InputError
 from veridical.kernels.svm_plus import _Effort, solve_hinge
 from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
 from veridical.kernels.svm_plus_descent import Descent
+from veridical.kernels.svm_plus_newton import _walk
 from veridical.learning import SVMPlus
 
 
@@ -183,6 +184,51 @@ def test_descent_reaches_the_optimum_of_its_problem(C, gamma, q):
     best = penalised_optimum(X, Z, y, C, gamma)
     assert ours == pytest.approx(best, rel=1e-6)
     assert model.dual_gap_ <= 1e-8
+
+
+def rough_counts(n, p, k):
+    """Sparse counts, the first k features; labels that no features tell exactly."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 4, size=(n, p)) * (rng.random((n, p)) < 0.05)
+    score = counts @ rng.normal(size=p) + 2 * rng.normal(size=n)
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    return counts[:, :k].astype(float), counts[:, k:].astype(float), y
+
+
+def test_descent_arrives_where_slacks_cost_a_million_times_their_weights():
+    """The weights that multipliers imply are useless here; those of φ are not."""
+    X, Z, y = rough_counts(200, 300, 25)
+    C, gamma = 1e3, 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SVMPlus(C, gamma, solver="descent", random_state=0).fit(
+            sparse.csr_matrix(X), y, X_privileged=sparse.csr_matrix(Z)
+        )
+    assert model.dual_gap_ <= 1e-4
+    w = np.append(model.coef_[0], model.intercept_[0])
+    v = np.append(model.privileged_coef_[0], model.privileged_intercept_[0])
+    slack = Z @ v[:-1] + v[-1]
+    short = max(0.0, -slack.min(), (1 - y * (X @ w[:-1] + w[-1]) - slack).max())
+    cost = 0.5 * w @ w + gamma / 2 * v @ v + C * (slack + short).sum()
+    assert cost == pytest.approx(penalised_optimum(X, Z, y, C, gamma), rel=2e-4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**31), sigma=st.floats(1e-3, 1e9))
+def test_a_step_ends_where_the_slope_does(seed, sigma):
+    rng = np.random.default_rng(seed)
+    before, ahead = rng.normal(size=(2, 30))
+    bend = float(rng.exponential())
+
+    def slope(t):
+        pushed = np.maximum(before - sigma * t * ahead, 0.0)
+        return -1.0 + t * bend - ahead @ pushed
+
+    t = _walk(-1.0, bend, before, ahead, sigma)
+    if slope(0.0) >= 0.0:
+        assert t == 0.0
+    else:
+        assert abs(slope(t)) <= 1e-3 * -slope(0.0)
 
 
 @pytest.mark.parametrize("gamma", [10.0, 30.0])

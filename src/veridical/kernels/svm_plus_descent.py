@@ -139,11 +139,15 @@ class Descent:
             return found
         best = _Best(found, tolerance, found.objective / max(1.0 - found.gap, 1e-300))
 
-        def judge(x: FloatArray, z: FloatArray) -> bool:
+        def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
             w, u = x[: rows.E.shape[1]], x[rows.E.shape[1] :]
             v = u / np.sqrt(self.gamma)
-            v = v if self.bias else np.append(v, 0.0)
-            return best.take(*self._judge(w, v, z[: len(self.c)]))
+            return w, v if self.bias else np.append(v, 0.0)
+
+        def judge(z: FloatArray, implied: FloatArray, x: FloatArray) -> bool:
+            a = z[: len(self.c)]
+            best.take(*self._judge(*split(implied), a))
+            return best.take(*self._judge(*split(x), a, implied=False))
 
         rows = self._rows()
         long = float(norm(rows.E).mean() + norm(rows.F).mean())
@@ -187,13 +191,16 @@ class Descent:
         return Rows(E, F, np.concatenate([np.zeros(E.shape[1]), F.T @ self.c]))
 
     def _judge(
-        self, w: FloatArray, v: FloatArray, a: FloatArray
+        self, w: FloatArray, v: FloatArray, a: FloatArray, *, implied: bool = True
     ) -> tuple[LinearSolution, float]:
-        """Compare what is found with what can be proved; the cost of the weights."""
+        """Compare what is found with what can be proved; the cost of the weights.
+
+        Multipliers prove something with the weights that they imply, and no others.
+        """
         slack = self.X_star @ v[:-1] + v[-1]
         margin = self.sign * (self.X @ w[:-1] + w[-1])
         half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
-        dual = max(0.0, float(a.sum()) - half)
+        dual = max(0.0, float(a.sum()) - half) if implied else 0.0
         b_star, below = float(v[-1]), max(0.0, -float(slack.min()))
         if below > 0.0 and self.bias:
             half += self.gamma * below * (b_star + 0.5 * below)

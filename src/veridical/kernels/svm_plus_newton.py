@@ -38,6 +38,8 @@ from veridical._records import FloatArray
 _ROUNDS, _STEPS, _PRODUCTS = 60, 25, 500
 #: σ grows so much when multipliers settle slowly.
 _GROWTH = 4.0
+#: Looks for the length of a step; the share of the slope that is as good as none.
+_LOOKS, _LEVEL = 60, 1e-3
 
 
 @dataclass(eq=False)
@@ -132,36 +134,57 @@ def _minimise(
         exact = 0.1 * min(0.1, np.sqrt(steep / scale)) * steep
         d = _solve(apply, diagonal, -slope, exact)
         ahead = rows.forward(d)
-        here = _value(rows, x, pushed, sigma)
-        length, gain = 1.0, float(slope @ d)
-        while length > 1e-8:
-            there = np.maximum(z + sigma * (rows.limit - made - length * ahead), 0.0)
-            if (
-                _value(rows, x + length * d, there, sigma)
-                <= here + 1e-4 * length * gain
-            ):
-                break
-            length /= 2
-        else:
+        before = z + sigma * (rows.limit - made)
+        length = _walk(float(d @ (x + rows.price)), float(d @ d), before, ahead, sigma)
+        if length == 0.0:
             return x, made, step + 1  # rounding hides any further progress
         x, made = x + length * d, made + length * ahead
     return x, made, most
 
 
-def _value(rows: Rows, x: FloatArray, pushed: FloatArray, sigma: float) -> float:
-    return float(0.5 * x @ x + rows.price @ x + pushed @ pushed / (2.0 * sigma))
+def _walk(
+    slope: float, bend: float, before: FloatArray, ahead: FloatArray, sigma: float
+) -> float:
+    """Find how far to go along d: there the slope of φ vanishes.
+
+    The slope ``slope + t·bend − Σ aheadᵢ max(0, beforeᵢ − σ t aheadᵢ)`` grows with t,
+    in straight pieces. The values of φ itself would drown in rounding where C/γ is
+    large.
+    """
+
+    def look(t: float) -> tuple[float, float]:
+        left = before - sigma * t * ahead
+        on = left > 0.0
+        met = ahead[on]
+        return slope + t * bend - float(met @ left[on]), bend + sigma * float(met @ met)
+
+    start, _ = look(0.0)
+    if start >= 0.0:
+        return 0.0
+    t, low, high = 1.0, 0.0, np.inf
+    for _ in range(_LOOKS):
+        here, curve = look(t)
+        if abs(here) <= -_LEVEL * start:
+            break
+        low, high = (t, high) if here < 0.0 else (low, t)
+        t -= here / curve
+        if not low < t < high:
+            t = (low + high) / 2 if high < np.inf else 2 * low
+    return t
 
 
 def finish(
     rows: Rows,
     z: FloatArray,
     sigma: float,
-    judge: Callable[[FloatArray, FloatArray], bool],
+    judge: Callable[[FloatArray, FloatArray, FloatArray], bool],
     max_steps: int,
 ) -> int:
     """Improve multipliers until `judge` is content; the number of Newton steps.
 
-    `judge` is shown the multipliers after every round, and the weights they stand for.
+    `judge` is shown the multipliers after every round, the weights they stand for, and
+    those that minimise φ. Exactly minimised, both weights are the same; otherwise the
+    former carry C/γ times the error.
     """
     x, steps, before = rows.weights(z), 0, np.inf
     tolerance = 1e-3 * float(np.linalg.norm(rows.price))
@@ -174,7 +197,7 @@ def finish(
         new = np.maximum(z + sigma * (rows.limit - made), 0.0)
         moved = float(np.linalg.norm(new - z)) / sigma
         z = new
-        if judge(rows.weights(z), z):
+        if judge(z, rows.weights(z), x):
             break
         if moved > 0.3 * before:
             sigma *= _GROWTH
