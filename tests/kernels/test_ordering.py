@@ -103,3 +103,14 @@ def test_the_last_of_many():
     for scores in (rng.normal(size=500), rng.integers(0, 9, 500) / 3, np.zeros(500)):
         wanted = order_by_score(scores)[-7:]
         assert last_by_score(scores, 7).tolist() == wanted.tolist()
+
+
+def test_every_score_may_have_a_tolerance_of_its_own():
+    scores = np.array([1.0, 1.1, 5.0, 5.1])
+    own = np.array([0.2, 0.2, 0.0, 0.01])
+    assert order_by_score(scores).tolist() == [3, 2, 1, 0]
+    assert order_by_score(scores, atol=own).tolist() == [3, 2, 0, 1]
+    assert last_by_score(scores, 1, atol=own).tolist() == [1]
+    many = np.concatenate([scores, np.arange(10.0, 200.0)])
+    wide = np.concatenate([own, np.zeros(190)])
+    assert last_by_score(many, 2, atol=wide).tolist() == [0, 1]

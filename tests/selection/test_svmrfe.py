@@ -1,12 +1,16 @@
 """Recursive elimination selects what scikit-learn's RFE selects, fitted exactly."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.feature_selection import RFE
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
+from veridical._records import InputError
 from veridical.selection import SVMRFE
 
 
@@ -46,3 +50,59 @@ def test_outliers_do_not_blunt_the_solution():
     rows = np.random.default_rng(9).permutation(n)
     moved = selector.fit(X[rows], y[rows]).order_
     np.testing.assert_array_equal(selector.fit(X, y).order_, moved)
+
+
+def eliminate(X, y, C):
+    """One feature at a time, each machine solved by a general program."""
+    qpsolvers = pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
+    s, left, gone = np.where(y == y[0], 1.0, -1.0), list(range(X.shape[1])), []
+    n = len(s)
+    while len(left) > 1:
+        length = np.linalg.norm(X[:, left], axis=0)  # unknowns of about one size
+        k = len(left)
+        P = np.diag(np.r_[1 / length**2, np.zeros(n + 1)])
+        q = np.r_[np.zeros(k + 1), np.full(n, C)]
+        margins = -s[:, None] * np.column_stack([X[:, left] / length, np.ones(n)])
+        w = qpsolvers.solve_qp(
+            sparse.csc_matrix(P),
+            q,
+            sparse.csc_matrix(np.hstack([margins, -np.eye(n)])),
+            -np.ones(n),
+            lb=np.r_[np.full(k + 1, -np.inf), np.zeros(n)],
+            solver="clarabel",
+            tol_gap_abs=1e-11,
+            tol_gap_rel=1e-11,
+            tol_feas=1e-11,
+        )[:k]
+        gone.append(left.pop(int(np.argmin(np.abs(w / length)))))
+    return [*left, *reversed(gone)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_on_three_scales(seed):
+    """Small weights are weights too: they belong to long columns."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 7)) + np.outer(y, np.arange(7) < 3)
+    X *= 10.0 ** rng.permutation(np.linspace(0, 3, 7))
+    assert SVMRFE(1).fit(X, y).order_.tolist() == eliminate(X, y, 1.0)
+
+
+@pytest.mark.parametrize("power", [7, 16])
+def test_scales_that_rounding_cannot_bridge_are_said(power):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 7)) + 0.5 * y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SVMRFE(3).fit(X, y)
+    X *= 10.0 ** np.linspace(0, power, 7)
+    with pytest.warns(UserWarning, match=r"duality gap.*one scale"):
+        SVMRFE(3).fit(X, y)
+
+
+def test_products_beyond_the_largest_number():
+    X = np.random.default_rng(0).normal(size=(20, 3)) * 1e200
+    with pytest.raises(InputError, match=r"overflow.*StandardScaler"):
+        SVMRFE(2).fit(X, np.arange(20) % 2)

@@ -67,6 +67,17 @@ def cross_products(X: Any, weight: FloatArray) -> FloatArray:
     return out
 
 
+def row_products(X: Any, weight: FloatArray) -> FloatArray:
+    """``X weight`` in double precision, whatever `X` holds."""
+    if sparse.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ weight).ravel()
+    total = np.zeros(X.shape[0])
+    step = max(1, BLOCK_BYTES // (8 * X.shape[0]))
+    for lo in range(0, X.shape[1], step):
+        total += X[:, lo : lo + step].astype(np.float64) @ weight[lo : lo + step]
+    return total
+
+
 def gram(X: Any) -> FloatArray:
     """``X Xᵀ`` as a dense double matrix, whatever `X` holds."""
     if sparse.issparse(X):
@@ -80,3 +91,11 @@ def gram(X: Any) -> FloatArray:
         block = X[:, lo : lo + step].astype(np.float64)
         total += block @ block.T
     return total
+
+
+def column_lengths(X: Any) -> FloatArray:
+    """Length of every column, in double precision whatever `X` holds."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
+    return np.sqrt(np.einsum("ij,ij->j", X, X, dtype=np.float64))

@@ -15,14 +15,28 @@ from veridical._records import FloatArray, IntArray
 RELATIVE = 1e-12
 ABSOLUTE = 1e-12
 
+#: One for all scores, or one for each.
+Tolerance = float | FloatArray
+
+
+def _slack(
+    order: IntArray, scores: FloatArray, rtol: float, atol: Tolerance
+) -> FloatArray:
+    """How far apart neighbours in `order` may be and still be tied."""
+    size = np.abs(scores[order])
+    beside = np.broadcast_to(atol, scores.shape)[order]
+    first = np.maximum(beside[:-1], beside[1:])
+    return np.asarray(first + rtol * np.maximum(size[:-1], size[1:]))
+
 
 def _sort_tied_groups(
-    order: IntArray, scores: FloatArray, rtol: float, atol: float
+    order: IntArray, scores: FloatArray, rtol: float, atol: Tolerance
 ) -> IntArray:
     high, low = scores[order[:-1]], scores[order[1:]]
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.maximum(np.abs(high), np.abs(low))
-        near = np.isfinite(size) & (high - low <= atol + rtol * size)
+        slack = _slack(order, scores, rtol, atol)
+        near = np.isfinite(size) & (high - low <= slack)
     tied = near | (high == low) | (np.isnan(high) & np.isnan(low))
     if not tied.any():
         return order
@@ -31,7 +45,7 @@ def _sort_tied_groups(
 
 
 def order_by_score(
-    scores: FloatArray, *, rtol: float = RELATIVE, atol: float = 0.0
+    scores: FloatArray, *, rtol: float = RELATIVE, atol: Tolerance = 0.0
 ) -> IntArray:
     """Indices from the largest score to the smallest, ties by index, NaN last.
 
@@ -39,15 +53,16 @@ def order_by_score(
     ----------
     scores : array of shape (n_features,)
         Larger is better.
-    rtol, atol : float
-        Neighbours within ``atol + rtol * |score|`` of each other are tied. Scores that
-        are differences of larger numbers need `atol`.
+    rtol : float
+        Neighbours within ``atol + rtol * |score|`` of each other are tied.
+    atol : float or array of shape (n_features,)
+        What scores need that are differences of larger numbers; of two, the larger.
     """
     return _sort_tied_groups(np.argsort(-scores), scores, rtol, atol)
 
 
 def last_by_score(
-    scores: FloatArray, n_last: int, *, rtol: float = RELATIVE, atol: float = 0.0
+    scores: FloatArray, n_last: int, *, rtol: float = RELATIVE, atol: Tolerance = 0.0
 ) -> IntArray:
     """Return ``order_by_score(scores)[-n_last:]``, sorting few of the scores.
 
@@ -58,14 +73,14 @@ def last_by_score(
         return order_by_score(scores, rtol=rtol, atol=atol)[scores.size - n_last :]
     low = np.argpartition(scores, n_low)[:n_low]
     low = low[np.argsort(scores[low])]
-    values = scores[low]
-    size = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
-    parted = np.flatnonzero(np.diff(values) > atol + rtol * size) + 1
+    slack = _slack(low, scores, rtol, atol)
+    parted = np.flatnonzero(np.diff(scores[low]) > slack) + 1
     enough = parted[parted >= n_last]
     if not enough.size:
         return order_by_score(scores, rtol=rtol, atol=atol)[scores.size - n_last :]
     few = np.sort(low[: enough[0]])
-    order = order_by_score(scores[few], rtol=rtol, atol=atol)
+    beside = np.broadcast_to(atol, scores.shape)[few]
+    order = order_by_score(scores[few], rtol=rtol, atol=beside)
     return few[order[few.size - n_last :]]
 
 

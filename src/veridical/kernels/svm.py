@@ -20,9 +20,12 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray
+from veridical.kernels.svm_box import settle, solve_inside, violation
 
 # Iterations of SMO between two attempts to solve for the free multipliers exactly.
 PATIENCE = 200
+# Iterations per case after which the other way is tried.
+STEPS_PER_CASE = 10
 TOLERANCE = 1e-10
 
 
@@ -106,13 +109,7 @@ def _polish(
     result[free] = sign[free] * solution[:m]
     if not np.all((result >= 0) & (result <= bound)):
         return None
-    wish = sign - G @ (sign * result)  # −sign × gradient; equals the bias where free
-    up = np.where(sign > 0, result < bound, result > 0)
-    down = np.where(sign > 0, result > 0, result < bound)
-    gap = wish[up].max(initial=-np.inf) - wish[down].min(initial=np.inf)
-    # Rounding hides what is smaller than the last digits of the terms of ``G a``.
-    largest = float((np.abs(G) @ result).max())
-    return result if gap <= tolerance * max(1.0, largest) else None
+    return result if violation(G, sign, bound, result) <= tolerance else None
 
 
 def solve_dual(
@@ -127,7 +124,8 @@ def solve_dual(
 
     Steps of sequential minimal optimization find out which multipliers are free; a
     linear system then gives these exactly. From a good `start` the system alone is
-    often enough.
+    often enough. Where the steps do not come to an end (columns of different scale, a
+    high price), a way through the inside of the box does.
     """
     a = np.clip(start, 0.0, bound)
     done = _polish(G, sign, bound, a, TOLERANCE)
@@ -135,14 +133,21 @@ def solve_dual(
         return done
     grad = sign * (G @ (sign * a)) - 1.0
     steps = PATIENCE
-    total = 0
+    total, patient = 0, True
     while total < max_steps:
         gap = descend(G, sign, bound, a, grad, TOLERANCE, steps)
         done = _polish(G, sign, bound, a, TOLERANCE)
         if done is not None:
             return done
         if gap <= TOLERANCE:
-            return a
+            return settle(G, sign, bound, a)
         total += steps
         steps *= 2
+        if patient and STEPS_PER_CASE * sign.size <= total < max_steps:
+            patient = False
+            inside, left = solve_inside(G, sign, bound)
+            if left <= TOLERANCE:
+                return inside
+            if left < violation(G, sign, bound, a):
+                a, grad = inside, sign * (G @ (sign * inside)) - 1.0
     return a

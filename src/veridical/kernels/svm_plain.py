@@ -3,26 +3,19 @@
     max  Σa − ½ aᵀQa   with   0 ≤ a ≤ c, yᵀa = 0
 
 Steps of SMO are enough for most problems; interior points for the others.
-
-References
-----------
-.. [1] M. C. Ferris & T. S. Munson, "Interior-point methods for massive support vector
-   machines", SIAM J. Optim. 13 (2002).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.blas import dsyrk
 
 from veridical._records import FloatArray
-from veridical.kernels.interior import cholesky, factor, follow, mehrotra
+from veridical.kernels.interior import factor, follow
 from veridical.kernels.svm import descend, solve_dual
+from veridical.kernels.svm_box import solve_box
 from veridical.kernels.svm_plus_cases import SMALL, Cases, Solution, States
 from veridical.kernels.svm_plus_gap import relative_gap, shrink_to_balance
 
@@ -30,11 +23,8 @@ from veridical.kernels.svm_plus_gap import relative_gap, shrink_to_balance
 _PATIENCE = 20
 #: A solution with a larger gap is not believed.
 _GOOD_GAP = 1e-8
-_MAX_STEPS = 200
 #: Up to so many cases slacks can be among the unknowns.
 _MODEST = 1000
-#: Share of the largest entry that the diagonal is lifted by where rounding ate it.
-_TINY = 1e-14
 
 
 def descend_svm(cases: Cases, c: FloatArray) -> tuple[States, bool]:
@@ -161,75 +151,3 @@ def _solve_soft(cases: Cases, c: FloatArray) -> FloatArray:
         total, share = total * value, share / value  # hardly any slack: a smaller size
     point, total = best
     return point.z[:n] * (total / size)
-
-
-def _shifted_inverse(
-    matrix: FloatArray, diagonal: FloatArray, thin: bool
-) -> Callable[[FloatArray], FloatArray]:
-    """Give what solves with ``matrix + diagonal``, or with ``M Mᵀ + diagonal``."""
-    if not thin:
-        whole = matrix.copy()
-        whole[np.diag_indices(len(whole))] += diagonal
-        factored = cholesky(whole, _TINY)
-        return lambda r: cho_solve(factored, r, check_finite=False)
-    weight = 1.0 / diagonal
-    inner = dsyrk(1.0, np.sqrt(weight)[:, None] * matrix, trans=1, lower=1)
-    inner[np.diag_indices(len(inner))] += 1.0
-    factored = cholesky(inner, _TINY)
-
-    def apply(r: FloatArray) -> FloatArray:
-        r = weight * r
-        back = cho_solve(factored, matrix.T @ r, check_finite=False)
-        return r - weight * (matrix @ back)
-
-    return apply
-
-
-def solve_box(
-    gram: FloatArray,
-    Z: FloatArray,
-    y: FloatArray,
-    c: FloatArray,
-    tolerance: float = 1e-7,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Multipliers of an SVM, ``0 ≤ a ≤ c``, with slacks u of the margins and ξ.
-
-    The cost of a step is O(n rank²), or O(n³) where the rank is large.
-    """
-    n = len(y)
-    thin = 2 * Z.shape[1] < n
-    signed = np.asfortranarray(y[:, None] * Z)
-    Q = np.empty((0, 0)) if thin else gram * np.multiply.outer(y, y)
-    b = 0.0
-    start = np.minimum(c / 2, 1.0 / max(float(np.diag(gram).max()), 1e-300))
-    s = np.concatenate([start, c - start])
-    z = np.ones(2 * n)
-    for _ in range(_MAX_STEPS):
-        a, u, xi = s[:n], z[:n], z[n:]
-        bend = signed @ (signed.T @ a) if thin else Q @ a
-        dual = bend - 1.0 + b * y - u + xi
-        balance = y @ a
-        if s @ z <= tolerance * (1.0 + a.sum()) and np.abs(dual).max() <= tolerance:
-            break
-        apply = _shifted_inverse(signed if thin else Q, u / a + xi / s[n:], thin)
-        along = apply(y)
-
-        def move(
-            target: FloatArray,
-            s: Any = s,
-            z: Any = z,
-            dual: Any = dual,
-            balance: Any = balance,
-            along: Any = along,
-            apply: Any = apply,
-        ) -> tuple[Any, ...]:
-            pull = target / s
-            right = apply(-dual + pull[:n] - pull[n:])
-            db = (y @ right + balance) / (y @ along)
-            da = right - db * along
-            ds = np.concatenate([da, -da])
-            return db, ds, pull - z / s * ds
-
-        (db, ds, dz), length = mehrotra(move, s, z)
-        s, z, b = s + length * ds, z + length * dz, b + length * db
-    return s[:n], z[:n], z[n:]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.ordering import last_by_score
+from veridical.kernels.ordering import Tolerance, last_by_score
 
 
 def backward(
@@ -16,7 +16,7 @@ def backward(
     n_drop: Callable[[int], int],
     *,
     rtol: float,
-    atol: Callable[[], float] = lambda: 0.0,
+    atol: Callable[[], Tolerance] = lambda: 0.0,
     by_index: bool = False,
     tick: Callable[[], None] = lambda: None,
 ) -> IntArray:
@@ -31,9 +31,10 @@ def backward(
     n_drop : callable
         Given how many are there, how many to drop in this round.
     rtol : float
-        How far apart (relative to the largest) tied worths may be.
+        How far apart, beside their own size, tied worths may be.
     atol : callable
-        How far apart they may be in any case; asked after the worths of each round.
+        How far apart they may be in any case, one number for all features or one for
+        each that is there; asked after the worths of each round.
     by_index : bool
         Order the features dropped in one round by index rather than by worth.
     tick : callable
@@ -48,9 +49,8 @@ def backward(
     rounds: list[IntArray] = []
     while kept.size > 1:
         values = worth(kept)
-        slack = max(atol(), rtol * float(np.abs(values).max(initial=0.0)))
         n_dropped = min(max(1, n_drop(kept.size)), kept.size - 1)
-        dropped = last_by_score(values, n_dropped, rtol=rtol, atol=slack)
+        dropped = last_by_score(values, n_dropped, rtol=rtol, atol=atol())
         rounds.append(kept[np.sort(dropped) if by_index else dropped])
         kept = np.delete(kept, dropped)
         tick()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,6 +17,9 @@ from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
 from veridical.selection._base import Abilities, WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
+
+#: Of the optimum of the first machine; beyond it the user is told.
+BLURRED = 1e-6
 
 
 class SVMRFE(ReportsProgress, WeightedSelector):
@@ -89,6 +93,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         n_features = data.values.shape[1]
         n_drop = self._schedule(n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
+        gaps, spreads = np.zeros(len(sets)), np.zeros(len(sets))
 
         def eliminate(s: int) -> None:
             weights = SVMWeights(data, sets.counts[s], float(self.C))
@@ -101,11 +106,22 @@ class SVMRFE(ReportsProgress, WeightedSelector):
                 by_index=True,
                 tick=self._tick,
             )
+            gaps[s], spreads[s] = weights.gap, weights.spread
 
         # The matrices are small: threads of one product would wait for each other,
         # threads of several training sets do not.
         with threadpool_limits(1, user_api="blas"):
             run(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
+        worst = int(np.argmax(gaps))
+        if gaps[worst] > BLURRED:
+            warnings.warn(
+                f"Rounding keeps the support vector machine from its optimum (the "
+                f"duality gap is {gaps[worst]:.0e} of it), so the order is not to be "
+                f"relied on: the longest column of X has {spreads[worst]:.0e} times "
+                "the length of the shortest. Put the columns on one scale first, as "
+                "StandardScaler does.",
+                stacklevel=3,
+            )
         return [Ranking(order, None, n_features) for order in orders]
 
     def _schedule(self, n_features: int) -> Callable[[int], int]:
