@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
+from scipy.linalg.lapack import dormqr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
@@ -148,10 +150,15 @@ def _fit_inside(
     """Solve by the interior point method, over the cases or over the columns."""
     if X.shape[1] <= len(X):
         return fit_hinge(np.require(X, np.float64, ["C", "W"]), sign, C)
-    # More columns than cases: the weights lie in the space that the cases span.
-    basis, inside = np.linalg.qr(X.T)
+    # More columns than cases: the weights lie in the space that the cases span. Its
+    # basis stays a product of reflections; written out it would cost several times as
+    # much, and only one vector has to be led back.
+    (reflections, scales), inside = qr(X.T, mode="raw", check_finite=False)
     weights, intercept, found = fit_hinge(np.ascontiguousarray(inside.T), sign, C)
-    return basis @ weights, intercept, found
+    column = np.zeros((X.shape[1], 1), order="F")
+    column[: len(X), 0] = weights
+    column, _, _ = dormqr("L", "N", reflections, scales, column, 64, overwrite_c=1)
+    return column[:, 0], intercept, found
 
 
 def vote(machines: list[Machine], X: FloatArray, n_classes: int) -> IntArray:
