@@ -1,4 +1,4 @@
-"""What every selector shares: reading data, cutting a ranking, many training sets.
+"""What every selector shares: a ranking is fitted, cut, or made for many training sets.
 
 A selector says what it can read (its *abilities*) and how it ranks; this module gives
 it the rest of scikit-learn's selector manners.
@@ -9,70 +9,30 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
-import narwhals.selectors as ncs
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
-from veridical._records import (
-    FloatArray,
-    InputError,
-    IntArray,
-    Labelled,
-    Ranking,
-)
-from veridical.datasets import encode
+from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-
-
-@dataclass(frozen=True)
-class Abilities:
-    """What a method can read; the error for anything else names the missing one."""
-
-    nominal: bool = False
-    missing: bool = False
-    sparse: bool = False
-
-    def check(self, data: Labelled, name: str, columns: Any = None) -> None:
-        """Refuse data that needs an ability the method lacks."""
-        needs = {
-            "nominal": data.nominal.any(),
-            "missing": not self.missing and _has_nan(data.values),
-            "sparse": sparse.issparse(data.values),
-        }
-        cures = {
-            "nominal": "nominal columns; encode them as numbers, or use a selector "
-            "that reads them (InformationGain, ReliefF, FCBF)",
-            "missing": "missing values (X contains NaN); impute them, or use a "
-            "selector that reads them (InformationGain, ReliefF, FCBF)",
-            "sparse": "sparse data; use X.toarray(), or a selector that reads it "
-            "(AnovaF, Correlation, InformationGain, MRMR, SVMRFE)",
-        }
-        for ability in fields(self):
-            if needs[ability.name] and not getattr(self, ability.name):
-                words = cures[ability.name]
-                j = _first_column(data, ability.name)
-                if j is not None:
-                    place = j if columns is None else repr(columns[j])
-                    words = words.replace(";", f", such as column {place};", 1)
-                raise InputError(f"{name} cannot use {words}.")
+from veridical.selection._reading import (
+    Abilities,
+    read_labels,
+    read_train_sets,
+    read_values,
+)
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -127,7 +87,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         copy = clone(self)  # what reading leaves behind belongs to a fit
         data = copy._read(X, y)
-        indices = _read_train_sets(train_sets, data)
+        indices = read_train_sets(train_sets, data.y)
         if not indices:
             return []
         sets = TrainSets.from_indices(indices, len(data.y))
@@ -180,12 +140,13 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any) -> Labelled:
         """Check the input and turn it into arrays."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None; pass the class labels."
-            )
         name = type(self).__name__
+        if y is None:
+            raise InputError(
+                f"{name} requires y to be passed, but the target y is None; pass the "
+                "class labels."
+            )
+        chosen = getattr(self, "categorical_features", "from_dtype")
         if sparse.issparse(X) or not hasattr(X, "columns"):
             # What cannot be used is refused below, in words that name the cure.
             X = validate_data(
@@ -196,45 +157,14 @@ class Selector(SelectorMixin, BaseEstimator):
                 ensure_all_finite=False,
                 ensure_min_samples=2,
             )
-            values, nominal = self._encode(X)
+            values, nominal = read_values(X, self._abilities, chosen)
         else:
-            values, nominal = self._encode(X)
+            values, nominal = read_values(X, self._abilities, chosen)
             validate_data(self, X, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        if len(y) != values.shape[0]:
-            raise InputError(
-                f"X has {values.shape[0]} rows but y has {len(y)}; give one label per "
-                "row."
-            )
-        _refuse_missing_labels(y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InputError(
-                f"y holds one class only ({self.classes_[0]}); selection needs at "
-                "least two classes to tell apart."
-            )
-        data = Labelled(values, nominal, codes.astype(np.intp), self.classes_.size)
+        self.classes_, codes = read_labels(y, values.shape[0])
+        data = Labelled(values, nominal, codes, self.classes_.size)
         self._abilities.check(data, name, getattr(self, "feature_names_in_", None))
         return data
-
-    def _encode(self, X: Any) -> tuple[Any, Any]:
-        if sparse.issparse(X):
-            if X.dtype not in (np.float32, np.float64):
-                X = X.astype(np.float64)
-            X = X.tocsc()
-            _refuse_infinite(X)
-            return X, np.zeros(X.shape[1], dtype=bool)
-        chosen = getattr(self, "categorical_features", "from_dtype")
-        if isinstance(X, np.ndarray) and isinstance(chosen, str) and X.dtype == object:
-            # Things that are neither numbers nor text end here, as a TypeError; for
-            # text, `encode` has a message that names the column.
-            with suppress(ValueError):
-                X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
-        if not self._abilities.nominal:
-            X = _booleans_as_numbers(X)
-        table = encode(X, chosen)
-        return table.values, table.nominal
 
     @property
     def _n_threads(self) -> int:
@@ -291,55 +221,6 @@ class WeightedSelector(Selector):
         """Refuse weights the statistic is not defined for."""
 
 
-def _first_column(data: Labelled, ability: str) -> int | None:
-    """The first column that needs an ability, where one can be named."""
-    if ability == "nominal":
-        return int(np.argmax(data.nominal))
-    if ability == "missing" and not sparse.issparse(data.values):
-        return int(np.argmax(np.isnan(data.values).any(axis=0)))
-    return None
-
-
-def _booleans_as_numbers(X: Any) -> Any:
-    """Take true and false for 1 and 0, as ``pandas.get_dummies`` means them."""
-    if isinstance(X, np.ndarray):
-        return X
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        return X  # `encode` says which names are repeated
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or nw.Boolean not in frame.schema.values():
-        return X
-    return frame.with_columns(ncs.boolean().cast(nw.Float64)).to_native()
-
-
-def _has_nan(values: Any) -> bool:
-    # NaN survives a sum, so the usual case needs no mask of the size of X.
-    values = values.data if sparse.issparse(values) else values
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(values)
-    return bool(np.isnan(total)) and bool(np.isnan(values).any())
-
-
-def _refuse_infinite(X: Any) -> None:
-    infinite = np.flatnonzero(np.isinf(X.data))
-    if infinite.size:
-        column = int(np.searchsorted(X.indptr, infinite[0], side="right")) - 1
-        raise InputError(
-            f"Column {column} of X holds an infinite value (row "
-            f"{int(X.indices[infinite[0]])}); replace it by a finite number."
-        )
-
-
-def _refuse_missing_labels(y: Any) -> None:
-    missing = np.asarray(pd.isna(y))
-    if missing.any():
-        raise InputError(
-            f"y has no label in row {int(np.flatnonzero(missing)[0])}; drop or label "
-            "the rows without a class."
-        )
-
-
 def _count(
     wanted: int | float | None, n_features: int, n_kept: int, *, warn: bool = True
 ) -> int:
@@ -371,37 +252,3 @@ def _count(
         )
     # 0.29 of 100 is 29, though in binary the product falls short of it.
     return max(1, int(wanted * n_features + 1e-9))
-
-
-def _read_train_sets(train_sets: Iterable[Any], data: Labelled) -> list[IntArray]:
-    """Turn masks into indices and check that each set can be learned from."""
-    n_rows = len(data.y)
-    indices = []
-    for s, rows in enumerate(train_sets):
-        rows = np.asarray(rows)
-        if rows.dtype == bool:
-            if rows.shape != (n_rows,):
-                raise InputError(
-                    f"Training set {s} is a mask of shape {rows.shape}, but X has "
-                    f"{n_rows} rows; give one value per row."
-                )
-            rows = np.flatnonzero(rows)
-        if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-            raise InputError(
-                f"Training set {s} is not a list of row indices; give a non-empty "
-                "one-dimensional array of whole numbers, or a boolean mask."
-            )
-        outside = rows[(rows < -n_rows) | (rows >= n_rows)]
-        if outside.size:
-            raise InputError(
-                f"Training set {s} names row {int(outside[0])}, but X has {n_rows} "
-                f"rows, 0 to {n_rows - 1}."
-            )
-        rows = np.where(rows < 0, rows + n_rows, rows).astype(np.intp)
-        if np.all(data.y[rows] == data.y[rows[0]]):
-            raise InputError(
-                f"Training set {s} holds one class only; selection needs at least two. "
-                "Use fewer or stratified folds."
-            )
-        indices.append(rows)
-    return indices

@@ -13,7 +13,8 @@ from veridical.criteria.information import (
 )
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import predominance
-from veridical.selection._base import Abilities, Selector
+from veridical.selection._base import Selector
+from veridical.selection._reading import Abilities
 
 
 class FCBF(Selector):

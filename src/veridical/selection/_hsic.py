@@ -14,7 +14,8 @@ from veridical.criteria.hsic import (
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.search.backward import backward
-from veridical.selection._base import Abilities, Selector
+from veridical.selection._base import Selector
+from veridical.selection._reading import Abilities
 
 
 class HSIC(Selector):

@@ -20,8 +20,9 @@ from veridical.search.incremental import (
     difference,
     quotient,
 )
-from veridical.selection._base import Abilities, WeightedSelector, _count
+from veridical.selection._base import WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
+from veridical.selection._reading import Abilities
 
 FLOOR = 1e-3  # mRMR: similarities below this are as good as none
 

@@ -25,9 +25,10 @@ from veridical.search.incremental import (
     take_turns,
 )
 from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
-from veridical.selection._base import Abilities, _count
+from veridical.selection._base import _count
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
+from veridical.selection._reading import Abilities
 
 
 @dataclass(frozen=True)
@@ -354,11 +355,15 @@ class DifferentialPrioritization(IncrementalSelector):
 
 
 def _take(data: Labelled, rows: IntArray) -> Labelled:
-    """Some rows as a problem of their own."""
-    y = data.y[rows]
-    present, codes = np.unique(y, return_inverse=True)
-    values = np.asarray(data.values[rows])
-    return Labelled(values, data.nominal, codes.astype(np.intp), present.size)
+    """Some rows as a problem of their own.
+
+    Classes are numbered as they appear, so that their names decide nothing.
+    """
+    _, first, codes = np.unique(data.y[rows], return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))
+    return Labelled(
+        np.asarray(data.values[rows]), data.nominal, place[codes], first.size
+    )
 
 
 def _check_alphas(given: Any, name: str) -> list[float]:

@@ -12,8 +12,8 @@ from veridical._records import FloatArray, InputError, Labelled, Ranking
 from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
-from veridical.selection._base import Abilities
 from veridical.selection._progress import ReportsProgress
+from veridical.selection._reading import Abilities
 
 
 class ReliefF(ReportsProgress):

@@ -15,8 +15,9 @@ from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import Abilities, WeightedSelector, _count
+from veridical.selection._base import WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
+from veridical.selection._reading import Abilities
 
 #: Of the optimum of the first machine; beyond it the user is told.
 BLURRED = 1e-6

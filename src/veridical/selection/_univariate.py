@@ -17,7 +17,8 @@ from veridical.criteria import (
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
-from veridical.selection._base import Abilities, WeightedSelector
+from veridical.selection._base import WeightedSelector
+from veridical.selection._reading import Abilities
 
 
 class _ScoreSelector(WeightedSelector):
