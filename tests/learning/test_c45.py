@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import sys
+import warnings
 from statistics import NormalDist
 
 import numpy as np
@@ -460,3 +461,14 @@ def test_classes_are_numbered_as_numpy_would(labels, dtype):
 def test_negative_labels_are_numbered_too():
     classes, codes = number_classes(np.array([3, -1, 3]))
     assert (classes.tolist(), codes.tolist()) == ([-1, 3], [1, 0, 1])
+
+
+def test_weights_that_sum_to_one_are_too_light_for_any_split():
+    X, y = np.arange(20.0)[:, None], [0] * 10 + [1] * 10
+    with pytest.warns(UserWarning, match="of 20 cases sum to 1, but a split needs 4"):
+        light = C45().fit(X, y, sample_weight=np.full(20, 0.05))
+    assert light.n_leaves_ == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert C45().fit(X, y, sample_weight=np.ones(20)).n_leaves_ == 2
+        C45().fit(X[9:12], y[9:12])  # few cases are no fault of the weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, Self
 
@@ -152,7 +153,8 @@ class C45(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each case; none negative.
+            How many cases each counts for; none negative. They should sum to about the
+            number of cases: if they sum to 1, no split has cases enough.
 
         Returns
         -------
@@ -163,6 +165,7 @@ class C45(ClassifierMixin, BaseEstimator):
         X, y, weights = read_training(
             self, X, y, sample_weight, self.categorical_features
         )
+        self._warn_of_light_cases(weights)
         table = encode(X, self.categorical_features)
         self.classes_, codes = number_classes(y)
         self.categories_ = table.categories
@@ -245,6 +248,17 @@ class C45(ClassifierMixin, BaseEstimator):
         return TreeWords(self.tree_, list(names), self.categories_, self.classes_)
 
     # -- learning --------------------------------------------------------------------
+
+    def _warn_of_light_cases(self, weights: FloatArray) -> None:
+        """Say why there is no tree where weights were scaled to sum to 1, say."""
+        total, least = float(weights.sum()), 2 * self.min_samples_leaf
+        if total < least and weights.size >= 2 * least:
+            warnings.warn(
+                f"The weights of {weights.size} cases sum to {total:.3g}, but a split "
+                f"needs {least:g} cases, so the tree is a single leaf. A weight counts "
+                "cases; multiply them so that they sum to the number of cases.",
+                stacklevel=3,
+            )
 
     def _check_parameters(self) -> None:
         if not (isinstance(self.confidence, Real) and 0 < self.confidence <= 0.5):
