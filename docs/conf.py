@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
+
 from veridical import __version__
 
 project = "veridical"
@@ -12,7 +17,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -26,7 +30,8 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"veridical {release}"
 html_static_path = ["_static"]
-html_css_files = ["gallery.css"]
+html_css_files = ["gallery.css", "formulas.css"]
+html_math_renderer = "mathml"
 # scikit-learn's mixins bring docstrings written for its own site.
 suppress_warnings = ["ref.python", "docutils", "config.cache"]
 
@@ -98,3 +103,24 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,  # those of a busy machine say nothing
 }
+
+
+# -- formulas: browsers set them, so that no page loads anything ----------------------
+
+
+def write_formula(self: Any, node: nodes.Element) -> None:
+    """Write a formula as MathML; one that cannot be read fails the build."""
+    block = isinstance(node, nodes.math_block)
+    try:
+        formula = tex2mathml(node.astext(), as_block=block)
+    except MathError as error:
+        logging.getLogger(__name__).warning("formula: %s", error, location=node)
+        formula = self.encode(node.astext())
+    self.body.append(f'<div class="math">{formula}</div>' if block else formula)
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Have Sphinx write formulas as above."""
+    renderer = (write_formula, None)
+    app.add_html_math_renderer("mathml", renderer, renderer)

@@ -29,6 +29,8 @@ _PACKAGES = (
     "distributed",
 )
 
+_FIGURES = ("numpy", "scikit-learn", "numba")
+
 
 def show_versions() -> None:
     """Print the versions of Python, the system and the packages that matter.
@@ -45,6 +47,12 @@ def show_versions() -> None:
     print(f"{'Python':<14} {sys.version.split()[0]}")
     print(f"{'system':<14} {platform.platform()}")
     print(f"{'cores':<14} {os.cpu_count()}")
+
+
+def in_a_line() -> str:
+    """Name the versions that decide about figures, for a page."""
+    packages = [f"{name} {_version(name)}" for name in _FIGURES]
+    return ", ".join([f"Python {platform.python_version()}", *packages])
 
 
 def _version(name: str) -> str:

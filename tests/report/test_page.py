@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 from collections import Counter
 
@@ -250,13 +251,16 @@ def test_fragment_is_the_first_part_of_the_page():
     assert record._repr_html_() == report.fragment(record)
 
 
-def test_a_comparison_made_in_python_has_no_command_and_still_a_page(tmp_path):
+def test_a_comparison_made_in_python_tells_its_call_and_its_table(tmp_path):
     from veridical.comparison import compare
-    from veridical.datasets import make_linear
+    from veridical.datasets import make_linear, table_hash
 
     X, y = make_linear(60, random_state=0)
     record = compare("anova", "correlation", X, y, n_features=5, cv=3, random_state=0)
     assert "command" not in record.settings
     page = record.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "To repeat it" not in page
+    assert "To repeat it" in page
+    call = "compare('anova', 'correlation', X, y, n_features=5, cv=3, random_state=0)"
+    assert f"from veridical.comparison import compare\n{call}" in html.unescape(page)
+    assert table_hash(X, y) in page
     assert "AnovaF" in page

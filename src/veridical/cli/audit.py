@@ -236,11 +236,8 @@ def _audit(question: Question, jobs: int) -> Audit:
     if question.selector is not None and "selected" not in chosen:
         learner = f"{learner} on the best {question.features} by {question.selector}"
     made = " ".join(repr(make_classifier(question.learner)).split())
-    settings = {
-        **record.settings,
-        "estimator": f"{learner}: {made}",
-        **options.origin(question.data, question.command()),
-    }
+    settings = {**record.settings, "estimator": f"{learner}: {made}"}
+    settings = options.with_origin(settings, question.data, question.command())
     return replace(record, learner=learner, settings=settings)
 
 

@@ -243,8 +243,9 @@ def _many(question: Question, jobs: int) -> ManyComparison:
             progress=progress,
             **question.settings(),
         )
-    origin = options.origin(question.data, question.command(record.n_features))
-    return replace(record, settings={**record.settings, **origin})
+    repeat = question.command(record.n_features)
+    settings = options.with_origin(record.settings, question.data, repeat)
+    return replace(record, settings=settings)
 
 
 def _on_file(question: Question, jobs: int) -> Comparison:
@@ -294,5 +295,6 @@ def _on_source(question: Question, jobs: int) -> Comparison:
 
 
 def _with_origin(record: Comparison, question: Question) -> Comparison:
-    origin = options.origin(question.data, question.command(record.n_features))
-    return replace(record, settings={**record.settings, **origin})
+    repeat = question.command(record.n_features)
+    settings = options.with_origin(record.settings, question.data, repeat)
+    return replace(record, settings=settings)

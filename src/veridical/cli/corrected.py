@@ -102,8 +102,9 @@ def _record(question: Question) -> Correction:
         random_state=question.seed,
         name=name,
     )
-    origin = options.origin(question.data, question.command())
-    return replace(found, settings={**found.settings, **origin})
+    repeat = question.command()
+    settings = options.with_origin(found.settings, question.data, repeat)
+    return replace(found, settings=settings)
 
 
 def _show(summary: CorrectionSummary) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._records import DataSummary, Estimate, Estimates
+    from veridical._records import Estimate, Estimates
+    from veridical.comparison.data import Data
     from veridical.estimation import Method
 
 LEARNER = "c45"
@@ -174,9 +175,9 @@ def _on_file(question: Question, jobs: int) -> Estimates:
 
     assert question.data is not None
     X, y, name = options.take(question.data, question.target)
-    summary = read_data(X, y).summary(name)
+    data = read_data(X, y)
     question = question.complete(*X.shape)
-    return _record(question, summary, _estimates(question, X, y, jobs), None)
+    return _record(question, data, name, _estimates(question, X, y, jobs), None)
 
 
 def _on_source(question: Question, jobs: int) -> Estimates:
@@ -199,8 +200,8 @@ def _on_source(question: Question, jobs: int) -> Estimates:
         method=[(rows[:N_TRAIN], rows[N_TRAIN:])],
         random_state=question.seed,
     )
-    summary = read_data(X, y).summary(f"{SOURCE} source")
-    return _record(question, summary, found, replace(truth, method="fresh cases"))
+    truth = replace(truth, method="fresh cases")
+    return _record(question, read_data(X, y), f"{SOURCE} source", found, truth)
 
 
 def _learner(question: Question, X: Any) -> Any:
@@ -259,7 +260,8 @@ def _by(
 
 def _record(
     question: Question,
-    data: DataSummary,
+    data: Data,
+    data_name: str,
     found: tuple[Estimate, ...],
     truth: Estimate | None,
 ) -> Estimates:
@@ -278,6 +280,7 @@ def _record(
         **selection,
         "estimator": found[0].learner,
         "random_state": str(question.seed),
-        **options.origin(question.data, question.command()),
+        "table sha256": data.sha256(),
     }
-    return Estimates(data, name, found, truth, settings)
+    settings = options.with_origin(settings, question.data, question.command())
+    return Estimates(data.summary(data_name), name, found, truth, settings)

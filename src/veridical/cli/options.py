@@ -217,25 +217,27 @@ def command(verb: str, data: Path | None, target: str | None, *options: object) 
     return shlex.join([*words, *map(str, options)])
 
 
-def origin(data: Path | None, repeat: str) -> Mapping[str, str]:
-    """Tell what it takes to repeat a run: the data, the versions, the command."""
+def with_origin(
+    settings: Mapping[str, str], data: Path | None, repeat: str
+) -> dict[str, str]:
+    """Add what it takes to repeat a run: the data, the versions, the command.
+
+    The command takes the place of the call in Python that it came to.
+    """
     import hashlib
-    import platform
-    from importlib.metadata import version
 
     from veridical import __version__
+    from veridical._versions import in_a_line
 
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "numba")
-    )
     known = {}
     file_of_data = None if data is None else _file_of(data)
     if file_of_data is not None:
         with file_of_data.open("rb") as file:
             known["data sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
     return {
+        **{key: value for key, value in settings.items() if not key.endswith("call")},
         **known,
         "veridical": __version__,
-        "versions": f"Python {platform.python_version()}, {packages}",
+        "versions": in_a_line(),
         "command": repeat,
     }

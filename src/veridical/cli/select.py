@@ -224,12 +224,8 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
         random_state=question.seed,
         n_jobs=jobs,
     )
-    settings = {
-        "estimator": " ".join(repr(made).split()),
-        "folds": f"{found.n_folds} stratified",
-        "random_state": str(question.seed),
-        **options.origin(question.data, question.command(found.learner)),
-    }
+    repeat = question.command(found.learner)
+    settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, selector=question.selector, settings=settings)
 
 

@@ -14,7 +14,7 @@ import typer
 
 from veridical.cli import console
 from veridical.cli.failures import in_one_line
-from veridical.cli.options import origin
+from veridical.cli.options import with_origin
 
 if TYPE_CHECKING:
     from veridical._records import StudyReport
@@ -79,9 +79,9 @@ def find(study: Any, spec: Any, path: Path) -> StudyReport | None:
         **found.settings,
         # A cell's key is a hash of all that it depends on, the data included.
         "cells sha256": hashlib.sha256(keys.known.tobytes()).hexdigest(),
-        **origin(None, repeat(study, spec, path)),
     }
-    return replace(found, settings=settings)
+    again = repeat(study, spec, path)
+    return replace(found, settings=with_origin(settings, None, again))
 
 
 def repeat(study: Any, spec: Any, path: Path) -> str:

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from veridical._records import DataSummary, FloatArray, IntArray
 from veridical.datasets import check_table, encode
+from veridical.datasets.hashing import hash_columns
 
 BoolArray = NDArray[np.bool_]
 
@@ -89,6 +90,12 @@ class Data:
                 column = pd.Categorical.from_codes(codes, self.categories[j])
             series[self.names[j]] = column
         return pd.DataFrame(series)
+
+    def sha256(self) -> str:
+        """Hash the table, as `veridical.datasets.table_hash` does."""
+        return hash_columns(
+            self.values, self.nominal, self.categories, self.names, self.labels
+        )
 
     def summary(self, name: str) -> DataSummary:
         """Describe the data for a report."""

@@ -52,11 +52,13 @@ from veridical.comparison.splits import (
 from veridical.comparison.testing import TESTS, check_fit, find_test
 from veridical.comparison.verdicts import Court, Question, count_draws, measure_nulls
 from veridical.datasets.wording import did_you_mean, listed
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
 
+@repeatable
 def compare_many(
     selectors: Sequence[Any] | Mapping[str, Any],
     X: Any,
@@ -166,6 +168,7 @@ def compare_many(
         **describe_design(design, alpha, root),
         **describe_splits(splits, question, n_draws),
         "correction": correction,
+        "table sha256": data.sha256(),
     }
     return _conclude(
         design, data, splits, outcome, court, correction, data_name, settings

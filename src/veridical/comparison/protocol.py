@@ -46,9 +46,11 @@ from veridical.comparison.verdicts import (
     measure_nulls,
 )
 from veridical.datasets.wording import did_you_mean, listed
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 
 
+@repeatable
 def compare(
     a: Any,
     b: Any,
@@ -193,6 +195,7 @@ def compare(
     settings = {
         **describe_design(design, alpha, root),
         **describe_splits(splits, question, n_draws),
+        "table sha256": data.sha256(),
     }
     return _conclude(design, data, splits, outcome, court, data_name, settings)
 

@@ -18,6 +18,7 @@ from veridical.comparison.classifiers import make_classifier
 from veridical.comparison.data import Data, read_data
 from veridical.comparison.rankers import make_selector, seeded
 from veridical.estimation import CrossValidation, wilson
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.splits import Split
 from veridical.learning import DAGSVM
 
@@ -36,6 +37,7 @@ class _Fold:
     alpha: float | None
 
 
+@repeatable
 def select(
     selector: Any,
     X: Any,
@@ -128,6 +130,12 @@ def select(
         size_accuracy=tuple(float(row.mean()) for row in right),
         **_particulars(fitted, found, max_features),
         notes=tuple(_notes(asked, max_features, n_folds, folds, smallest)),
+        settings={
+            "estimator": " ".join(repr(chosen).split()),
+            "folds": f"{folds} stratified",
+            "random_state": str(random_state),
+            "table sha256": data.sha256(),
+        },
     )
 
 

@@ -13,6 +13,7 @@ from veridical.comparison.engine import Progress
 from veridical.comparison.lookalike import Lookalike
 from veridical.comparison.protocol import check_count, compare
 from veridical.comparison.sources import truth
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 
 RECIPE = (
@@ -27,6 +28,7 @@ RECIPE = (
 )
 
 
+@repeatable
 def sensitivity(
     a: Any,
     b: Any,

@@ -42,11 +42,13 @@ from veridical.comparison.rankers import make_rankers
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import Purpose, make_splits, seed_for
 from veridical.comparison.testing import apply_test, check_fit, find_test
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 
 METHODS = ("truth", "in", "out")
 
 
+@repeatable
 def truth(
     a: Any,
     b: Any,

@@ -2,6 +2,7 @@
 
 from veridical.datasets.encoding import Encoded, encode
 from veridical.datasets.fetching import fetch
+from veridical.datasets.hashing import table_hash
 from veridical.datasets.loading import available, load
 from veridical.datasets.monks import make_monks
 from veridical.datasets.reading import read
@@ -29,4 +30,5 @@ __all__ = [
     "make_nonlinear",
     "make_random_labels",
     "read",
+    "table_hash",
 ]

@@ -18,8 +18,9 @@ from veridical._records import (
     FloatArray,
     InputError,
 )
-from veridical.datasets import encode
+from veridical.datasets import encode, table_hash
 from veridical.estimation.probabilities import calibration_table
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
 from veridical.learning.bias_corrected_columns import refuse_unknown
@@ -27,6 +28,7 @@ from veridical.learning.bias_corrected_columns import refuse_unknown
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
 
+@repeatable
 def correction(
     X: Any,
     y: Any,
@@ -112,7 +114,11 @@ def correction(
         tables["uncorrected"],
         alphas,
         _verdict(tables["corrected"], tables["uncorrected"]),
-        {"cross-validation": f"{folds} stratified folds", "random_state": str(seed)},
+        {
+            "cross-validation": f"{folds} stratified folds",
+            "random_state": str(seed),
+            "table sha256": table_hash(X, labels),
+        },
     )
 
 

@@ -29,6 +29,7 @@ from veridical.comparison.rankers import one_line, seeded
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.estimation import Method
+from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
 from veridical.estimation.splits import Split
 
@@ -50,6 +51,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
+@repeatable
 def audit(
     estimator: Any,
     X: Any,
@@ -194,7 +196,10 @@ def audit(
         preselection=evidence.preselection,
         stability=evidence.stability,
         n_selected=evidence.n_selected,
-        settings=_settings(estimator, procedure, method, splits, n_orders, alpha, root),
+        settings={
+            **_settings(estimator, procedure, method, splits, n_orders, alpha, root),
+            "table sha256": data.sha256(),
+        },
     )
 
 
