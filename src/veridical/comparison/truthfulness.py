@@ -35,7 +35,8 @@ def binomial_truthfulness(
         Data sets on which only IN, only OUT, reached the true verdict. Or, for every
         data set, whether IN and whether OUT reached it; then all is counted here.
     both_right, both_wrong : int, default=0
-        The other data sets; they are recorded and play no part in the test.
+        The other data sets; they are recorded and play no part in the test. Rows tell
+        them too, and are then counted instead.
     alpha : float, default=0.05
         A protocol is better where the one-tail p-value is below ``alpha / 2``.
 
