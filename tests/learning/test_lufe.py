@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
-from sklearn.feature_selection import RFE, SelectFpr, SelectKBest
+from sklearn.feature_selection import (
+    RFE,
+    SelectFpr,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    VarianceThreshold,
+)
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -52,6 +59,19 @@ def test_the_best_share_of_the_unselected(selector):
         order = np.argsort(fitted.ranking_, kind="stable")
     else:
         order = np.argsort(-fitted.scores_, kind="stable")
+    rest = [j for j in order if not model.support_[j]]
+    assert list(model.unselected_) == rest[: int(0.3 * len(rest))]
+
+
+def test_the_best_share_where_a_selector_orders_in_its_own_words():
+    X, y = data()
+    by_model = SelectFromModel(SVC(kernel="linear"), max_features=12)
+    model = LUFe(by_model, unselected_fraction=0.3).fit(X, y)
+    order = np.argsort(-np.abs(model.selector_.estimator_.coef_[0]), kind="stable")
+    rest = [j for j in order if not model.support_[j]]
+    assert list(model.unselected_) == rest[: int(0.3 * len(rest))]
+    model = LUFe(VarianceThreshold(0.9), unselected_fraction=0.3).fit(X, y)
+    order = np.argsort(-X.var(axis=0), kind="stable")
     rest = [j for j in order if not model.support_[j]]
     assert list(model.unselected_) == rest[: int(0.3 * len(rest))]
 
@@ -191,6 +211,9 @@ def test_bad_input_is_named():
         LUFe("anova").fit(X, y)
     with pytest.raises(InputError, match="unselected_fraction=0"):
         LUFe(unselected_fraction=0).fit(X, y)
+    greedy = SequentialFeatureSelector(SVC(), n_features_to_select=1, cv=2)
+    with pytest.raises(InputError, match="does not order the features"):
+        LUFe(greedy, unselected_fraction=0.5).fit(X[:, :4], y)
     with pytest.raises(InputError, match="selected no feature"):
         LUFe(SelectFpr(alpha=0.0)).fit(X, y)
     with pytest.raises(InputError, match="Cs="):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
+from sklearn.feature_selection import SelectFromModel, SelectorMixin
+from sklearn.feature_selection._base import _get_feature_importances
 
 from veridical._records import FloatArray, InputError, IntArray
 
@@ -101,8 +102,8 @@ def cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
         if fraction < 1:
             raise InputError(
                 f"{type(selector).__name__} does not order the features it leaves out "
-                "(it has no order_, ranking_ or scores_), so there is no best share of "
-                "them; use unselected_fraction=1."
+                "(it has no order_, ranking_, scores_ or variances_), so there is no "
+                "best share of them; use unselected_fraction=1."
             )
         return unselected
     ranked = order[~support[order]]
@@ -111,7 +112,7 @@ def cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
 
 def read_order(selector: Any, n_features: int) -> IntArray | None:
     """Order of all features, best first, ties by index; None where there is none."""
-    for name in ("order_", "ranking_", "scores_"):
+    for name in ("order_", "ranking_", "scores_", "variances_"):
         values = getattr(selector, name, None)
         if values is None or np.shape(values) != (n_features,):
             continue
@@ -119,5 +120,16 @@ def read_order(selector: Any, n_features: int) -> IntArray | None:
             return np.asarray(values, dtype=np.intp)
         if name == "ranking_":
             return np.argsort(values, kind="stable")
-        return np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+        return _best_first(values)
+    if isinstance(selector, SelectFromModel):
+        return _best_first(
+            _get_feature_importances(
+                selector.estimator_, selector.importance_getter, "norm",
+                selector.norm_order,
+            )
+        )  # fmt: skip
     return None
+
+
+def _best_first(scores: Any) -> IntArray:
+    return np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")

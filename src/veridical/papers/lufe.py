@@ -139,8 +139,8 @@ class LUFeStudy:
             )
         if len(texts) < len(spec.data):
             said.append(
-                f"{len(spec.data) - len(texts)} of the tasks are gene expression data, "
-                "which the paper does not have; they are reported apart."
+                "Gene expression data, which the paper does not have, are reported "
+                f"apart: {len(spec.data) - len(texts)} of {len(spec.data)} tasks."
             )
         return tuple(said)
 

@@ -234,9 +234,10 @@ def _notes(figures: Figures, of_genes: Figures, frame: pd.DataFrame) -> Iterator
             "compared, accuracies cannot."
         )
     yield (
-        f"{len(figures.tasks)} text tasks, at least {figures.n_folds} test folds of "
-        "each. Words of fewer than five letters are dropped, columns standardised by "
-        "the training fold. Intervals are 95 % t intervals over tasks."
+        f"{len(figures.tasks)} text {plural('task', figures.tasks)}, at least "
+        f"{figures.n_folds} test folds of each. Words of fewer than five letters are "
+        "dropped, columns standardised by the training fold. Intervals are 95 % t "
+        "intervals over tasks."
     )
     yield (
         "C, and for LUFe γ too, are chosen from 0.001 to 1000 by stratified 5-fold "
