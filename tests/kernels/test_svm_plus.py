@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 from sklearn.svm import SVC, OneClassSVM
 from tests.oracles.svm_plus import (
     alternating_smo,
@@ -18,7 +19,7 @@ from veridical.kernels.svm_plain import solve_plain
 from veridical.kernels.svm_plus import solve_hinge
 from veridical.kernels.svm_plus_cases import Cases, InfeasibleError, PrivilegedGram
 from veridical.kernels.svm_plus_grid import solve_grid
-from veridical.kernels.svm_plus_squared import bend_of_slacks, solve_nonnegative
+from veridical.kernels.svm_plus_squared import Slacks, Squared, solve_nonnegative
 
 PRICES = (0.01, 1.0, 1000.0)
 
@@ -289,7 +290,7 @@ def test_squared_slacks_primal_and_dual_agree():
     X, Z, y = problem(13)
     X, Z = np.c_[X, np.ones(40)], np.c_[Z, np.ones(40)]
     c, gamma = np.linspace(0.5, 2.0, 40), 0.3
-    H = bend_of_slacks(Z @ Z.T, c, gamma)
+    H = Slacks(Z @ Z.T, c, gamma).bend()
     np.testing.assert_allclose(
         H, np.linalg.inv(np.diag(c) + gamma * np.linalg.inv(Z @ Z.T)), atol=1e-10
     )
@@ -308,6 +309,34 @@ def test_squared_slacks_primal_and_dual_agree():
     np.testing.assert_allclose(
         alpha / alpha.sum(), theirs / theirs.sum(), rtol=1e-5, atol=1e-7
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("C", "gamma"), [(1e3, 1e-3), (1e3, 1.0), (100.0, 0.1)])
+def test_guesses_that_go_in_circles_are_helped_out(C, gamma, seed):
+    """Non-negative least squares has the same solution (seeds 1 and 3 circle)."""
+    X, Z, y = problem(seed, n=60, p=10, q=90)
+    H = Slacks(Z @ Z.T + 1.0, np.full(60, C), gamma).bend()
+    G = (X @ X.T + 1.0) * np.outer(y, y) + H
+    alpha, gap, _ = solve_nonnegative(G)
+    L = np.linalg.cholesky(G)
+    expected, _ = nnls(L.T, np.linalg.solve(L, np.ones(60)))
+    np.testing.assert_allclose(alpha, expected, atol=1e-6 * expected.max())
+    assert gap < 1e-9
+
+
+def test_squared_slacks_at_large_prices_need_no_second_solver(monkeypatch):
+    """η would be a difference of equals, with C/γ times its error, from Hα."""
+    X, Z, y = problem(2, n=60, p=10, q=90)
+    c = np.full(60, 1e3)
+    machine = Squared(X @ X.T, Z @ Z.T, y, c, 1e-3, True)
+    monkeypatch.setattr(Squared, "_solve_inside", None)
+    found = machine.solve()
+    assert found.gap < 1e-10
+    slack = Z @ (found.eta @ Z) + found.privileged_bias
+    margin = y * (X @ ((found.alpha * y) @ X) + found.bias)
+    np.testing.assert_allclose((margin + slack)[found.alpha > 0], 1.0, atol=1e-8)
+    assert (margin + slack).min() > 1 - 1e-8
 
 
 def test_squared_slacks_against_a_generic_solver():

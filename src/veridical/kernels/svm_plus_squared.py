@@ -4,13 +4,15 @@
 
 Both biases are weights of a constant feature, penalised like the others. With
 H = (diag c + γ K*⁻¹)⁻¹ the dual is ``max Σα − ½ αᵀ(Q + H)α`` over α ≥ 0 [1]_. Who has a
-positive α is guessed and corrected. With few features Q + H is singular; then interior
-points solve the same problem in the weights.
+positive α is guessed and corrected; where that goes in circles, steps of which each
+gains go on. With few features Q + H is singular; then interior points solve the same
+problem in the weights.
 
 References
 ----------
 .. [1] W. Li, D. Dai, M. Tan, D. Xu & L. Van Gool, "Fast algorithms for linear and
    kernel SVM+", CVPR 2016.
+.. [2] C. L. Lawson & R. J. Hanson, "Solving least squares problems", 1974, chapter 23.
 """
 
 from __future__ import annotations
@@ -30,57 +32,120 @@ from veridical.kernels.svm_plus_gap import relative_gap, stretch
 from veridical.kernels.svm_plus_interior import solve_squared_margins
 
 _MAX_ROUNDS = 60
-#: A guessed solution with a larger gap is not believed.
+#: Guesses that may be no better than the best before.
+_PATIENCE = 3
+#: Steps where guessing goes in circles.
+_MAX_STEPS = 300
+#: A slope above it is none; with one of this share of the steepest a case comes in.
+_LEVEL, _SHARE = -1e-11, 0.5
+#: A guessed solution with a larger gap is not believed,
 _GOOD_GAP = 1e-9
+#: unless it is so many times the rounding of the products it is judged by.
+_ROUNDINGS = 8.0
 #: An answer with a larger gap is no answer.
 _POOR_GAP = 1e-6
 
 
-def bend_of_slacks(gram_star: FloatArray, c: FloatArray, gamma: float) -> FloatArray:
-    """Compute H from the privileged Gram matrix."""
-    root = np.sqrt(c)
-    inner = gram_star * np.multiply.outer(root, root) / gamma
-    whole = inner.copy()
-    whole[np.diag_indices(len(c))] += 1.0
-    H = cho_solve(cho_factor(whole, lower=True), inner)
-    H = H / np.multiply.outer(root, root)
-    return (H + H.T) / 2
+@dataclass(frozen=True, eq=False)
+class Slacks:
+    """The privileged Gram matrix with its prices, factored once.
+
+    With R = √diag c and M = I + R K* R/γ, H is ``R⁻¹ M⁻¹ (M − I) R⁻¹``.
+    """
+
+    gram_star: FloatArray
+    c: FloatArray
+    gamma: float
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        return np.sqrt(self.c)
+
+    @cached_property
+    def _factored(self) -> Any:
+        whole = self._inner()
+        whole[np.diag_indices(len(whole))] += 1.0
+        return cho_factor(whole, lower=True, overwrite_a=True)
+
+    def _inner(self) -> FloatArray:
+        return self.gram_star * np.multiply.outer(self._root, self._root) / self.gamma
+
+    def bend(self) -> FloatArray:
+        """Compute H."""
+        H = cho_solve(self._factored, self._inner())
+        H = H / np.multiply.outer(self._root, self._root)
+        return (H + H.T) / 2
+
+    def coefficients(self, alpha: FloatArray) -> FloatArray:
+        """Compute η: ``(α − c∘Hα)/γ``, without a difference of equals at large C."""
+        return self._root * cho_solve(self._factored, alpha / self._root) / self.gamma
 
 
 def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
     """Maximise ``Σa − ½ aᵀGa`` over a ≥ 0: the maximiser, relative gap, rounds.
 
     Guess who is positive, solve, move all whose sign is wrong; where that goes in
-    circles, exchange only the last of them. The gap is infinite where G is singular.
+    circles, go on in steps of which each gains. The gap is infinite where G is
+    singular.
     """
-    n = len(G)
     lift = 1e-13 * max(float(np.diag(G).mean()), 1e-300)
+    try:
+        a, solved, rounds = _guess(G, lift)
+        if not solved:
+            a, more = _climb(G, a, lift)
+            rounds += more
+    except np.linalg.LinAlgError:
+        return np.zeros(len(G)), np.inf, 1
+    return a, _gap(G, a), rounds
+
+
+def _guess(G: FloatArray, lift: float) -> tuple[FloatArray, bool, int]:
+    """Move all whose sign is wrong, until none is or their number stays."""
+    n = len(G)
     active = np.ones(n, dtype=bool)
-    fewest, patience, rounds = n + 1, 3, 0
-    a = np.zeros(n)
-    while rounds < _MAX_ROUNDS:
-        rounds += 1
-        try:
-            a = _solve_active(G, active, lift)
-        except np.linalg.LinAlgError:
-            return np.zeros(n), np.inf, rounds
-        slope = G @ a - 1.0
+    fewest, patience = n + 1, _PATIENCE
+    best = np.zeros(n)
+    for rounds in range(1, _MAX_ROUNDS + 1):
+        a = _solve_active(G, active, lift)
         scale = 1e-11 * max(float(np.abs(a).max()), 1e-300)
-        wrong = np.where(active, a < -scale, slope < -1e-11)
+        wrong = np.where(active, a < -scale, G @ a - 1.0 < _LEVEL)
         count = int(wrong.sum())
-        if count == 0:
-            break
         if count < fewest:
-            fewest, patience = count, 3
+            fewest, patience, best = count, _PATIENCE, np.maximum(a, 0.0)
         elif patience:
             patience -= 1
         else:
-            only = np.flatnonzero(wrong)[-1:]
-            wrong = np.zeros(n, dtype=bool)
-            wrong[only] = True
+            return best, False, rounds
+        if count == 0:
+            return best, True, rounds
         active ^= wrong
-    a = np.maximum(a, 0.0)
-    return a, _gap(G, a), rounds
+    return best, False, _MAX_ROUNDS
+
+
+def _climb(G: FloatArray, a: FloatArray, lift: float) -> tuple[FloatArray, int]:
+    """Go to the best among some, or as far as all stay positive, then let others in.
+
+    Every step gains [2]_; those that would gain most come in together.
+    """
+    active, rounds = a > 0.0, 0
+    while rounds < _MAX_STEPS:
+        rounds += 1
+        want = _solve_active(G, active, lift)
+        below = np.flatnonzero(active & (want <= 0.0))
+        if below.size:
+            room = a[below] / (a[below] - want[below])
+            length = float(room.min())
+            a = np.maximum(a + length * (want - a), 0.0)
+            active[below[room <= length * (1 + 1e-12)]] = False
+            a[~active] = 0.0
+            continue
+        a = want
+        slope = np.where(active, 0.0, G @ a - 1.0)
+        least = float(slope.min())
+        if least >= _LEVEL:
+            break
+        active |= slope <= _SHARE * least
+    return a, rounds
 
 
 def _solve_active(G: FloatArray, active: Any, lift: float) -> FloatArray:
@@ -132,14 +197,17 @@ class Squared:
         """
         c, gamma = self.c, self.gamma
         wide = self.gram_star + 1.0 if self.bias else self.gram_star
-        H = bend_of_slacks(wide, c, gamma)
-        alpha, gap, rounds = solve_nonnegative(self.Q + H)
-        if gap <= _GOOD_GAP:
-            slack = H @ alpha
-            eta = (alpha - c * slack) / gamma
+        slacks = Slacks(wide, c, gamma)
+        H = slacks.bend()
+        G = self.Q + H
+        alpha, gap, rounds = solve_nonnegative(G)
+        rounding = _ROUNDINGS * np.finfo(float).eps * float((np.abs(G) @ alpha).max())
+        good = max(_GOOD_GAP, min(rounding, _POOR_GAP))
+        if gap <= good:
+            eta = slacks.coefficients(alpha)
             b_star = float(eta.sum()) if self.bias else 0.0
-            found = self._finish(alpha, eta, b_star, float(alpha @ slack), rounds)
-            if found.gap <= _GOOD_GAP:
+            found = self._finish(alpha, eta, b_star, float(alpha @ H @ alpha), rounds)
+            if found.gap <= good:
                 return found
         return self._solve_inside(rounds)
 

@@ -139,8 +139,8 @@ class LUFeStudy:
             )
         if len(texts) < len(spec.data):
             said.append(
-                "Gene expression data, which the paper does not have, are reported "
-                f"apart: {len(spec.data) - len(texts)} of {len(spec.data)} tasks."
+                "Reported apart is gene expression, which the paper does not have: "
+                f"{len(spec.data) - len(texts)} of {len(spec.data)} tasks."
             )
         return tuple(said)
 
