@@ -204,6 +204,8 @@ def test_the_order_of_cases_and_columns_does_not_matter():
         ({"kernel": "cosine"}, "linear, rbf"),
         ({"gamma": "large"}, "'scale'"),
         ({"gamma": -1.0}, "positive"),
+        ({"degree": -1}, "degree=-1"),
+        ({"coef0": "x"}, "coef0='x'"),
     ],
 )
 def test_bad_parameters_are_named(parameters, word):

@@ -150,3 +150,20 @@ def test_relieff_weighs_misses_by_class_priors():
     X = np.array([[0.0, 0.0, 1.0, 1.0, 1.0, 2.0]]).T
     fitted = ReliefF(1, n_neighbors=1).fit(X, list("aabbbc"))
     assert fitted.scores_[0] == pytest.approx(0.575, abs=1e-15)
+
+
+@pytest.mark.parametrize("power", [-1070, -1000, 1020])
+def test_relieff_measures_ranges_whose_inverse_or_size_no_number_holds(power):
+    """A power of two moves the point, not the digits: weights stay the same."""
+    rng = np.random.default_rng(1)
+    y = np.arange(30) % 3
+    X = rng.integers(-7, 8, size=(30, 4)).astype(float)
+    far = np.ldexp(X, power)  # from −1.4e308 to 1.4e308, or all below the normal ones
+    folds = [np.arange(30) % 5 != f for f in range(5)]
+    selector = ReliefF(2, n_neighbors=3)
+    weights = selector.fit(X, y).scores_
+    np.testing.assert_array_equal(selector.fit(far, y).scores_, weights)
+    one = np.column_stack([X[:, :3], far[:, 3]])
+    np.testing.assert_array_equal(selector.fit(one, y).scores_, weights)
+    for order, fold in zip(selector.rank_many(one, y, folds), folds, strict=True):
+        assert order.tolist() == selector.fit(X[fold], y[fold]).order_.tolist()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems
 
+from veridical._records import InputError
 from veridical.selection import MDLDiscretizer
 
 
@@ -121,3 +122,13 @@ def test_names_and_frames_pass_through():
     assert out["a"].tolist() == [0, 0, 1, 1]
     assert out["b"].tolist() == [0, 0, 0, 0]
     assert discretizer.get_feature_names_out().tolist() == ["a", "b"]
+
+
+def test_what_cannot_be_cut_is_named():
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
+    with pytest.raises(InputError, match=r"nominal columns.*'colour'"):
+        MDLDiscretizer().fit(table, [0, 0, 1, 1])
+    with pytest.raises(InputError, match=r"infinite value \(row 2\)"):
+        MDLDiscretizer().fit([[1.0], [2.0], [np.inf], [4.0]], [0, 0, 1, 1])
+    with pytest.raises(InputError, match=r"no label in row 1"):
+        MDLDiscretizer().fit([[1.0], [2.0], [3.0], [4.0]], [0, None, 1, 1])

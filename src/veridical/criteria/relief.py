@@ -33,6 +33,7 @@ from veridical.kernels.trainsets import TrainSets
 
 SLICES = 10  # parts in which the distances are taken, for those who watch
 BATCH = 16  # training sets whose neighbour pairs are summed in one pass over X
+SHORT = 1e-290  # a range below this, or above its inverse, is put in other units
 NARROW = 16  # a set whose range is so many times smaller shares no sums of a column
 
 
@@ -125,6 +126,8 @@ class _Relief:
         self.k = relevance.n_neighbors
         self.n_threads = n_threads
         self.tick = relevance.tick
+        self.nominal = data.nominal
+        self.scales = self._scales()
         plain = ~data.nominal
         with np.errstate(over="ignore", invalid="ignore"):
             self.mean = self.X.sum(axis=0) / np.float64(len(self.X))
@@ -132,10 +135,8 @@ class _Relief:
         self.plain, self.mixed = np.flatnonzero(plain), np.flatnonzero(~plain)
         self.X_plain = self.X if plain.all() else self.X[:, self.plain]
         self.X_mixed = self.X[:, self.mixed].astype(np.float64)
-        self.nominal = data.nominal
-        self.scales = self._scales()
 
-    def _scales(self) -> list[_Scales]:
+    def _scales(self, anew: bool = False) -> list[_Scales]:
         """Scales of every training set, and last those of all rows together."""
         counts = np.vstack([self.counts, np.ones(self.counts.shape[1])])
         unsorted = np.empty_like(counts)
@@ -143,8 +144,10 @@ class _Relief:
         low, high = self._ranges(unsorted)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inverse = (1.0 / (high - low)).T
-        # No range, or one too small to divide by: the column tells no two cases apart.
         inverse = np.where(np.isfinite(inverse), inverse, 0.0)
+        if not anew and self._change_units(low, high):
+            return self._scales(anew=True)
+        # No range: the column tells no two cases apart.
         low = np.where(np.isnan(low), 0.0, low).T.copy()
         n_vals = np.zeros(low.shape, dtype=np.intp)
         for j in np.flatnonzero(self.nominal):
@@ -153,6 +156,25 @@ class _Relief:
                 n_vals[s, j] = max(1, np.unique(values[~np.isnan(values)]).size)
         low[:, self.nominal], inverse[:, self.nominal] = 0.0, 0.0
         return [_Scales(*each) for each in zip(low, inverse, n_vals, strict=True)]
+
+    def _change_units(self, low: FloatArray, high: FloatArray) -> bool:
+        """Measure columns in other units whose sums or inverses no number holds.
+
+        Powers of two leave digits as they are; they are no larger than need be, so that
+        a set without an outlier can still see what it has.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = high - low
+        long = (spread > 1.0 / SHORT).any(axis=1) & ~self.nominal
+        short = ((spread > 0) & (spread < SHORT)).any(axis=1) & ~self.nominal & ~long
+        for columns, power in ((long, -60), (short, 100)):
+            if columns.any():
+                self.X = self.X.astype(np.float64)
+                with np.errstate(over="ignore"):
+                    there = np.ldexp(self.X[:, columns], power)
+                fits = ~np.isinf(there).any(axis=0)
+                self.X[:, np.flatnonzero(columns)[fits]] = there[:, fits]
+        return bool(long.any() or short.any())
 
     def _ranges(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Least and largest value of every column in every set, shape (p, S)."""

@@ -253,6 +253,10 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
                 )
         elif not isinstance(self.gamma, Real) or not self.gamma > 0:
             raise InputError(f"gamma={self.gamma!r} must be positive.")
+        if not isinstance(self.degree, Integral) or self.degree < 0:
+            raise InputError(f"degree={self.degree!r} must be a whole number from 0.")
+        if not isinstance(self.coef0, Real) or not np.isfinite(self.coef0):
+            raise InputError(f"coef0={self.coef0!r} must be a number.")
 
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, IntArray]:
         values, y = read_numeric_training(self, X, y, min_samples=2)

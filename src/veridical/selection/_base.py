@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
@@ -27,12 +26,7 @@ from sklearn.utils.validation import (
 from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._reading import (
-    Abilities,
-    read_labels,
-    read_train_sets,
-    read_values,
-)
+from veridical.selection._reading import Abilities, read, read_train_sets
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -140,30 +134,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any) -> Labelled:
         """Check the input and turn it into arrays."""
-        name = type(self).__name__
-        if y is None:
-            raise InputError(
-                f"{name} requires y to be passed, but the target y is None; pass the "
-                "class labels."
-            )
         chosen = getattr(self, "categorical_features", "from_dtype")
-        if sparse.issparse(X) or not hasattr(X, "columns"):
-            # What cannot be used is refused below, in words that name the cure.
-            X = validate_data(
-                self,
-                X,
-                accept_sparse=["csc", "csr"],
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
-            values, nominal = read_values(X, self._abilities, chosen)
-        else:
-            values, nominal = read_values(X, self._abilities, chosen)
-            validate_data(self, X, skip_check_array=True)
-        self.classes_, codes = read_labels(y, values.shape[0])
-        data = Labelled(values, nominal, codes, self.classes_.size)
-        self._abilities.check(data, name, getattr(self, "feature_names_in_", None))
+        data, self.classes_ = read(self, X, y, self._abilities, chosen)
         return data
 
     @property

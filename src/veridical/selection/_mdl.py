@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from veridical._records import FloatArray, InputError, Labelled
+from veridical._records import FloatArray
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
+from veridical.selection._reading import Abilities, read
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -65,32 +65,11 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted discretizer.
         """
-        if y is None:
-            raise ValueError(
-                "MDLDiscretizer requires y to be passed, but the target y is None; "
-                "pass the class labels."
-            )
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2,
-        )
-        y = column_or_1d(y)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if classes.size < 2:
-            raise InputError(
-                f"y holds one class only ({classes[0]!r}); cuts need at least two "
-                "classes to tell apart."
-            )
-        nominal = np.zeros(X.shape[1], dtype=bool)
-        data = Labelled(X, nominal, codes.astype(np.intp), classes.size)
-        sets = TrainSets.all_rows(len(y))
+        data, _ = read(self, X, y, Abilities(missing=True))
+        sets = TrainSets.all_rows(len(data.y))
         self.cut_points_: list[FloatArray] = [
-            cut_points(data, sets, 0, j, self.mdl_cost) for j in range(X.shape[1])
+            cut_points(data, sets, 0, j, self.mdl_cost)
+            for j in range(data.values.shape[1])
         ]
         return self
 

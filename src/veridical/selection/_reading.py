@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from veridical._records import InputError, IntArray, Labelled
 from veridical.datasets import encode
@@ -53,6 +53,48 @@ class Abilities:
                     place = j if columns is None else repr(columns[j])
                     words = words.replace(";", f", such as column {place};", 1)
                 raise InputError(f"{name} cannot use {words}.")
+
+
+def read(
+    estimator: Any, X: Any, y: Any, abilities: Abilities, chosen: Any = "from_dtype"
+) -> tuple[Labelled, Any]:
+    """Check what is handed to ``fit`` and turn it into arrays; also give the classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose names of features are taken down.
+    X, y : array-like or data frame
+        As the user gave them.
+    abilities : Abilities
+        What the estimator can read.
+    chosen : object
+        The parameter ``categorical_features``.
+    """
+    name = type(estimator).__name__
+    if y is None:
+        raise InputError(
+            f"{name} requires y to be passed, but the target y is None; pass the class "
+            "labels."
+        )
+    if sparse.issparse(X) or not hasattr(X, "columns"):
+        # What cannot be used is refused below, in words that name the cure.
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse=["csc", "csr"],
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+        values, nominal = read_values(X, abilities, chosen)
+    else:
+        values, nominal = read_values(X, abilities, chosen)
+        validate_data(estimator, X, skip_check_array=True)
+    classes, codes = read_labels(y, values.shape[0])
+    data = Labelled(values, nominal, codes, classes.size)
+    abilities.check(data, name, getattr(estimator, "feature_names_in_", None))
+    return data, classes
 
 
 # -- columns -------------------------------------------------------------------------
