@@ -144,6 +144,8 @@ def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
     """Name the first column that holds dates, or text that is no number."""
     if is_frame(X):
         refuse_repeated_names(X, name)
+        if _plainly_numbers(X):
+            return
         frame = nw.from_native(X, eager_only=True)
         for j, (column, dtype) in enumerate(frame.schema.items()):
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
@@ -153,6 +155,13 @@ def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
         for j in range(X.shape[1]):
             told = j if names is None else names[j]
             _refuse_words(X[:, j], f"Column {show(told)} of {name}")
+
+
+def _plainly_numbers(X: Any) -> bool:
+    """Look at the kinds of pandas at once; narwhals takes its time over each column."""
+    if not isinstance(X, pd.DataFrame):
+        return False
+    return all(getattr(dtype, "kind", "O") in "fiub" for dtype in set(X.dtypes))
 
 
 def _refuse_words(column: NDArray[Any], label: str) -> None:
