@@ -202,6 +202,7 @@ def test_sources_hold_their_promises():
         "monks-2",
         "monks-3",
         "random-labels",
+        "beta-bernoulli",
     ]
     for name, source in SOURCES.items():
         X, y, relevant = source(30, random_state=0, return_relevant=True)
@@ -215,6 +216,22 @@ def test_sources_hold_their_promises():
         X_test, y_test = source.test(25, random_state=0)
         assert X_test.shape == (25, source.n_features)
         assert y_test.shape == (25,)
+
+
+def test_cases_of_the_beta_bernoulli_source_share_their_rates():
+    source = SOURCES["beta-bernoulli"]
+    X, y = source(4000, random_state=1)
+    X_test, y_test = source.test(4000, random_state=2)
+    rates = [X[y == label].mean(axis=0) for label in (0, 1)]
+    again = [X_test[y_test == label].mean(axis=0) for label in (0, 1)]
+    # Means of 2000 cases each: both differ from the rate by their own error alone.
+    for one, other in zip(rates, again, strict=True):
+        z = (one - other) / np.sqrt(
+            2 * one.clip(0.01, 0.99) * (1 - one).clip(0.01) / 2000
+        )
+        assert np.mean(z**2) == pytest.approx(1, abs=0.15)
+    shift, shift_again = rates[1] - rates[0], again[1] - again[0]
+    assert np.corrcoef(shift, shift_again)[0, 1] > 0.5  # what is learned carries over
 
 
 def test_sources_travel_to_other_processes():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from veridical._records import FloatArray
 from veridical.datasets.monks import make_monks
 from veridical.datasets.synthetic import (
+    draw_from_rates,
+    draw_rates,
     make_linear,
     make_nonlinear,
     make_random_labels,
@@ -64,6 +67,19 @@ class Source:
         """Draw test data, without the label noise of ``monks-3``."""
         X, y = self._make_test(n_samples=n_samples, random_state=random_state)
         return X, y
+
+
+_N_BINARY, _ALPHA = 2000, 300.0
+
+
+@cache
+def _rates() -> FloatArray:
+    """How often features are 1; drawn once, so that all cases are of one source."""
+    return draw_rates(_N_BINARY, _ALPHA, np.random.default_rng(0))
+
+
+def _make_beta_bernoulli(n_samples: int, **options: Any) -> tuple[Any, ...]:
+    return draw_from_rates(_rates(), n_samples, **options)
 
 
 SOURCES: dict[str, Source] = {
@@ -123,6 +139,15 @@ SOURCES: dict[str, Source] = {
             n_samples=50,
             _make=make_random_labels,
             _make_test=make_random_labels,
+        ),
+        Source(
+            "beta-bernoulli",
+            "2000 binary features, each a little more frequent in one class.",
+            n_features=_N_BINARY,
+            n_relevant=_N_BINARY,
+            n_samples=200,
+            _make=_make_beta_bernoulli,
+            _make_test=_make_beta_bernoulli,
         ),
     )
 }

@@ -16,8 +16,9 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError
+from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets.randomness import as_generator, check_size
 
 #: ``_draw_median(10)``, kept so that no process pays for a million draws.
@@ -270,15 +271,42 @@ def make_beta_bernoulli(
     if classes not in ("equal", "drawn"):
         raise InputError(f"classes={classes!r} must be 'equal' or 'drawn'.")
     rng = as_generator(random_state)
-    theta = rng.random(n_features)
-    rates = rng.beta(alpha * theta, alpha * (1 - theta), size=(2, n_features))
+    rates = draw_rates(n_features, alpha, rng)
     y = np.arange(n_samples) % 2
     if classes == "drawn":
         y = rng.integers(2, size=n_samples)
-    X = np.empty((n_samples, n_features), dtype=np.int8)
-    for i, label in enumerate(y):  # row by row: no float copy of X
-        X[i] = rng.random(n_features) < rates[label]
+    X = _draw_binary(rates, y, rng)
     return (X, y, np.arange(n_features)) if return_relevant else (X, y)
+
+
+def draw_rates(n_features: int, alpha: float, rng: np.random.Generator) -> FloatArray:
+    """Draw how often each binary feature is 1 in either class."""
+    theta = rng.random(n_features)
+    return rng.beta(alpha * theta, alpha * (1 - theta), size=(2, n_features))
+
+
+def draw_from_rates(
+    rates: FloatArray,
+    n_samples: int,
+    *,
+    random_state: Any = None,
+    return_relevant: bool = False,
+) -> tuple[Any, ...]:
+    """Draw cases of alternating classes whose features have these rates."""
+    check_size(n_samples=n_samples)
+    rng = as_generator(random_state)
+    y = np.arange(n_samples) % 2
+    X = _draw_binary(rates, y, rng)
+    return (X, y, np.arange(rates.shape[1])) if return_relevant else (X, y)
+
+
+def _draw_binary(
+    rates: FloatArray, y: IntArray, rng: np.random.Generator
+) -> NDArray[np.int8]:
+    X = np.empty((len(y), rates.shape[1]), dtype=np.int8)
+    for i, label in enumerate(y):  # row by row: no float copy of X
+        X[i] = rng.random(rates.shape[1]) < rates[label]
+    return X
 
 
 def _weights(n_relevant: int) -> FloatArray:
