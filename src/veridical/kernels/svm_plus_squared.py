@@ -40,8 +40,9 @@ _MAX_STEPS = 300
 _LEVEL, _SHARE = -1e-11, 0.5
 #: A guessed solution with a larger gap is not believed,
 _GOOD_GAP = 1e-9
-#: unless it is so many times the rounding of the products it is judged by.
-_ROUNDINGS = 8.0
+#: unless it is so many times the rounding of the products it is judged by, and a second
+#: opinion is dear: beyond so many cases.
+_ROUNDINGS, FEW = 8.0, 500
 #: An answer with a larger gap is no answer.
 _POOR_GAP = 1e-6
 
@@ -201,8 +202,10 @@ class Squared:
         H = slacks.bend()
         G = self.Q + H
         alpha, gap, rounds = solve_nonnegative(G)
-        rounding = _ROUNDINGS * np.finfo(float).eps * float((np.abs(G) @ alpha).max())
-        good = max(_GOOD_GAP, min(rounding, _POOR_GAP))
+        good = _GOOD_GAP
+        if len(c) > FEW:
+            rounding = np.finfo(float).eps * float((np.abs(G) @ alpha).max())
+            good = max(good, min(_ROUNDINGS * rounding, _POOR_GAP))
         if gap <= good:
             eta = slacks.coefficients(alpha)
             b_star = float(eta.sum()) if self.bias else 0.0
