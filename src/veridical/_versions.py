@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from functools import cache
 from importlib import metadata
 
 _PACKAGES = (
@@ -49,6 +50,7 @@ def show_versions() -> None:
     print(f"{'cores':<14} {os.cpu_count()}")
 
 
+@cache
 def in_a_line() -> str:
     """Name the versions that decide about figures, for a page."""
     packages = [f"{name} {_version(name)}" for name in _FIGURES]

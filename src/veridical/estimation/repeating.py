@@ -23,23 +23,20 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
     """Have the settings of a record tell the call that made it, and the versions.
 
     The call is written with all that differs from defaults and with the seed that was
-    drawn where none was given; data go by their names. Settings that the record has
-    already are kept.
+    drawn where none was given; data go by their names.
     """
     signature = inspect.signature(function)
 
     @functools.wraps(function)
     def asked(*arguments: P.args, **options: P.kwargs) -> R:
+        record = function(*arguments, **options)
         given = signature.bind(*arguments, **options).arguments
         written = {name: _write(name, value) for name, value in given.items()}
-        record = function(*arguments, **options)
         if "random_state" in record.settings:
             written["random_state"] = record.settings["random_state"]
-        told = {
-            "versions": in_a_line(),
-            "call": _call(function, signature, given, written),
-        }
-        return replace(record, settings={**told, **record.settings, **told})
+        call = _call(function, signature, written)
+        told = {"versions": in_a_line(), "call": call}
+        return replace(record, settings={**record.settings, **told})
 
     return asked
 
@@ -47,7 +44,6 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
 def _call(
     function: Callable[..., Any],
     signature: inspect.Signature,
-    given: dict[str, Any],
     written: dict[str, str],
 ) -> str:
     words = []
