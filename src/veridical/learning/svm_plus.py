@@ -298,8 +298,8 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             warn_of_sweeps(self)
             return
         if has_poor_gap(self):
-            self._make.refuse_indefinite(task.gram())
-            make_star.refuse_indefinite(task.gram_star())
+            self._make.refuse_indefinite(task.gram)
+            make_star.refuse_indefinite(task.gram_star)
         warn_of_gap(self)
 
     def _fit_plain(self, X: Any, problems: list[FloatArray], c: FloatArray) -> None:
@@ -313,7 +313,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         gram = self._make.gram(X)
         self._store(X, problems, solve_without(gram, rows, problems, c))
         if has_poor_gap(self):
-            self._make.refuse_indefinite(gram)
+            self._make.refuse_indefinite(lambda: gram)
         warn_of_gap(self)
 
     def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:
@@ -354,7 +354,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         if self._make.linear:
             scores = X @ self.coef_.T
         else:
-            X = X[:, self._kept] if self.kernel == "precomputed" else X
+            X = X[:, self._kept] if self._make.kernel == "precomputed" else X
             across = self._make(X, self._fitted_rows)
             scores = across @ self.dual_coef_[:, self._kept].T
         scores = scores + self.intercept_
