@@ -206,3 +206,12 @@ def test_where_the_answer_has_no_room():
         "veridical: cannot write: No space left on device; make room, or write "
         "elsewhere.\n"
     )
+
+
+@pytest.mark.parametrize("verb", ["select", "estimate", "compare", "audit"])
+def test_a_cluster_is_for_studies(run, verb):
+    result = run(verb, "--dask", "local")
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.replace("│", " ").split())
+    assert "A cluster works on studies: veridical study run NAME --dask" in told
+    assert "Possible options" not in told

@@ -9,6 +9,12 @@ from typer.core import TyperCommand, TyperGroup
 #: Names that are understood too, where a verb has the option they stand for.
 SYNONYMS = {"--max-features": "--features", "--classifier": "--learner"}
 
+#: Options that only some verbs have, and what to say where they are not.
+ELSEWHERE = {
+    "--dask": "A cluster works on studies: veridical study run NAME --dask ADDRESS; "
+    "here --jobs N takes several cores"
+}
+
 ASKED, WORK, ANSWER = "Question", "Work", "Answer"
 
 
@@ -49,6 +55,9 @@ class Verb(TyperCommand):
             told = getattr(error, "message", "")
             if "unexpected extra argument" in told and "--target" in known:
                 error.message = f"{told}. Name the class with --target COLUMN"  # type: ignore[attr-defined]
+            elsewhere = ELSEWHERE.get(getattr(error, "option_name", ""))
+            if elsewhere is not None:
+                error.message, error.possibilities = f"{told}. {elsewhere}", None  # type: ignore[attr-defined]
             raise
 
 
