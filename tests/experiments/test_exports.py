@@ -104,6 +104,14 @@ def test_a_frame_of_some_cells_leaves_out_the_others(tmp_path):
     assert only["recipe"].nunique() == 1
 
 
+def test_slices_of_a_frame_share_its_timings(filled):
+    with Store(filled) as store:
+        frame = store.frame()
+    seconds = frame.attrs["seconds"]
+    assert len(seconds) == len(frame) > 0
+    assert frame[frame["status"] == "ok"].attrs["seconds"] is seconds
+
+
 def test_an_empty_store_has_an_empty_table(tmp_path):
     from veridical.experiments import Writer
 

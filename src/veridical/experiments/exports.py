@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,8 +86,19 @@ def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
     records = [_record(row, canonical=True) for row in rows]
     columns = list(_columns(records))
     frame = pd.DataFrame.from_records(records, columns=columns or ["status"])
-    frame.attrs["seconds"] = [row.seconds for row in rows]
+    frame.attrs["seconds"] = Timings(row.seconds for row in rows)
     return frame
+
+
+class Timings(tuple[float, ...]):
+    """How long each cell took.
+
+    pandas copies ``attrs`` deeply whenever a frame is sliced; numbers that never change
+    need not be copied, and a million of them took longer than everything else.
+    """
+
+    def __deepcopy__(self, memo: object) -> Timings:
+        return self
 
 
 # -- from rows to records ------------------------------------------------------------
@@ -102,9 +114,10 @@ def _records(store: Store, canonical: bool) -> Iterator[Record]:
 
 
 def _record(row: Row, canonical: bool) -> Record:
+    study, digest = _named(row.recipe)
     record: Record = {
-        "study": json.loads(row.recipe).get("study", ""),
-        "recipe": recipe_digest(row.recipe)[:12],
+        "study": study,
+        "recipe": digest,
         **json.loads(row.cell),
         "status": row.status,
     }
@@ -122,6 +135,12 @@ def _record(row: Row, canonical: bool) -> Record:
         "seconds": row.seconds,
         "finished": finished.isoformat(timespec="seconds"),
     }
+
+
+@lru_cache(maxsize=1024)
+def _named(recipe: str) -> tuple[str, str]:
+    """Whose recipe it is, and what to call it; thousands of rows share one."""
+    return json.loads(recipe).get("study", ""), recipe_digest(recipe)[:12]
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
