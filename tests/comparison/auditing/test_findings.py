@@ -392,6 +392,19 @@ def test_007_best_of_many_settings():
     assert tuned.details["nested"] == found.accuracy["in"].value < best
     assert tuned.details["n_settings"] == 6
     assert "The best of 6 settings" in tuned.evidence
+    beyond = best > found.accuracy["in"].high
+    assert tuned.severity == ("error" if beyond else "note")
+
+
+def test_007_an_honest_search_is_no_alarm():
+    X, y = signal(strength=2.0)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]}, cv=5)
+
+    found = audit(search, X, y, **FEW)
+
+    assert found.clean
+    tuned = finding(found, "VD007")
+    assert tuned is None or tuned.severity == "note"
 
 
 # ---- VD008, VD009 ------------------------------------------------------------------

@@ -220,7 +220,7 @@ def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
     tried = len(fitted.cv_results_["params"])
     return finding(
         "VD007",
-        "error" if best > honest.high else "warning",
+        "error" if best > honest.high else "note",
         f"The best of {tried} settings scores {percent(best)} in the search's own "
         f"cross-validation, and was chosen because of it. Tested on cases that the "
         f"search has not seen, it reaches {percent(honest.value)} "
