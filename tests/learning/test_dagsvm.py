@@ -222,3 +222,20 @@ def test_bad_sizes_are_named():
         DAGSVM(kernel="rbf").predict_nested(X, y, X)
     with pytest.raises(InputError, match="one class"):
         DAGSVM().fit(X, np.zeros(60))
+
+
+def test_features_on_different_scales_are_no_obstacle():
+    """The duality gap proves the optimum; libsvm's steps do not come to an end here."""
+    rng = np.random.default_rng(12)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 5)) + 0.7 * np.eye(3, 5)[y]
+    X = X * [1.0, 5.0, 1000.0, 30.0, 200.0]
+    model = DAGSVM().fit(X, y)
+    for k, (first, second) in enumerate(model.pairs_):
+        mine = (y == first) | (y == second)
+        s = np.where(y[mine] == first, 1.0, -1.0)
+        w, b = model.coef_[k], model.intercept_[k]
+        half = 0.5 * w @ w
+        primal = half + np.maximum(1 - s * (X[mine] @ w + b), 0).sum()
+        dual = np.abs(model.dual_coef_[k]).sum() - half
+        assert primal == pytest.approx(dual, rel=1e-7)

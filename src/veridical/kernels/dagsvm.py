@@ -26,7 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
-from veridical.kernels.svm import descend
+from veridical.kernels.svm import descend, solve_dual
 
 # How far the multipliers may be from optimal, in units of a decision.
 TOLERANCE = 1e-9
@@ -103,6 +103,22 @@ def solve_pair(
     for s in range(n):
         signed[rows[s]] = sign[s] * multiplier[s]
     return _bias(sign, C, multiplier, grad)
+
+
+def solve_pair_exactly(
+    G: FloatArray, start: IntArray, a: int, b: int, C: float, signed: FloatArray
+) -> float:
+    """Train classes a and b as `solve_pair` does, also where its steps do not end.
+
+    `G` must be positive semidefinite.
+    """
+    rows = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
+    sign = np.where(rows < start[a + 1], 1.0, -1.0)
+    Q, bound = np.ascontiguousarray(G[np.ix_(rows, rows)]), np.full(rows.size, C)
+    guess = np.clip(sign * signed[rows], 0.0, C)
+    multiplier = solve_dual(Q, sign, bound, guess)
+    signed[rows] = sign * multiplier
+    return float(_bias(sign, C, multiplier, sign * (Q @ signed[rows]) - 1.0))
 
 
 @njit(cache=True, nogil=True)

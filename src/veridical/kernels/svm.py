@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from veridical._records import FloatArray
-from veridical.kernels.svm_box import settle, solve_inside, violation
+from veridical.kernels.svm_box import PRECISE, settle, solve_inside, violation
 
 # Iterations of SMO between two attempts to solve for the free multipliers exactly.
 PATIENCE = 200
@@ -128,7 +128,7 @@ def solve_dual(
     high price), a way through the inside of the box does.
     """
     a = np.clip(start, 0.0, bound)
-    done = _polish(G, sign, bound, a, TOLERANCE)
+    done = _polish(G, sign, bound, a, PRECISE)
     if done is not None:
         return done
     grad = sign * (G @ (sign * a)) - 1.0
@@ -136,7 +136,7 @@ def solve_dual(
     total, patient = 0, True
     while total < max_steps:
         gap = descend(G, sign, bound, a, grad, TOLERANCE, steps)
-        done = _polish(G, sign, bound, a, TOLERANCE)
+        done = _polish(G, sign, bound, a, PRECISE)
         if done is not None:
             return done
         if gap <= TOLERANCE:

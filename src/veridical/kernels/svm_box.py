@@ -41,9 +41,11 @@ _ENDS = (1e-7, 1e-5)
 #: Multipliers put at a bound or set free, one after the other.
 _MOST_MOVES = 60
 #: A violation below this is rounding.
-PRECISE = 1e-10
+PRECISE = 1e-13
 #: Pivots smaller than this beside the largest are rounding.
 _RANK = 1e-13
+#: Share of what is wanted that must be out of reach for a direction to be level.
+_LEVEL = 1e-3
 
 
 def _shifted_inverse(
@@ -210,13 +212,19 @@ def _agree(
     system[:m, :m] = gram[np.ix_(who, who)]
     system[:m, m] = system[m, :m] = 1.0
     wanted = np.append((y - gram @ (y * a))[who], -(y @ a))
-    change = y[who] * np.linalg.lstsq(system, wanted, rcond=_RANK)[0][:m]
+    solution = np.linalg.lstsq(system, wanted, rcond=_RANK)[0]
+    left = wanted - system @ solution
+    # What no change can meet is a direction without curvature: up to the next bound.
+    level = float(np.linalg.norm(left)) > _LEVEL * float(np.linalg.norm(wanted))
+    change = y[who] * (left if level else solution)[:m]
     room = np.where(change < 0, a[who], (c - a)[who])
     length = room / np.maximum(np.abs(change), 1e-300)
-    far = float(length.min(initial=1.0))
+    far = float(length.min(initial=np.inf if level else 1.0))
+    if not np.isfinite(far):
+        return 1.0
     a[who] = np.clip(a[who] + far * change, 0.0, c[who])
     hit = length <= far
-    if far < 1.0:
+    if far < 1.0 or level:
         a[who[hit]] = np.where(change[hit] < 0, 0.0, c[who[hit]])
         free[who[hit]] = False
-    return far
+    return 0.0 if level else far

@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets.wording import show
-from veridical.kernels.dagsvm import predict_nested, solve_pair, sort_by_class, walk
+from veridical.kernels.dagsvm import (
+    predict_nested,
+    solve_pair,
+    solve_pair_exactly,
+    sort_by_class,
+    walk,
+)
 from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
@@ -70,8 +76,8 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
     Notes
     -----
     The machines share one matrix of inner products. Multipliers are found to 1e-9 of a
-    decision, six digits beyond what ``SVC`` stops at by default. A decision of zero
-    deletes the last class of the list.
+    decision, six digits beyond what ``SVC`` stops at by default, also where features
+    are on different scales. A decision of zero deletes the last class of the list.
 
     :meth:`predict_nested` predicts with the first 2, 3, 4, … features of a ranking for
     little more than the last of them alone: one feature more changes the inner
@@ -137,9 +143,11 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         G = self._products(Z[order], Z[order])
         self.pairs_ = list(combinations(range(n_classes), 2))
         signed = np.zeros((len(self.pairs_), len(codes)))
+        # A sigmoid can have negative curvature, where only steps lead down.
+        solve = solve_pair if self.kernel == "sigmoid" else solve_pair_exactly
         self.intercept_ = np.array(
             [
-                solve_pair(G, start, a, b, float(self.C), row)
+                solve(G, start, a, b, float(self.C), row)
                 for (a, b), row in zip(self.pairs_, signed, strict=True)
             ]
         )
