@@ -142,12 +142,12 @@ class _Relief:
         unsorted = np.empty_like(counts)
         unsorted[:, self.rows] = counts
         low, high = self._ranges(unsorted)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            inverse = (1.0 / (high - low)).T
-        inverse = np.where(np.isfinite(inverse), inverse, 0.0)
         if not anew and self._change_units(low, high):
             return self._scales(anew=True)
-        # No range: the column tells no two cases apart.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inverse = (1.0 / (high - low)).T
+        # No range, or none that can be told: the column tells no two cases apart.
+        inverse = np.where(np.isfinite(inverse), inverse, 0.0)
         low = np.where(np.isnan(low), 0.0, low).T.copy()
         n_vals = np.zeros(low.shape, dtype=np.intp)
         for j in np.flatnonzero(self.nominal):

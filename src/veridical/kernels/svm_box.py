@@ -185,7 +185,7 @@ def settle(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> Flo
 
     Copies of a case share their multiplier in many ways; the smallest change keeps
     them inside the box. One that is pushed through a bound is put there, and when all
-    agree, the two at their bounds that disagree most are set free.
+    agree, the two at their bounds that disagree most are set free. Changes `a`.
     """
     free = (a > 0) & (a < c)
     for _ in range(_MOST_MOVES):
