@@ -96,7 +96,12 @@ ENGINE = Case(
     small={"n": 125, "p": 60},
     contenders=(
         Contender("the work alone", work_alone),
-        Contender("the work alone, in a fork", work_in_a_fork, own_processes=True),
+        Contender(
+            "the work alone, in a fork",
+            work_in_a_fork,
+            check=close_scores(rtol=1e-15),
+            own_processes=True,
+        ),
         Contender("with the engine", with_engine, check=close_scores(rtol=1e-15)),
         Contender(
             "with a worker process",

@@ -122,10 +122,10 @@ def test_the_error_of_quick_distances_stays_within_its_bound():
 def test_quick_distances_are_near_where_most_of_a_range_is_empty():
     """One far case a column: the others lie close together at one end of the range."""
     rng = np.random.default_rng(10)
-    table = rng.normal(size=(60, 400)) * 1e-3
-    table[np.arange(400) % 60, np.arange(400)] = rng.choice([-1e3, 1e3], 400)
-    y = np.arange(60) % 2
-    exact = oracle.relieff(table.T.tolist(), y.tolist(), [False] * 400, n_neighbors=3)
+    table = rng.normal(size=(30, 150)) * 1e-3
+    table[np.arange(150) % 30, np.arange(150)] = rng.choice([-1e3, 1e3], 150)
+    y = np.arange(30) % 2
+    exact = oracle.relieff(table.T.tolist(), y.tolist(), [False] * 150, n_neighbors=3)
     found = ReliefF(1, n_neighbors=3).fit(table, y).scores_
     np.testing.assert_allclose(found, np.array(exact, dtype=float), atol=1e-13)
 
