@@ -114,6 +114,14 @@ def test_nothing_is_refused():
         ([records.resubstitution()], "no", "cannot be told from the cases it has"),
         ([records.estimate(0.8, notes=("Doubt.",))], "care", "a doubt about every"),
         (
+            [
+                records.estimate(0.0, notes=("It is wrong about nearly all.",)),
+                records.estimate(0.5, notes=("One class: nothing was learned.",)),
+            ],
+            "open",
+            "50.0 % of new cases",
+        ),
+        (
             [records.resubstitution(), records.bootstrap(0.9), records.estimate(0.8)],
             "yes",
             "80.0 %",

@@ -17,6 +17,7 @@ from veridical.estimation.methods import (
 )
 from veridical.estimation.naming import METHODS, make_method
 from veridical.estimation.nested import NestedCV, nested_cv
+from veridical.estimation.notes import is_doubt
 from veridical.estimation.probabilities import calibration_table
 from veridical.estimation.shortcuts import LeavesOneOut, register_shortcut
 from veridical.estimation.trust import leading_kind
@@ -40,6 +41,7 @@ __all__ = [
     "estimate",
     "for_the_command_line",
     "interval_of",
+    "is_doubt",
     "leading_kind",
     "make_method",
     "nested_cv",

@@ -28,6 +28,7 @@ from veridical.estimation.splits import Split, class_counts
 #: Resubstitution error over outside error, up to which a learner is a memoriser.
 _MEMORISED = 0.1
 _ROUNDING = 1e-12
+_UNLEARNED = "nothing was learned."
 
 
 def percent(share: float) -> str:
@@ -101,6 +102,17 @@ def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
     ]
 
 
+def is_doubt(note: str) -> bool:
+    """Whether a note says that the estimate may be wrong, not that the learner is poor.
+
+    Examples
+    --------
+    >>> is_doubt("Every prediction is 'x', the most frequent: nothing was learned.")
+    False
+    """
+    return not note.endswith(_UNLEARNED)
+
+
 def on_predictions(
     method: Method,
     problem: Problem,
@@ -150,7 +162,7 @@ def _majority(
     if tested.min() == tested.max():  # of cases of one class no more is to be expected
         return ""
     name = show(problem.classes[named.pop()])
-    return f"Every prediction is {name}, the most frequent class: nothing was learned."
+    return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
 
 
 def on_bootstrap(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from veridical.estimation import is_doubt
 from veridical.report.numbers import MISSING, count, percent, percent_range
 from veridical.report.schema import (
     BoundsSummary,
@@ -92,11 +93,15 @@ def leading(estimates: list[EstimateSummary]) -> EstimateSummary:
         estimates,
         key=lambda e: (
             e["method"] == RESUBSTITUTION,
-            bool(e["notes"]),
+            _has_doubts(e),
             not e["intervals"],
             -e["n_test"],
         ),
     )
+
+
+def _has_doubts(estimate: EstimateSummary) -> bool:
+    return any(map(is_doubt, estimate["notes"]))
 
 
 def interval(summary: EstimatesSummary, estimate: EstimateSummary) -> str:
@@ -133,7 +138,7 @@ def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, st
             f"How accurate {learner} is on new cases cannot be told from the cases it "
             "has learned from."
         )
-    if lead["notes"]:
+    if _has_doubts(lead):
         return "care", (
             f"{learner} may be right about {value} of new cases, but there is a doubt "
             "about every estimate here; read the notes first."
