@@ -255,13 +255,13 @@ def test_killed_workers_are_replaced(tmp_path, canonical):
 
 @pytest.mark.slow
 def test_a_hundred_workers_are_killed(tmp_path, canonical):
-    study, spec = Grid(seconds=0.1), GridSpec(n_units=300)
+    study, spec = Grid(seconds=0.1), GridSpec(n_units=400)
 
     report, killed = run_with_kills(study, spec, tmp_path / "a", 100, 0.8)
 
     print(f"\n{killed} workers killed, {report.counts}, {report.seconds:.0f} s")
     assert killed == 100
-    assert str(report.counts) == "planned 1500 = ok 1500 + failed 0 + pending 0"
+    assert str(report.counts) == "planned 2000 = ok 2000 + failed 0 + pending 0"
     run_study(Grid(), spec, tmp_path / "b", executor=Serial())
     assert canonical(tmp_path / "a") == canonical(tmp_path / "b")
 
