@@ -134,9 +134,10 @@ class CorrelationRelevance:
         """Return the correlations."""
         parts = variances(data, sets, n_threads, against=data.n_classes > 2)
         if data.n_classes == 2:
-            with np.errstate(invalid="ignore"):
-                squared = parts.between / (parts.within + parts.between)
-            return np.sqrt(np.where(parts.between > 0, squared, 0.0))
+            squared = np.zeros_like(parts.between)
+            total = parts.within + parts.between
+            np.divide(parts.between, total, out=squared, where=parts.between > 0)
+            return np.sqrt(squared, out=squared)
         total = (parts.within + parts.between)[:, None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
             squared = np.where(total > 0, parts.against / total, 0.0)

@@ -20,23 +20,27 @@ Tolerance = float | FloatArray
 
 
 def _slack(
-    order: IntArray, scores: FloatArray, rtol: float, atol: Tolerance
+    order: IntArray, ranked: FloatArray, rtol: float, atol: Tolerance
 ) -> FloatArray:
-    """How far apart neighbours in `order` may be and still be tied."""
-    size = np.abs(scores[order])
-    beside = np.broadcast_to(atol, scores.shape)[order]
-    first = np.maximum(beside[:-1], beside[1:])
-    return np.asarray(first + rtol * np.maximum(size[:-1], size[1:]))
+    """How far apart neighbours in `order` may be and still be tied.
+
+    `ranked` are their scores. Infinite ones are tied with nobody but their like.
+    """
+    size = np.abs(ranked)
+    size = np.maximum(size[:-1], size[1:])
+    first = atol
+    if isinstance(atol, np.ndarray):
+        first = np.maximum(atol[order[:-1]], atol[order[1:]])
+    return np.where(np.isfinite(size), first + rtol * size, -1.0)
 
 
 def _sort_tied_groups(
     order: IntArray, scores: FloatArray, rtol: float, atol: Tolerance
 ) -> IntArray:
-    high, low = scores[order[:-1]], scores[order[1:]]
+    ranked = scores[order]
+    high, low = ranked[:-1], ranked[1:]
     with np.errstate(invalid="ignore", over="ignore"):
-        size = np.maximum(np.abs(high), np.abs(low))
-        slack = _slack(order, scores, rtol, atol)
-        near = np.isfinite(size) & (high - low <= slack)
+        near = high - low <= _slack(order, ranked, rtol, atol)
     tied = near | (high == low) | (np.isnan(high) & np.isnan(low))
     if not tied.any():
         return order
@@ -73,7 +77,7 @@ def last_by_score(
         return order_by_score(scores, rtol=rtol, atol=atol)[scores.size - n_last :]
     low = np.argpartition(scores, n_low)[:n_low]
     low = low[np.argsort(scores[low])]
-    slack = _slack(low, scores, rtol, atol)
+    slack = _slack(low, scores[low], rtol, atol)
     parted = np.flatnonzero(np.diff(scores[low]) > slack) + 1
     enough = parted[parted >= n_last]
     if not enough.size:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from veridical._records import FloatArray, Ranking
 from veridical.kernels.ordering import order_by_score
+from veridical.kernels.threads import run
 
 
 def rank_by_score(
-    scores: FloatArray, *, rtol: float = 1e-12, atol: float = 0.0
+    scores: FloatArray, *, rtol: float = 1e-12, atol: float = 0.0, n_threads: int = 1
 ) -> list[Ranking]:
     """One ranking per row of `scores`, best first, ties by feature index.
 
@@ -17,8 +20,16 @@ def rank_by_score(
         Larger is better, NaN is worst.
     rtol, atol : float
         How far apart tied scores may be.
+    n_threads : int, default=1
+        Threads that share the rows.
     """
+    scores = np.ascontiguousarray(scores)
+    orders = np.empty(scores.shape, dtype=np.intp)
+
+    def sort(s: int) -> None:
+        orders[s] = order_by_score(scores[s], rtol=rtol, atol=atol)
+
+    run(sort, [(s,) for s in range(len(scores))], n_threads)
     return [
-        Ranking(order_by_score(row, rtol=rtol, atol=atol), row, row.size)
-        for row in scores
+        Ranking(order, row, row.size) for order, row in zip(orders, scores, strict=True)
     ]

@@ -105,7 +105,12 @@ class ReliefF(ReportsProgress):
             tick=self._tick if self._watched else None,
         )
         scores = relevance.scores(data, sets, self._n_threads)
-        return rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
+        return rank_by_score(
+            scores,
+            rtol=relevance.rtol,
+            atol=relevance.atol,
+            n_threads=self._n_threads,
+        )
 
     def _queries(self, sets: TrainSets) -> FloatArray | None:
         """How often each row is asked, drawn for each set as `fit` would draw it."""

@@ -30,7 +30,12 @@ class _ScoreSelector(WeightedSelector):
     def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
         relevance = self._relevance()
         scores = relevance.scores(data, sets, self._n_threads)
-        return rank_by_score(scores, rtol=relevance.rtol, atol=relevance.atol)
+        return rank_by_score(
+            scores,
+            rtol=relevance.rtol,
+            atol=relevance.atol,
+            n_threads=self._n_threads,
+        )
 
 
 class AnovaF(_ScoreSelector):
