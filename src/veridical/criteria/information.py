@@ -88,16 +88,30 @@ def cut_points(
 ) -> FloatArray:
     """Cuts of numeric column `j` in training set `s`, rising."""
     x = column_block(data.values, j, j + 1)[0]
-    counts = sets.counts[s].astype(np.int32)
-    return column_cuts(
-        x,
-        sort_rows(x[None])[0],
-        data.y,
-        data.n_classes,
-        counts,
-        xlogx_table(int(counts.sum())),
-        _counts_cuts(mdl_cost),
-    )
+    return _Cutter(data, sets, s, mdl_cost)(x, sort_rows(x[None])[0])
+
+
+class _Cutter:
+    """Cuts columns of one training set: what they share is made once."""
+
+    def __init__(
+        self, data: Labelled, sets: TrainSets, s: int, mdl_cost: MdlCost
+    ) -> None:
+        self._y, self._n_classes = data.y, data.n_classes
+        self._counts = sets.counts[s].astype(np.int32)
+        self._xlogx = xlogx_table(int(self._counts.sum()))
+        self._count_cuts = _counts_cuts(mdl_cost)
+
+    def __call__(self, x: FloatArray, order: IntArray) -> FloatArray:
+        return column_cuts(
+            x,
+            order,
+            self._y,
+            self._n_classes,
+            self._counts,
+            self._xlogx,
+            self._count_cuts,
+        )
 
 
 def interval_codes(x: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
@@ -137,12 +151,32 @@ class UncertaintyRedundancy:
     """Symmetrical uncertainty between features of one training set.
 
     Features are coded when they are first asked for, and kept.
+
+    Parameters
+    ----------
+    data : Labelled
+        The data.
+    sets : TrainSets
+        The training sets.
+    s : int
+        Which of them.
+    mdl_cost : {"cuts", "cases"}
+        See `gains`.
+    orders : dict, optional
+        Rows of columns by rising value: what all training sets share, filled in here.
     """
 
     def __init__(
-        self, data: Labelled, sets: TrainSets, s: int, mdl_cost: MdlCost
+        self,
+        data: Labelled,
+        sets: TrainSets,
+        s: int,
+        mdl_cost: MdlCost,
+        orders: dict[int, NDArray[np.int32]] | None = None,
     ) -> None:
-        self._data, self._sets, self._s, self._mdl_cost = data, sets, s, mdl_cost
+        self._data, self._weight = data, sets.counts[s]
+        self._orders = {} if orders is None else orders
+        self._cut = _Cutter(data, sets, s, mdl_cost)
         self._place = np.full(data.values.shape[1], -1, dtype=np.intp)
         self._codes = np.empty((0, len(data.y)), dtype=np.int32)
         self._sizes = np.empty(0, dtype=np.intp)
@@ -157,7 +191,7 @@ class UncertaintyRedundancy:
             self._place[others],
             self._codes,
             self._sizes,
-            self._sets.counts[self._s],
+            self._weight,
             out,
         )
         return out
@@ -171,8 +205,12 @@ class UncertaintyRedundancy:
             if self._data.nominal[j]:
                 row[:] = np.where(np.isnan(x), -1, x)
             else:
-                cuts = cut_points(self._data, self._sets, self._s, j, self._mdl_cost)
-                row[:] = interval_codes(x, cuts)
+                row[:] = interval_codes(x, self._cut(x, self._order(j, x)))
         self._place[features] = len(self._codes) + np.arange(features.size)
         self._codes = np.concatenate([self._codes, new])
         self._sizes = np.append(self._sizes, new.max(axis=1) + 1)
+
+    def _order(self, j: int, x: FloatArray) -> IntArray:
+        if j not in self._orders:
+            self._orders[j] = sort_rows(x[None])[0].astype(np.int32)
+        return self._orders[j].astype(np.intp)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from veridical._records import InputError, Labelled, Ranking
 from veridical.criteria.information import (
     MdlCost,
@@ -91,10 +94,11 @@ class FCBF(Selector):
                 "uncertainty exceeds."
             )
         relevance = UncertaintyRelevance(self.mdl_cost)
+        orders: dict[int, NDArray[np.int32]] = {}
         return [
             predominance(
                 scores,
-                UncertaintyRedundancy(data, sets, s, self.mdl_cost).between,
+                UncertaintyRedundancy(data, sets, s, self.mdl_cost, orders).between,
                 threshold=self.threshold,
                 atol=relevance.atol,
             )
