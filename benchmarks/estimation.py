@@ -45,8 +45,9 @@ def mushroom(n: int, p: int) -> Problem:
         rng = np.random.default_rng(SEED)
         X = rng.integers(4, size=(n, p)).astype(np.float64)
         return Problem(X, (X[:, 0] + X[:, 1] * X[:, 2] > 3).astype(np.intp))
-    from veridical._records import InputError
-    from veridical.datasets import encode, load
+    from veridical._core.encoding import encode
+    from veridical._core.errors import InputError
+    from veridical.datasets import load
 
     try:
         X, y = load("mushroom")
@@ -232,7 +233,7 @@ def bootstrap(plus: bool) -> Callable[[Problem], Result]:
     def run(problem: Problem) -> Result:
         from sklearn.naive_bayes import GaussianNB
 
-        from veridical.estimation import Bootstrap632, estimate
+        from veridical.evaluation import Bootstrap632, estimate
 
         method = Bootstrap632(N_SAMPLES, plus=plus)
         found = estimate(
@@ -249,8 +250,8 @@ def bootstrap_by_fits(plus: bool) -> Callable[[Problem], Result]:
     def run(problem: Problem) -> Result:
         from sklearn.naive_bayes import GaussianNB
 
-        from veridical.estimation import Bootstrap632
-        from veridical.estimation.bootstrap import plus_error
+        from veridical.evaluation import Bootstrap632
+        from veridical.evaluation.bootstrap import plus_error
 
         X, y = problem.X, problem.y
         everywhere = GaussianNB().fit(X, y).predict(X)
@@ -336,7 +337,7 @@ def _bootstrap_case(name: str, title: str, method: str, times: float) -> Case:
 def leave_one_out(problem: Problem) -> Result:
     from sklearn.naive_bayes import GaussianNB
 
-    from veridical.estimation import LeaveOut, estimate
+    from veridical.evaluation import LeaveOut, estimate
 
     found = estimate(GaussianNB(), problem.X, problem.y, method=LeaveOut(1))
     return Result(scores=found.scores)

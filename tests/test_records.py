@@ -5,16 +5,10 @@ from __future__ import annotations
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from veridical.comparison import (
-    audit,
-    calibrate,
-    compare,
-    compare_many,
-    select,
-    sensitivity,
-    truth,
-)
+from veridical.audit import audit
+from veridical.comparison import calibrate, compare, compare_many, sensitivity, truth
 from veridical.datasets import make_linear
+from veridical.evaluation import select
 from veridical.selection import AnovaF, Correlation, ReliefF
 
 DATA = make_linear(40, 30, random_state=0)

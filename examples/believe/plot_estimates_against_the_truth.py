@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from veridical.datasets import make_linear
-from veridical.estimation import (
+from veridical.evaluation import (
     Bootstrap632,
     CrossValidation,
     Holdout,

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from veridical.datasets import make_random_labels
-from veridical.estimation import estimate
+from veridical.evaluation import estimate
 from veridical.selection import AnovaF
 
 # %%

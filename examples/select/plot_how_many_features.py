@@ -13,7 +13,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from veridical.datasets import make_linear
-from veridical.estimation import corrected_t
+from veridical.evaluation import corrected_t
 from veridical.selection import ReliefF
 
 X, y = make_linear(200, random_state=3)  # ten of 60 columns matter

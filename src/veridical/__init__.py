@@ -13,19 +13,21 @@ _ROOMS = (
     "datasets",
     "selection",
     "learning",
-    "estimation",
+    "evaluation",
     "comparison",
+    "audit",
     "experiments",
     "report",
 )
 _NAMES = {
-    "audit": "comparison",
+    "audit": "audit",
     "compare": "comparison",
     "compare_many": "comparison",
     "sensitivity": "comparison",
     "truth": "comparison",
-    "estimate": "estimation",
-    "show_versions": "_versions",
+    "estimate": "evaluation",
+    "select": "evaluation",
+    "show_versions": "_core.versions",
 }
 
 __all__ = ["__version__", *_ROOMS, *_NAMES]

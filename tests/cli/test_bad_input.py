@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.cli import compare, estimate, failures
 
 GOOD = None  # the table as it is

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from veridical.cli import estimate as verb
 from veridical.comparison import make_classifier, make_selector
 from veridical.datasets import make_linear, make_random_labels, read
-from veridical.estimation import estimate, leading_kind, make_method
+from veridical.evaluation import estimate, leading_kind, make_method
 from veridical.report.schema import EstimatesSummary
 
 FEW = ("--methods", "cv5", "holdout")
@@ -246,16 +246,16 @@ def test_a_doubt_is_told_once(run, table):
 
 
 def test_other_warnings_are_told_once(run, table, monkeypatch):
-    import veridical.estimation
+    import veridical.evaluation
 
-    measure = veridical.estimation.estimate
+    measure = veridical.evaluation.estimate
 
     def warn(*arguments, **options):
         for _ in range(3):
             warnings.warn("The light is dim.", UserWarning, stacklevel=1)
         return measure(*arguments, **options)
 
-    monkeypatch.setattr(veridical.estimation, "estimate", warn)
+    monkeypatch.setattr(veridical.evaluation, "estimate", warn)
     result = run("estimate", table, "--target", "kind", "--methods", "holdout")
 
     assert result.stderr == "Note: The light is dim.\n"

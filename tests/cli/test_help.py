@@ -85,11 +85,12 @@ def test_help_lists_what_there_is():
 
 def test_names_are_those_of_the_library():
     from veridical import papers
+    from veridical.audit import CODES
     from veridical.cli.answers import ANSWERS
-    from veridical.comparison import CODES, LEARNERS
-    from veridical.comparison.selecting import LEARNERS as SELECTING
+    from veridical.comparison import LEARNERS
     from veridical.comparison.testing import TESTS
-    from veridical.estimation import METHODS, make_method
+    from veridical.evaluation import METHODS, make_method
+    from veridical.evaluation.selecting import LEARNERS as SELECTING
     from veridical.experiments import SCALES
     from veridical.selection import SELECTORS
 

@@ -15,9 +15,10 @@ from tests.experiments.synthetic import Grid
 from tests.oracles.json_schema import faults
 
 from veridical import papers
-from veridical._records import Check, Curve, Interval, Picture, StudyReport
+from veridical._core.records import Interval
 from veridical.cli import names
 from veridical.experiments import Serial
+from veridical.experiments.findings import Check, Curve, Picture, StudyReport
 
 FAST = ("--folds", 3, "--features", 2, "--learner", "nb")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"

@@ -7,10 +7,10 @@ import pytest
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 
-from veridical._records import DataSummary, Interval
-from veridical._records.selection import ClassResult, SelectedFeature, Selection
-from veridical.comparison.selecting import select
+from veridical._core.records import DataSummary, Interval
 from veridical.datasets import read
+from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.selecting import select
 from veridical.report import selection as report
 from veridical.selection import SELECTORS
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from veridical.cli import app
 from veridical.datasets import make_beta_bernoulli
-from veridical.estimation import correction
+from veridical.evaluation import correction
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.experiments.synthetic import Grid
 from typer.testing import CliRunner
 
 from veridical import papers
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.cli import app, watching
 from veridical.experiments import Counts, Progress, Serial, Store, Writer
 from veridical.experiments.outcomes import Outcome

@@ -10,7 +10,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.cli import study_watch
 from veridical.cli.study_watch import Watcher, serve
 from veridical.experiments import Serial, Store, Writer, parse_where, run_study

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
 
 

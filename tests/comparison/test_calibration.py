@@ -6,10 +6,11 @@ from sklearn.feature_selection import f_classif
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from veridical._records import Calibration, InputError, MeasuredSize
+from veridical._core.errors import InputError
 from veridical.comparison import calibrate
 from veridical.comparison.calibration import judge, measure
 from veridical.comparison.null_designs import NullDesign, simulate
+from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.comparison.testing import TESTS, apply_test
 from veridical.kernels import exchangeable
 

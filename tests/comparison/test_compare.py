@@ -27,13 +27,13 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from tests.oracles.comparison import in_and_out
 
-from veridical._records import SIDES, Comparison
 from veridical.comparison import (
     compare,
     corrected_resampled_t,
     make_classifier,
     paired_t,
 )
+from veridical.comparison.records import SIDES, Comparison
 from veridical.datasets import make_linear, make_monks, make_random_labels
 from veridical.selection import FCBF, MRMR, AnovaF, ReliefF
 

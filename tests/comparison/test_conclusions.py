@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from veridical._records import Interval, MeasuredSize, Verdict
+from veridical._core.records import Interval
 from veridical.comparison import binomial_truthfulness, paired_t
 from veridical.comparison.conclusions import (
     Wording,
@@ -13,6 +13,7 @@ from veridical.comparison.conclusions import (
     find_artefacts,
     recommend,
 )
+from veridical.comparison.records import MeasuredSize, Verdict
 from veridical.comparison.significance import Geometry
 
 WORDING = Wording({"a": "Alpha", "b": "Beta"}, 0.05, 0.5)

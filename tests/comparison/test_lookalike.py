@@ -7,8 +7,8 @@ from scipy import sparse, stats
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.feature_selection import f_classif
 
-from veridical._records import InputError
-from veridical.comparison.data import read_data
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
 from veridical.comparison.lookalike import (
     Lookalike,
     _benjamini_hochberg,

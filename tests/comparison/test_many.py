@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import compare, compare_many, friedman
 from veridical.comparison.many import adjust
 from veridical.comparison.ranks import group

@@ -11,7 +11,8 @@ from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 from tests.oracles import tests as oracle
 
 from veridical import comparison
-from veridical._records import InputError
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
 from veridical.comparison import (
     bayesian_correlated_t,
     compare,
@@ -22,7 +23,6 @@ from veridical.comparison import (
     repeated_cv_t,
     sorted_runs_t,
 )
-from veridical.comparison.data import read_data
 from veridical.comparison.significance import Geometry
 from veridical.comparison.splits import make_splits
 from veridical.comparison.testing import TESTS, apply_test, find_test

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import friedman
 from veridical.comparison.ranks import nemenyi_p_values, rank_splits
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from veridical._records import InputError
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
 from veridical.comparison import sensitivity, truth
-from veridical.comparison.data import read_data
 from veridical.comparison.lookalike import Lookalike
 
 COMMON = {

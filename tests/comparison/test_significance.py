@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import (
     TestResult,
     bayesian_correlated_t,

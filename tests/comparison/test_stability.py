@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.stability import kuncheva, stability_and_variance
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import stability
 
 

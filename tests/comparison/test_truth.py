@@ -7,7 +7,8 @@ from sklearn.feature_selection import f_classif
 from sklearn.model_selection import KFold
 from tests.oracles.comparison import in_and_out, true_accuracy
 
-from veridical._records import SIDES, InputError
+from veridical._core.errors import InputError
+from veridical._core.seeds import Purpose, seed_for
 from veridical.comparison import (
     binomial_truthfulness,
     cell_bias,
@@ -19,7 +20,7 @@ from veridical.comparison import (
     welch_bias,
     with_truth,
 )
-from veridical.comparison.splits import Purpose, seed_for
+from veridical.comparison.records import SIDES
 from veridical.datasets import SOURCES, make_linear
 
 

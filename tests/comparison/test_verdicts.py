@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import sizes
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.sizes import ALPHAS, measured_size, table

@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 from tests.oracles import selection as oracle
 
-from veridical._records import Labelled
+from veridical._core.table import Labelled
 from veridical.criteria import ReliefRelevance
-from veridical.kernels.distance import (
-    error_bound,
-    numeric_distance,
-    scale,
-    sum_pairs,
-)
+from veridical.kernels.distance import error_bound, numeric_distance, scale, sum_pairs
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import available, fetch, load
 
 

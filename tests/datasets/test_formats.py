@@ -7,7 +7,7 @@ import pytest
 from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import read
 
 FRUIT = """% two kinds of fruit

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import read
 
 CSV = b"mass,colour,kind\n7,red,cherry\n150,,apple\n9,'dark, red',cherry\n1e3,?,apple\n"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import issparse
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import SOURCES, available, load
 
 

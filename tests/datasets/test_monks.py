@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import SOURCES, make_monks, read
 from veridical.datasets.monks import _RELEVANT, _RULES
 

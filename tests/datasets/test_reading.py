@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
-from veridical._records import InputError
-from veridical.datasets import check_table, limits, read
+from veridical._core.errors import InputError
+from veridical._core.table import check_table
+from veridical.datasets import limits, read
 
 GOOD = "mass,colour,ripe,kind\n7,red,True,cherry\n150,,False,apple\n9,red,,cherry\n"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from veridical.datasets import encode
+from veridical._core.encoding import encode
 
 KINDS = [np.int64, np.int32, np.int8, np.uint8, np.uint16, np.float64, np.float32]
 

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import read
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import (
     SOURCES,
     make_beta_bernoulli,

@@ -13,7 +13,7 @@ import pytest
 from tests.experiments.synthetic import POISONS, Grid, GridSpec
 from tests.experiments.test_executors import children
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import Cluster, Limits, Plan, Serial, Store, run_study
 from veridical.experiments.starting import WORKER
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.experiments.synthetic import POISONS, Grid, GridSpec
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import (
     Limits,
     Plan,

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import Plan, Serial, Store, export, run_study
 
 HOSTILE = ["=1+1", "+cmd", "-x", "@sum", "\tx", "\rx", "-5", "plain", 'a"b,c\nd']

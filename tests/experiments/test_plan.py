@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import Plan, Serial, Spec, Store, parse_where, run_study
 
 

@@ -12,7 +12,7 @@ import time
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import (
     Plan,
     Serial,

@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import (
     Serial,
     Store,

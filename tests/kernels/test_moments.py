@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems, train_sets
 
-from veridical._records import Labelled
+from veridical._core.table import Labelled
 from veridical.criteria.anova import variances
 from veridical.kernels.trainsets import TrainSets
 

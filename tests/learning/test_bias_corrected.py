@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.base import clone
 from tests.oracles import bias_corrected as oracle
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import make_beta_bernoulli
 from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import low_region

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.kernels.count_lattice import statistics
 from veridical.kernels.normal_classes import marginal, ratio_below
 from veridical.learning import (

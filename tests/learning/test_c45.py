@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import c45 as oracle
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import make_monks
 from veridical.kernels.c45_pruning import added_errors
 from veridical.learning import C45

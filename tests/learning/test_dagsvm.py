@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from tests.oracles import dagsvm as oracle
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.kernels import dagsvm as kernels
 from veridical.kernels.dagsvm import sort_by_class, walk
 from veridical.learning import DAGSVM

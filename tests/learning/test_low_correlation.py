@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import roots_legendre
 from tests.oracles import bias_corrected as oracle
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.kernels.beta_counts import (
     fill_masses,
     log_gap,

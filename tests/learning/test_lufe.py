@@ -18,7 +18,7 @@ from sklearn.feature_selection import (
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.learning import LUFe, LUFeCV, SVMPlus
 from veridical.learning.lufe_split import BestByAnova
 from veridical.selection import AnovaF

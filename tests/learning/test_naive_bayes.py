@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import load, make_monks
 from veridical.learning import C45, NaiveBayes
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.learning import (
     C45,
     DAGSVM,

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.kernels.test_svm_plus import problem
 from tests.oracles.svm_plus import generic_primal
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.kernels.svm_plus import _Effort, solve_hinge
 from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
 from veridical.kernels.svm_plus_descent import Descent

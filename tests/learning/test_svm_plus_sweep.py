@@ -5,13 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
-from tests.oracles.svm_plus import (
-    generic_optimum,
-    has_solution,
-    objective_and_misses,
-)
+from tests.oracles.svm_plus import generic_optimum, has_solution, objective_and_misses
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.learning import SVMPlus
 
 #: Cases, features, privileged features.

@@ -15,19 +15,19 @@ from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 from typer.testing import CliRunner
 
-from veridical._records import (
+from veridical._core.errors import InputError
+from veridical._core.records import Interval
+from veridical._core.splits import Split
+from veridical.cli import app
+from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, estimate
+from veridical.experiments import Plan, Serial, Store, run_study
+from veridical.experiments.findings import (
     Check,
     Curve,
-    InputError,
-    Interval,
     Picture,
     StudyReport,
     StudyTable,
 )
-from veridical.cli import app
-from veridical.estimation import Bootstrap632, CrossValidation, LeaveOut, estimate
-from veridical.estimation.splits import Split
-from veridical.experiments import Plan, Serial, Store, run_study
 from veridical.learning import C45, NaiveBayes
 from veridical.papers import accuracy_data, find_study
 from veridical.papers.accuracy_data import TABLE_1, Table, get_table

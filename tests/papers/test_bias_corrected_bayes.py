@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from tests.report.markup import Page
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import Serial, Store, run_study
 from veridical.learning import BiasCorrectedNB
 from veridical.papers import bias_corrected_trials, find_study

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from tests.oracles import dagsvm as oracle
 from tests.report.markup import Page
 
-from veridical._records import InputError
-from veridical.comparison import audit
+from veridical._core.errors import InputError
+from veridical.audit import audit
 from veridical.datasets import load
 from veridical.experiments import Plan, Serial, Store, run_study
 from veridical.kernels.draws import stratified_split

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.oracles import comparison as oracle
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.comparison import compare
 from veridical.experiments import (
     Plan,

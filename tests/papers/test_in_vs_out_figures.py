@@ -6,12 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veridical.comparison import (
-    binomial_truthfulness,
-    paired_t,
-    truth,
-    welch_bias,
-)
+from veridical.comparison import binomial_truthfulness, paired_t, truth, welch_bias
 from veridical.comparison.cells import cell_bias, count_cells
 from veridical.papers.in_vs_out_figures import (
     TITLES,

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from veridical.comparison.data import Data
-from veridical.comparison.nested import nested_accuracies
+from veridical._core.data import Data
+from veridical.learning.nested import nested_accuracies
 from veridical.papers.in_vs_out import STUDY
 from veridical.papers.in_vs_out_figures import (
     CONTINUOUS,

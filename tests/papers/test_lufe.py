@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments import Unit
 from veridical.learning import SVMPlus
 from veridical.papers import available, find_study

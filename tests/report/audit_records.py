@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import (
-    Audit,
-    DataSummary,
-    Finding,
-    Interval,
-    Null,
-    Preselection,
-)
+from veridical._core.records import DataSummary, Interval
+from veridical.audit.records import Audit, Finding, Null, Preselection
 
 COMMAND = {"random_state": "0", "alpha": "0.05", "command": "veridical audit --seed 0"}
 NAN = float("nan")

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import Coverage, DataSummary, Estimate, Estimates
+from veridical._core.records import DataSummary
+from veridical.evaluation.records import Coverage, Estimate, Estimates
 
 STABLE = "the learner is stable"
 MEMORY = "The learner knows its training cases by heart, so .632 is too high."

@@ -18,16 +18,17 @@ from tests.report.saying import Say, gene, names, settings
 from tests.report.study_pages import finished, study, watched, young
 
 from veridical import report
-from veridical._records import (
+from veridical._core.records import DataSummary, Interval
+from veridical.audit.records import Preselection
+from veridical.comparison import compare_many, sensitivity
+from veridical.evaluation.records import (
     Bin,
     CalibrationTable,
+    ClassResult,
     Correction,
-    DataSummary,
-    Interval,
-    Preselection,
+    SelectedFeature,
+    Selection,
 )
-from veridical._records.selection import ClassResult, SelectedFeature, Selection
-from veridical.comparison import compare_many, sensitivity
 from veridical.report import render, selection
 
 #: Templates that are frames or parts of pages, not pages.

@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from veridical._records import (
-    SIDES,
-    Comparison,
-    DataSummary,
-    Interval,
-    TestResult,
-    Verdict,
-)
+from veridical._core.records import DataSummary, Interval
 from veridical.comparison import binomial_truthfulness
+from veridical.comparison.records import SIDES, Comparison, TestResult, Verdict
 
 N_FOLDS = 10
 NAMES = {"a": "ReliefF", "b": "FCBF"}

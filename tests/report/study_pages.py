@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from tests.report.saying import Say, settings
 
-from veridical._records import Check, Curve, Interval, Picture, StudyReport, StudyTable
+from veridical._core.records import Interval
+from veridical.experiments.findings import (
+    Check,
+    Curve,
+    Picture,
+    StudyReport,
+    StudyTable,
+)
 from veridical.report import studies, watch
 
 

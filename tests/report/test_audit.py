@@ -13,7 +13,7 @@ from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page, elements
 
 from veridical import report
-from veridical._records import Interval
+from veridical._core.records import Interval
 from veridical.report import audit_draw, draw
 from veridical.report.schema import AuditSummary, FindingSummary, LaneSummary
 

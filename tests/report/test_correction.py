@@ -9,7 +9,8 @@ import pytest
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 
-from veridical._records import Bin, CalibrationTable, Correction, DataSummary
+from veridical._core.records import DataSummary
+from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.learning import BiasCorrectedNB
 from veridical.report import fragment, save, to_json
 from veridical.report.calibration import CalibrationDisplay

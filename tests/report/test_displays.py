@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator
 from tests.report.all_records import KINDS
 from tests.report.hostile import PAYLOADS
 
-from veridical._records import InputError, Interval
+from veridical._core.errors import InputError
+from veridical._core.records import Interval
 from veridical.report import displays, to_json
 from veridical.report.selection import pictures as pictures_of_selection
 

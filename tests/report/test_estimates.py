@@ -14,9 +14,10 @@ from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
-from veridical._records import Coverage, InputError
-from veridical.estimation import CrossValidation, nested_cv, wilson
-from veridical.estimation import estimate as measure
+from veridical._core.errors import InputError
+from veridical.evaluation import CrossValidation, nested_cv, wilson
+from veridical.evaluation import estimate as measure
+from veridical.evaluation.records import Coverage
 from veridical.report import draw
 from veridical.report.schema import EstimatesSummary, EstimateSummary
 from veridical.report.summarize import summarize
@@ -200,7 +201,7 @@ def test_a_doubt_is_said_once_with_its_methods():
 
 
 def test_every_method_that_has_a_name_is_explained():
-    from veridical.estimation import METHODS, make_method
+    from veridical.evaluation import METHODS, make_method
 
     for name in METHODS:
         method = make_method(name.replace("N", "3").replace("M", "2"))

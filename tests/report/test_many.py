@@ -10,7 +10,7 @@ from tests.report import hostile
 from tests.report.markup import Page
 
 from veridical import report
-from veridical._records import DataSummary
+from veridical._core.records import DataSummary
 from veridical.comparison import compare_many
 from veridical.report import many_draw, render
 from veridical.report.many_schema import ManySummary

@@ -12,8 +12,9 @@ from tests.report import pages, study_pages
 from tests.report.markup import Page
 from tests.report.saying import plain
 
-from veridical._records import Check, Curve, Interval, Picture
-from veridical.estimation.intervals import wilson
+from veridical._core.records import Interval
+from veridical.evaluation.intervals import wilson
+from veridical.experiments.findings import Check, Curve, Picture
 from veridical.report import draw, findings_draw, rows_draw, studies
 from veridical.report.rows_draw import Row
 

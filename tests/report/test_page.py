@@ -252,8 +252,9 @@ def test_fragment_is_the_first_part_of_the_page():
 
 
 def test_a_comparison_made_in_python_tells_its_call_and_its_table(tmp_path):
+    from veridical._core.hashing import table_hash
     from veridical.comparison import compare
-    from veridical.datasets import make_linear, table_hash
+    from veridical.datasets import make_linear
 
     X, y = make_linear(60, random_state=0)
     record = compare("anova", "correlation", X, y, n_features=5, cv=3, random_state=0)

@@ -5,11 +5,11 @@ import re
 import pytest
 from tests.report import audit_records, estimates_records, records
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
+from veridical._core.numbers import percent
 from veridical.comparison import compare_many
 from veridical.datasets import make_linear
 from veridical.report import paper, to_json
-from veridical.report.numbers import percent
 
 
 @pytest.fixture(scope="module")

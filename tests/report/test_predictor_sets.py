@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.report.predictor_sets import (
     AlphaDisplay,
     ClassAccuracyDisplay,

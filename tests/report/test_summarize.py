@@ -13,7 +13,8 @@ from scipy import stats
 from tests.report import records
 
 from veridical import report
-from veridical._records import InputError, Verdict
+from veridical._core.errors import InputError
+from veridical.comparison.records import Verdict
 from veridical.report.schema import Summary
 from veridical.report.summarize import clean, mean_with_interval
 

@@ -9,7 +9,7 @@ import pytest
 from tests.report import records
 
 from veridical import report
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.report import render
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import incremental as oracle
 
-from veridical._records import Labelled
+from veridical._core.table import Labelled
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.similarity import write_table
 from veridical.kernels.trainsets import TrainSets

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets import load
 from veridical.learning import DAGSVM
 from veridical.selection import AnovaF, ExpressionFilter

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.selection import MDLDiscretizer
 
 

@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from tests.oracles import dagsvm as dag_oracle
 from tests.oracles import incremental as oracle
 
-from veridical._records import InputError
-from veridical.estimation import CrossValidation, estimate
+from veridical._core.errors import InputError
+from veridical.evaluation import CrossValidation, estimate
 from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
 from veridical.selection import (

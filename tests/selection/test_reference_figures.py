@@ -12,7 +12,7 @@ from sklearn.feature_selection import f_classif
 from tests.oracles import selection as oracle
 from tests.selection import weka_figures as weka
 
-from veridical._records import Labelled
+from veridical._core.table import Labelled
 from veridical.criteria.information import UncertaintyRedundancy
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import FCBF, AnovaF, Correlation, InformationGain, ReliefF

@@ -10,7 +10,7 @@ from scipy import sparse
 from tests.selection.problems import Problem
 from tests.selection.rows import each_selector
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.selection import (
     FCBF,
     MRMR,

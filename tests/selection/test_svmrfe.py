@@ -10,7 +10,7 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.selection import SVMRFE
 
 

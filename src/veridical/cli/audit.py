@@ -12,7 +12,7 @@ import typer
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._records import Audit
+    from veridical.audit.records import Audit
 
 LEARNER = "svm"
 FOLDS = 10
@@ -162,7 +162,7 @@ def _without_data(question: Question) -> str:
 
 def _demonstration(question: Question) -> Question:
     """Fill in what shows the mistake, unless something else is asked for."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if question.selected is not None:
         raise InputError(
@@ -177,9 +177,9 @@ def _demonstration(question: Question) -> Question:
 
 def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
-    from veridical._records import InputError
-    from veridical.comparison.auditing.codes import check_codes
-    from veridical.comparison.auditing.reading import FEWEST_ORDERS
+    from veridical._core.errors import InputError
+    from veridical.audit.codes import check_codes
+    from veridical.audit.reading import FEWEST_ORDERS
 
     options.check_names(
         [] if question.selector is None else [question.selector], [question.learner]
@@ -213,7 +213,7 @@ def _check_words(question: Question) -> None:
 
 
 def _audit(question: Question, jobs: int) -> Audit:
-    from veridical.comparison import audit as run
+    from veridical.audit import audit as run
     from veridical.comparison import make_classifier
 
     X, y, name = _data(question)
@@ -301,7 +301,7 @@ def _steps(learner: Any) -> list[Any]:
 
 def _read_columns(path: Path, X: Any) -> list[str | int]:
     """Read names or numbers of columns, one per line."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     try:
         text = path.expanduser().read_text(encoding="utf-8-sig")

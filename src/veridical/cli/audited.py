@@ -15,7 +15,7 @@ def figures(summary: AuditSummary, new_table: Callable[[str], Table]) -> Table:
     """Show the accuracies on the true labels and on labels in random order."""
     from rich.text import Text
 
-    from veridical.report.numbers import count, percent, percent_range
+    from veridical._core.numbers import count, percent, percent_range
 
     data = summary["data"]
     table = new_table(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._records import Comparison, ManyComparison
+    from veridical.comparison.records import Comparison, ManyComparison
 
 SELECTORS = ("relieff", "fcbf")
 LEARNER = "svm"
@@ -178,7 +178,7 @@ def _without_data(question: Question) -> str:
 
 def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
     from veridical.comparison.testing import TESTS, find_test
 
     if question.repeats < 1:
@@ -202,7 +202,7 @@ def _split(given: Iterable[str]) -> list[str]:
 
 def _names(selectors: list[str] | None) -> tuple[str, ...]:
     """Take the selectors; at least two, all different."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     names = tuple(_split(selectors or SELECTORS))
     files = [name for name in names if Path(name).is_file()]

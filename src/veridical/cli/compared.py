@@ -15,7 +15,7 @@ def ranked(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
     """List the selectors: accuracy and mean rank by method, stability, time."""
     from rich.text import Text
 
-    from veridical.report.numbers import count, percent, seconds
+    from veridical._core.numbers import count, percent, seconds
 
     data = summary["data"]
     table = new_table(
@@ -46,8 +46,8 @@ def pairs(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
     """List the pairs of the first method: difference, interval, p-values, verdict."""
     from rich.text import Text
 
+    from veridical._core.numbers import p_value, points, points_range
     from veridical.report.many import describe_pair
-    from veridical.report.numbers import p_value, points, points_range
 
     method = summary["methods"][0]
     table = new_table(f"All pairs under {method['label']}; differences in points")

@@ -128,8 +128,8 @@ def _new_table(title: str) -> Table:
 def _compared(summary: Summary) -> Table:
     from rich.text import Text
 
-    from veridical._records import SIDES
-    from veridical.report.numbers import count, p_value, percent, points, points_range
+    from veridical._core.numbers import count, p_value, percent, points, points_range
+    from veridical.comparison.records import SIDES
 
     names, data = summary["names"], summary["data"]
     table = _new_table(
@@ -165,8 +165,8 @@ def _compared(summary: Summary) -> Table:
 def _estimated(summary: EstimatesSummary) -> Table:
     from rich.text import Text
 
+    from veridical._core.numbers import count, percent, percent_range, points
     from veridical.report.estimates_words import covered
-    from veridical.report.numbers import count, percent, percent_range, points
 
     data, truth = summary["data"], summary["truth"]
     table = _new_table(

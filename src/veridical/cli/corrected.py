@@ -11,7 +11,7 @@ import typer
 from veridical.cli import console, options
 
 if TYPE_CHECKING:
-    from veridical._records import Correction
+    from veridical.evaluation.records import Correction
     from veridical.report.correction_schema import CorrectionSummary
 
 # Where no data are given: the model's own source.
@@ -45,7 +45,7 @@ def check_words(selector: str | None, others: dict[str, Any]) -> None:
     others : mapping of str to value
         Options that have no meaning here, None where they were not given.
     """
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if selector not in (None, "correlation"):
         raise InputError(
@@ -85,7 +85,7 @@ def run(question: Question, out: Path | None, *, as_json: bool) -> None:
 
 def _record(question: Question) -> Correction:
     from veridical.datasets import make_beta_bernoulli
-    from veridical.estimation import correction
+    from veridical.evaluation import correction
 
     if question.data is None:
         X, y = make_beta_bernoulli(N_CASES, N_COLUMNS, random_state=question.seed)
@@ -111,7 +111,7 @@ def _show(summary: CorrectionSummary) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from veridical.report.numbers import count, percent
+    from veridical._core.numbers import count, percent
 
     terminal = Console(highlight=False)
     data = summary["data"]
@@ -139,7 +139,7 @@ def _bins(summary: CorrectionSummary) -> Any:
     """Cases, promised and observed, by tenths."""
     from rich.text import Text
 
-    from veridical.report.numbers import percent
+    from veridical._core.numbers import percent
 
     table = console._new_table(
         f"Probability of {summary['models'][0]['positive']}: cases, promised, observed"

@@ -137,7 +137,7 @@ def _describe(data: Path, target: str | None) -> DataDescription:
     import numpy as np
     from scipy.sparse import issparse
 
-    from veridical.datasets import encode
+    from veridical._core.encoding import encode
 
     X, y, name = options.take(data, target)
     classes, counts = np.unique(y, return_counts=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._records import Estimate, Estimates
-    from veridical.comparison.data import Data
-    from veridical.estimation import Method
+    from veridical._core.data import Data
+    from veridical.evaluation import Method
+    from veridical.evaluation.records import Estimate, Estimates
 
 LEARNER = "c45"
 METHODS = ("cv10", "boot632", "holdout")
@@ -117,7 +117,7 @@ def estimate(
     true accuracy can be shown beside the estimates.
     """
     from veridical import report
-    from veridical.estimation import for_the_command_line
+    from veridical.evaluation import for_the_command_line
 
     console.be(quiet=quiet)
     options.check_target("estimate", data, target)
@@ -150,8 +150,8 @@ def _check_words(
     methods: list[str],
 ) -> None:
     """Refuse what makes no sense, before anything is read."""
-    from veridical._records import InputError
-    from veridical.estimation import make_method
+    from veridical._core.errors import InputError
+    from veridical.evaluation import make_method
 
     if features is not None and selector is None:
         raise InputError(
@@ -171,7 +171,7 @@ def _check_words(
 
 
 def _on_file(question: Question, jobs: int) -> Estimates:
-    from veridical.comparison.data import read_data
+    from veridical._core.data import read_data
 
     assert question.data is not None
     X, y, name = options.take(question.data, question.target)
@@ -183,9 +183,9 @@ def _on_file(question: Question, jobs: int) -> Estimates:
 def _on_source(question: Question, jobs: int) -> Estimates:
     import numpy as np
 
-    from veridical.comparison.data import read_data
+    from veridical._core.data import read_data
     from veridical.datasets import SOURCES
-    from veridical.estimation import estimate as run
+    from veridical.evaluation import estimate as run
 
     source = SOURCES[SOURCE]
     X, y = source(N_TRAIN, random_state=question.seed)
@@ -226,7 +226,7 @@ def _learner(question: Question, X: Any) -> Any:
 
 
 def _estimates(question: Question, X: Any, y: Any, jobs: int) -> tuple[Estimate, ...]:
-    from veridical.estimation import make_method
+    from veridical.evaluation import make_method
 
     learner = _learner(question, X)
     methods = list(dict.fromkeys(map(make_method, question.methods)))
@@ -243,7 +243,7 @@ def _by(
     method: Method, learner: Any, X: Any, y: Any, question: Question, jobs: int
 ) -> Estimate:
     """Estimate by one method; of its warnings only those that are no notes are told."""
-    from veridical.estimation import estimate as run
+    from veridical.evaluation import estimate as run
 
     with warnings.catch_warnings(record=True) as caught:
         found = run(
@@ -265,8 +265,8 @@ def _record(
     found: tuple[Estimate, ...],
     truth: Estimate | None,
 ) -> Estimates:
-    from veridical._records import Estimates
-    from veridical.report.numbers import count
+    from veridical._core.numbers import count
+    from veridical.evaluation.records import Estimates
 
     name, selection = question.learner, {}
     if question.selector is not None:

@@ -74,7 +74,7 @@ def _is_about_usage(error: Exception) -> bool:
 
 
 def _report(error: Exception) -> int:
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if isinstance(error, InputError):
         typer.echo(f"veridical: {in_one_line(error)}", err=True)

@@ -116,7 +116,7 @@ def how_many(asked: int | None, n_columns: int) -> int:
 
 def check_target(verb: str, data: Path | None, target: str | None) -> None:
     """Refuse the name of a column where there is no file to look for it."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if data is None and target is not None:
         raise InputError(
@@ -127,7 +127,7 @@ def check_target(verb: str, data: Path | None, target: str | None) -> None:
 
 def check_numbers(seed: int, jobs: int = 1, folds: int = 2) -> None:
     """Refuse numbers that make no sense in any verb."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if seed < 0:
         raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
@@ -163,7 +163,7 @@ def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
     InputError
         If there is neither, or it cannot be used; near misses are named.
     """
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
     from veridical.datasets import available, load, read
     from veridical.datasets.loading import locate
 
@@ -185,8 +185,8 @@ def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
 
 
 def _not_found(data: Path) -> str:
+    from veridical._core.text import did_you_mean
     from veridical.datasets import available
-    from veridical.datasets.wording import did_you_mean
 
     if data.parent != Path() or data.suffix:
         near = [path.name for path in data.expanduser().parent.glob("*")]
@@ -227,7 +227,7 @@ def with_origin(
     import hashlib
 
     from veridical import __version__
-    from veridical._versions import in_a_line
+    from veridical._core.versions import in_a_line
 
     known = {}
     file_of_data = None if data is None else _file_of(data)

@@ -23,9 +23,9 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a verb's --json, or list the verbs."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean
     from veridical.cli.json_schema import schema_of
-    from veridical.datasets.wording import did_you_mean
 
     if not verb:
         for name in _KNOWN:

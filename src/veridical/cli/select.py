@@ -12,7 +12,7 @@ import typer
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._records.selection import Selection
+    from veridical.evaluation.records import Selection
     from veridical.report.selection import SelectionSummary
 
 SELECTOR = "mrmr"
@@ -143,7 +143,7 @@ def select(
 
 def _selector(question: Question) -> Any:
     """Make the selector; what only one of them understands is refused for others."""
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
     from veridical.comparison import make_selector
 
     parameters: dict[str, Any] = {}
@@ -164,7 +164,7 @@ def _selector(question: Question) -> Any:
 
 
 def _read_alpha(text: str) -> float | str:
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if text == "auto":
         return text
@@ -178,8 +178,8 @@ def _read_alpha(text: str) -> float | str:
 
 
 def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
-    from veridical._records import InputError
-    from veridical.datasets.wording import did_you_mean
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean
 
     if given not in known:
         raise InputError(
@@ -190,15 +190,15 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
 
 
 def _check_features(wanted: int | None) -> None:
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     if wanted is not None and wanted < 1:
         raise InputError(f"--features {wanted} selects nothing; give 1 or more.")
 
 
 def _run(question: Question, made: Any, jobs: int) -> Selection:
-    from veridical.comparison.selecting import select as run
     from veridical.datasets import SOURCES
+    from veridical.evaluation.selecting import select as run
 
     if question.data is None:
         X, y = SOURCES[SOURCE](N_CASES, random_state=question.seed)
@@ -258,7 +258,7 @@ def _show(summary: SelectionSummary, page: Path | None, *, as_json: bool) -> Non
 def _features(summary: SelectionSummary) -> Any:
     from rich.text import Text
 
-    from veridical.report.numbers import count
+    from veridical._core.numbers import count
 
     data = summary["data"]
     table = console._new_table(
@@ -287,7 +287,7 @@ def _features(summary: SelectionSummary) -> Any:
 def _classes(summary: SelectionSummary) -> Any:
     from rich.text import Text
 
-    from veridical.report.numbers import percent
+    from veridical._core.numbers import percent
 
     table = console._new_table("Cases named rightly, class by class")
     table.add_column("Class", overflow="fold")

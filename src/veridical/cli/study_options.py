@@ -72,8 +72,8 @@ def read_spec(
     study: Any, scale: str | None, path: Path | None, seed: int | None
 ) -> Any:
     """Find out what is varied: at a scale, or as a file says."""
-    from veridical._records import InputError
-    from veridical.datasets.wording import did_you_mean
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean
     from veridical.experiments import SCALES
 
     if path is not None:
@@ -102,7 +102,7 @@ _UNITS = {
 
 
 def _quantity(text: str, option: str, kind: str, examples: str) -> float:
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
 
     units = _UNITS[kind]
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]?)", text.strip().lower())

@@ -17,7 +17,7 @@ from veridical.cli.failures import in_one_line
 from veridical.cli.options import with_origin
 
 if TYPE_CHECKING:
-    from veridical._records import StudyReport
+    from veridical.experiments.findings import StudyReport
 
 
 def tell_notices(study: Any, spec: Any) -> None:
@@ -49,7 +49,7 @@ def check_page(study: Any, out: Path | None) -> None:
     """Refuse a page that cannot be written, before the work that it will show."""
     if out is None:
         return
-    from veridical._records import InputError
+    from veridical._core.errors import InputError
     from veridical.report import check_writable
 
     if not hasattr(study, "findings"):

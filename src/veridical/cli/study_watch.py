@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 HOST = "127.0.0.1"
 

@@ -7,7 +7,8 @@ import math
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from veridical._records import InputError, TestResult
+from veridical._core.errors import InputError
+from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     check_alpha,
     mean_size,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from veridical._records import Comparison, InputError
+from veridical._core.errors import InputError
 from veridical.comparison import conclusions as say
+from veridical.comparison.records import Comparison
 
 
 def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparison:

@@ -14,20 +14,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from veridical._records import (
-    Calibration,
-    FloatArray,
-    InputError,
-    MeasuredSize,
-    TestResult,
-)
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.seeds import root_seed
+from veridical._core.text import listed
 from veridical.comparison.five_by_two import reach_of_f
 from veridical.comparison.null_designs import NullDesign, simulate
+from veridical.comparison.records import Calibration, MeasuredSize, TestResult
 from veridical.comparison.significance import Geometry, check_alpha
 from veridical.comparison.splits import repeats_and_folds
 from veridical.comparison.testing import TESTS, apply_test, check_fit, find_test
-from veridical.datasets.wording import listed
-from veridical.estimation.seeds import root_seed
 
 
 def calibrate(

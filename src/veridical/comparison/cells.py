@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from veridical._records import SIDES, Comparison, InputError, Side
+from veridical._core.errors import InputError
+from veridical.comparison.records import SIDES, Comparison, Side
 from veridical.comparison.truthfulness import welch_bias
 
 

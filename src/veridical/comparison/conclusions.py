@@ -7,22 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._records import (
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.records import Interval
+from veridical.comparison.records import (
     SIDES,
-    FloatArray,
-    IntArray,
-    Interval,
     Side,
     TestResult,
     Truthfulness,
     Verdict,
     Winner,
 )
-from veridical.comparison.significance import (
-    Geometry,
-    corrected_resampled_t,
-    paired_t,
-)
+from veridical.comparison.significance import Geometry, corrected_resampled_t, paired_t
 from veridical.comparison.steadiness import stability
 from veridical.comparison.truthfulness import binomial_truthfulness
 

@@ -10,11 +10,11 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from veridical._records import InputError
-from veridical.comparison.data import Data, read_data
-from veridical.comparison.splits import Purpose, seed_for
+from veridical._core.data import Data, read_data
+from veridical._core.errors import InputError
+from veridical._core.seeds import Purpose, seed_for
+from veridical._core.text import did_you_mean, listed
 from veridical.datasets import SOURCES
-from veridical.datasets.wording import did_you_mean, listed
 
 
 @dataclass(frozen=True)

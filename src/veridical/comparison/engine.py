@@ -8,32 +8,25 @@ chosen, the fitted models.
 
 from __future__ import annotations
 
-import threading
 import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
-from threadpoolctl import threadpool_limits
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.comparison.classifiers import TabularClassifier, make_classifier
-from veridical.comparison.data import Data
-from veridical.comparison.nested import NESTED, nested_accuracies
-from veridical.comparison.rankers import Ranker, one_line, seeded
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data
+from veridical._core.errors import InputError
+from veridical._core.parallel import Job, Runner
+from veridical._core.seeds import seeded
+from veridical._core.text import one_line
 from veridical.comparison.splits import Splits
-
-Job = tuple[Callable[..., Any], tuple[Any, ...]]
-Runner = Callable[[Iterable[Job]], list[Any]]
-Progress = Callable[[int, int], object]
-Said = tuple[type[Warning], str]
-
+from veridical.evaluation.rankers import Ranker
+from veridical.learning.nested import NESTED, nested_accuracies
+from veridical.learning.tabular import TabularClassifier, make_classifier
 
 # -- classifiers ---------------------------------------------------------------------
 
@@ -293,70 +286,3 @@ def score(
             ]
         rows.append(known[key])
     return np.array(rows)
-
-
-# -- doing jobs ----------------------------------------------------------------------
-
-
-def serial(jobs: Iterable[Job]) -> list[Any]:
-    """Do jobs one after the other, here."""
-    return [routine(*arguments) for routine, arguments in jobs]
-
-
-class Workers:
-    """Does jobs on several processes, in any number, with the same result.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in joblib: None is one process unless a context says otherwise, -1 all cores.
-    progress : callable or None
-        Called as ``progress(done, total)`` after each job.
-    total : int
-        How many jobs there will be in all.
-    """
-
-    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int):
-        if n_jobs == 0:
-            raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.total = total
-        self.done = 0
-        self.said: set[Said] = set()
-
-    def __call__(self, jobs: Iterable[Job]) -> list[Any]:
-        """Do a series of jobs; the results come in the order of the jobs.
-
-        What their models warn of is said once, with the number of times.
-        """
-        results = []
-        said: Counter[Said] = Counter()
-        stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
-        )
-        for result, warned in stream:
-            results.append(result)
-            said.update(warned)
-            self.done += 1
-            if self.progress is not None:
-                self.progress(self.done, self.total)
-        for (category, text), times in said.items():
-            if (category, text) not in self.said:
-                often = f" ({times} times)" if times > 1 else ""
-                warnings.warn(text + often, category, stacklevel=4)
-        self.said |= set(said)
-        return results
-
-
-def _on_one_thread(
-    routine: Callable[..., Any], arguments: tuple[Any, ...]
-) -> tuple[Any, list[Said]]:
-    """Do one job; return its result and what was warned of meanwhile."""
-    # BLAS sums in another order on another number of threads; one is always the same.
-    with threadpool_limits(limits=1):
-        if threading.current_thread() is not threading.main_thread():
-            return routine(*arguments), []  # filters belong to all threads
-        with warnings.catch_warnings(record=True) as caught:
-            result = routine(*arguments)
-    return result, [(w.category, str(w.message)) for w in caught]

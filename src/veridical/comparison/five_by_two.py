@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri, stdtrit
 
-from veridical._records import FloatArray, InputError, TestResult
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     ROUNDING,
     check_alpha,

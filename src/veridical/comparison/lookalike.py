@@ -37,8 +37,9 @@ from scipy import sparse
 from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 from scipy.stats import rankdata
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.comparison.data import Data
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data
+from veridical._core.errors import InputError
 
 FALSE_DISCOVERIES = 0.1
 LARGEST = 100_000_000  # values in a dense copy

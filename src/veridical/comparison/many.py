@@ -10,24 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import (
-    FloatArray,
-    Friedman,
-    InputError,
-    Interval,
-    ManyComparison,
-    PairVerdict,
-)
+from veridical._core.arrays import FloatArray
+from veridical._core.data import Data, read_data
+from veridical._core.errors import InputError
+from veridical._core.parallel import Progress, Workers
+from veridical._core.records import Interval
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.text import did_you_mean, listed
 from veridical.comparison import conclusions as say
-from veridical.comparison.data import Data, read_data
-from veridical.comparison.engine import (
-    Design,
-    Outcome,
-    Progress,
-    Workers,
-    make_judges,
-    run_data_set,
-)
+from veridical.comparison.engine import Design, Outcome, make_judges, run_data_set
 from veridical.comparison.protocol import (
     by_repeat_and_fold,
     check_methods,
@@ -38,22 +30,14 @@ from veridical.comparison.protocol import (
     describe_design,
     describe_splits,
 )
-from veridical.comparison.rankers import make_many_rankers
 from veridical.comparison.ranks import friedman
+from veridical.comparison.records import Friedman, ManyComparison, PairVerdict
 from veridical.comparison.significance import check_alpha, corrected_resampled_t
 from veridical.comparison.sizes import measured_size
-from veridical.comparison.splits import (
-    Purpose,
-    Splits,
-    make_splits,
-    refuse_small_classes,
-    seed_for,
-)
+from veridical.comparison.splits import Splits, make_splits, refuse_small_classes
 from veridical.comparison.testing import TESTS, check_fit, find_test
 from veridical.comparison.verdicts import Court, Question, count_draws, measure_nulls
-from veridical.datasets.wording import did_you_mean, listed
-from veridical.estimation.repeating import repeatable
-from veridical.estimation.seeds import root_seed
+from veridical.evaluation.rankers import make_many_rankers
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -151,8 +135,8 @@ def compare_many(
     splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
     check_fit(test, *splits.shape)
     design = Design(
-        rankers=make_many_rankers(selectors, seed_for(root, Purpose.SELECTOR)),
-        judges=make_judges(classifier, seed_for(root, Purpose.CLASSIFIER)),
+        rankers=make_many_rankers(selectors, root),
+        judges=make_judges(classifier, root),
         n_features=check_n_features(n_features, data.n_features),
         methods=methods,
     )

@@ -21,9 +21,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.text import listed
 from veridical.comparison.significance import Geometry
-from veridical.datasets.wording import listed
 from veridical.kernels import exchangeable
 
 BoolArray = NDArray[np.bool_]

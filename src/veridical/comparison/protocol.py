@@ -9,45 +9,28 @@ from typing import Any
 import numpy as np
 
 from veridical import __version__
-from veridical._records import (
-    SIDES,
-    Comparison,
-    FloatArray,
-    InputError,
-    IntArray,
-    Side,
-)
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data, read_data
+from veridical._core.errors import InputError
+from veridical._core.parallel import Progress, Workers
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.text import did_you_mean, listed, one_line
 from veridical.comparison import conclusions as say
 from veridical.comparison.calibration import check_calibrated
-from veridical.comparison.data import Data, read_data
 from veridical.comparison.engine import (
     Design,
     Outcome,
-    Progress,
-    Workers,
     make_judges,
     ranking_parts,
     run_data_set,
 )
-from veridical.comparison.rankers import make_rankers, one_line
+from veridical.comparison.records import SIDES, Comparison, Side
 from veridical.comparison.significance import check_alpha
-from veridical.comparison.splits import (
-    Purpose,
-    Splits,
-    make_splits,
-    refuse_small_classes,
-    seed_for,
-)
+from veridical.comparison.splits import Splits, make_splits, refuse_small_classes
 from veridical.comparison.testing import check_fit, find_test
-from veridical.comparison.verdicts import (
-    Court,
-    Question,
-    count_draws,
-    measure_nulls,
-)
-from veridical.datasets.wording import did_you_mean, listed
-from veridical.estimation.repeating import repeatable
-from veridical.estimation.seeds import root_seed
+from veridical.comparison.verdicts import Court, Question, count_draws, measure_nulls
+from veridical.evaluation.rankers import make_rankers
 
 
 @repeatable
@@ -181,8 +164,8 @@ def compare(
     if n_draws:
         check_calibrated(test)
     design = Design(
-        rankers=make_rankers(a, b, names, seed_for(root, Purpose.SELECTOR)),
-        judges=make_judges(classifier, seed_for(root, Purpose.CLASSIFIER)),
+        rankers=make_rankers(a, b, names, root),
+        judges=make_judges(classifier, root),
         n_features=check_n_features(n_features, data.n_features),
         methods=methods,
     )
@@ -351,11 +334,3 @@ def check_n_features(n_features: Any, available: int) -> int:
             f"column(s); use 1 to {available}."
         )
     return int(n_features)
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    """Check a number of things."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(
-            f"{name} must be a whole number from {least} up, got {value!r}."
-        )

@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import rankdata, studentized_range
 
-from veridical._records import FloatArray, Friedman, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical.comparison.records import Friedman
 from veridical.comparison.significance import ROUNDING, check_alpha
 
 

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from veridical._records import SIDES, Comparison, InputError, Sensitivity, Side
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
+from veridical._core.parallel import Progress
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import root_seed
+from veridical._core.validation import check_count
 from veridical.comparison.conclusions import minus, p_text
-from veridical.comparison.data import read_data
-from veridical.comparison.engine import Progress
 from veridical.comparison.lookalike import Lookalike
-from veridical.comparison.protocol import check_count, compare
+from veridical.comparison.protocol import compare
+from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side
 from veridical.comparison.sources import truth
-from veridical.estimation.repeating import repeatable
-from veridical.estimation.seeds import root_seed
 
 RECIPE = (
     "Sources have as many cases and columns as the data, and its class shares. Values "

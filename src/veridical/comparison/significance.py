@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from veridical._records import FloatArray, InputError, TestResult
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical.comparison.records import TestResult
 
 # Differences that agree to this are equal: accuracies are fractions of small counts,
 # so what is left below it is rounding.

@@ -12,9 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from veridical._records import MeasuredSize
 from veridical.comparison.calibration import rate
 from veridical.comparison.null_designs import describe
+from veridical.comparison.records import MeasuredSize
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)

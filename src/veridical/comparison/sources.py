@@ -8,42 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import (
-    SIDES,
-    Comparison,
-    DataSummary,
-    FloatArray,
-    IntArray,
-    Interval,
-    Side,
-    Verdict,
-    Winner,
-)
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data
+from veridical._core.parallel import Progress, Workers, serial
+from veridical._core.records import DataSummary, Interval
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.validation import check_count
 from veridical.comparison import conclusions as say
-from veridical.comparison.data import Data
 from veridical.comparison.draws import Lottery, find_source
-from veridical.comparison.engine import (
-    Design,
-    Outcome,
-    Progress,
-    Workers,
-    make_judges,
-    run_data_set,
-    serial,
-)
+from veridical.comparison.engine import Design, Outcome, make_judges, run_data_set
 from veridical.comparison.protocol import (
-    check_count,
     check_methods,
     check_n_features,
     column_order,
     describe_design,
 )
-from veridical.comparison.rankers import make_rankers
+from veridical.comparison.records import SIDES, Comparison, Side, Verdict, Winner
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
-from veridical.comparison.splits import Purpose, make_splits, seed_for
+from veridical.comparison.splits import make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
-from veridical.estimation.repeating import repeatable
-from veridical.estimation.seeds import root_seed
+from veridical.evaluation.rankers import make_rankers
 
 METHODS = ("truth", "in", "out")
 
@@ -160,10 +145,10 @@ def truth(
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
         check_fit(test, *make_splits(cv, first, seed, n_rows=n_train).shape)
-    one, other = make_rankers(a, b, names, seed_for(root, Purpose.SELECTOR))
+    one, other = make_rankers(a, b, names, root)
     design = Design(
         rankers=(one.on_one_thread(), other.on_one_thread()),
-        judges=make_judges(classifier, seed_for(root, Purpose.CLASSIFIER)),
+        judges=make_judges(classifier, root),
         n_features=check_n_features(n_features, first.n_features),
         methods=methods,
     )

@@ -11,41 +11,17 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 
-from veridical._records import InputError, IntArray
-from veridical.comparison.data import Data
+from veridical._core.arrays import IntArray
+from veridical._core.data import Data
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.comparison.significance import Geometry
-from veridical.datasets.wording import show
-
-
-class Purpose(IntEnum):
-    """What a stream of random numbers is for."""
-
-    FOLDS = 0
-    COLUMNS = 1
-    SELECTOR = 2
-    CLASSIFIER = 3
-    TRAINING_SET = 4
-    TEST_SET = 5
-    NULL = 6
-
-
-def seed_for(root: int, purpose: Purpose, data_set: int = 0) -> int:
-    """Derive the seed of one purpose on one data set."""
-    sequence = np.random.SeedSequence(root, spawn_key=(int(purpose), data_set))
-    return int(sequence.generate_state(1)[0])
-
-
-def generator_for(root: int, purpose: Purpose, number: int) -> np.random.Generator:
-    """Make a stream of random numbers for one purpose."""
-    sequence = np.random.SeedSequence(root, spawn_key=(int(purpose), number))
-    return np.random.default_rng(sequence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from veridical._records import FloatArray, InputError, IntArray, Interval
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.records import Interval
 
 
 def stability(

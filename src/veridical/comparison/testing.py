@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from veridical._records import FloatArray, InputError, TestResult
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, listed
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
+from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     Geometry,
     corrected_resampled_t,
@@ -19,7 +22,6 @@ from veridical.comparison.significance import (
     repeated_cv_t,
     sorted_runs_t,
 )
-from veridical.datasets.wording import did_you_mean, listed
 
 Routine = Callable[[FloatArray, FloatArray, Geometry, float, float], TestResult]
 

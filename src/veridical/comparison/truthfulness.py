@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, stdtrit
 
-from veridical._records import Bias, InputError, Truthfulness
+from veridical._core.errors import InputError
+from veridical.comparison.records import Bias, Truthfulness
 from veridical.comparison.significance import (
     check_alpha,
     read_scores,

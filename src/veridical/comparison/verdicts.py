@@ -18,21 +18,18 @@ from itertools import product
 
 import numpy as np
 
-from veridical._records import (
-    Calibration,
-    FloatArray,
-    InputError,
-    IntArray,
-    MeasuredSize,
-    Verdict,
-)
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data
+from veridical._core.errors import InputError
+from veridical._core.parallel import Runner, serial
+from veridical._core.seeds import Purpose, generator_for
 from veridical.comparison.calibration import check_calibrated, judge, rate
-from veridical.comparison.data import Data
-from veridical.comparison.engine import Design, Runner, run_data_set, serial
+from veridical.comparison.engine import Design, run_data_set
 from veridical.comparison.lookalike import Lookalike
+from veridical.comparison.records import Calibration, MeasuredSize, Verdict
 from veridical.comparison.significance import Geometry
 from veridical.comparison.sizes import measured_size
-from veridical.comparison.splits import Purpose, Splits, generator_for
+from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
 
 #: Null data sets drawn for ``calibrated=True``; a pair then has twice as many values.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._records import FloatArray, Labelled
+from veridical._core.arrays import FloatArray
+from veridical._core.table import Labelled
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.moments import block_variances
 from veridical.kernels.trainsets import TrainSets

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from veridical._records import FloatArray, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.table import Labelled
 from veridical.criteria.anova import variances
 from veridical.kernels.columns import column_block
 from veridical.kernels.similarity import LANES, Columns, standardize, write_draft

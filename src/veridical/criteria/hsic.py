@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.table import Labelled
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.hsic import gaussian_scores
 from veridical.kernels.threads import run, spans

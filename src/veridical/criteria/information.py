@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.table import Labelled
 from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.mdl import (
     block_gains,

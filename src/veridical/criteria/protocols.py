@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from veridical._records import FloatArray, Labelled
+from veridical._core.arrays import FloatArray
+from veridical._core.table import Labelled
 from veridical.kernels.trainsets import TrainSets
 
 

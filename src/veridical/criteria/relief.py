@@ -16,7 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.table import Labelled
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.distance import (
     SingleArray,

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled
-from veridical.kernels.columns import (
-    column_lengths,
-    cross_products,
-    gram,
-    row_products,
-)
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.table import Labelled
+from veridical.kernels.columns import column_lengths, cross_products, gram, row_products
 from veridical.kernels.svm import solve_dual
 from veridical.kernels.svm_plain import bias_of
 

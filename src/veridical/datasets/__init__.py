@@ -1,8 +1,9 @@
 """Sources with known truth, and readers for data that people have."""
 
-from veridical.datasets.encoding import Encoded, encode
+from veridical._core.encoding import Encoded, encode
+from veridical._core.hashing import table_hash
+from veridical._core.table import check_table
 from veridical.datasets.fetching import fetch
-from veridical.datasets.hashing import table_hash
 from veridical.datasets.loading import available, load
 from veridical.datasets.monks import make_monks
 from veridical.datasets.reading import read
@@ -13,7 +14,6 @@ from veridical.datasets.synthetic import (
     make_nonlinear,
     make_random_labels,
 )
-from veridical.datasets.tables import check_table
 
 __all__ = [
     "SOURCES",

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, listed, show
 from veridical.datasets.tables import split_target
-from veridical.datasets.wording import did_you_mean, listed, show
 
 #: A value in single or double quotes (a backslash escapes), or bare.
 _VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets.arff import write_arff
 
 PREFIX = "openml:"

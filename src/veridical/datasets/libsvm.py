@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
+from veridical._core.table import check_table
+from veridical._core.text import show
 from veridical.datasets.limits import memory
-from veridical.datasets.tables import check_table
-from veridical.datasets.wording import show
 
 #: Whole numbers beyond this are not all to be told apart as doubles.
 _EXACT = 2.0**53

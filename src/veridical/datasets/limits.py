@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 #: What expands to more than this, and beyond so many times its size, is no table.
 ROOM = 256 * 2**20

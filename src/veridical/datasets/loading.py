@@ -10,18 +10,12 @@ from typing import Any
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._records import InputError
-from veridical.datasets.fetching import (
-    PREFIX,
-    TARGET,
-    cache_folder,
-    check_sum,
-    fetch,
-)
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
+from veridical.datasets.fetching import PREFIX, TARGET, cache_folder, check_sum, fetch
 from veridical.datasets.npz import read_npz
 from veridical.datasets.reading import SUFFIXES, names_its_class, read
 from veridical.datasets.sources import SOURCES
-from veridical.datasets.wording import did_you_mean
 
 _SEED = 0
 

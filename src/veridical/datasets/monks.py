@@ -16,8 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._records import InputError, IntArray
-from veridical.datasets.randomness import as_generator, check_size
+from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
+from veridical._core.validation import check_count
 
 Attributes = NDArray[np.int64]
 
@@ -104,7 +106,7 @@ def make_monks(
     """
     if problem not in _RULES:
         raise InputError(f"problem={problem!r} must be 1, 2 or 3.")
-    check_size(n_samples=n_samples)
+    check_count("n_samples", n_samples)
     noise = _NOISE[problem] if noise is None else noise
     if not 0 <= noise <= 1:
         raise InputError(f"noise={noise!r} is a probability; it must lie in [0, 1].")

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.datasets.tables import split_target
 
 

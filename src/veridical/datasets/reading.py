@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
 from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.delimited import read_delimited
 from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
@@ -21,7 +22,6 @@ from veridical.datasets.limits import read_all, unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
 from veridical.datasets.strangers import refuse_stranger
-from veridical.datasets.wording import did_you_mean
 
 Table = tuple[Any, NDArray[Any]]
 

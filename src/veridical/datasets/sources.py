@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.datasets.monks import make_monks
 from veridical.datasets.synthetic import (
     draw_from_rates,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 _AS_CSV = "open it there and save the sheet as CSV (UTF-8)"
 _WITH_PANDAS = "read it with pandas and save the table as CSV or Parquet"

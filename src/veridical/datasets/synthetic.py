@@ -18,8 +18,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets.randomness import as_generator, check_size
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
+from veridical._core.validation import check_count
 
 #: ``_draw_median(10)``, kept so that no process pays for a million draws.
 _MEDIAN_OF_TEN = 1.4763623772228855
@@ -199,7 +201,9 @@ def make_random_labels(
     >>> X.shape, np.bincount(y)
     ((50, 5000), array([17, 17, 16]))
     """
-    check_size(n_samples=n_samples, n_features=n_features, n_classes=n_classes)
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
+    check_count("n_classes", n_classes)
     if n_classes < 2 or n_classes > n_samples:
         raise InputError(
             f"n_classes={n_classes} must lie between 2 and n_samples={n_samples}."
@@ -265,7 +269,8 @@ def make_beta_bernoulli(
     >>> X.shape, y
     ((6, 4), array([0, 1, 0, 1, 0, 1]))
     """
-    check_size(n_samples=n_samples, n_features=n_features)
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
     if not (np.isfinite(alpha) and alpha > 0):
         raise InputError(f"alpha={alpha!r} must be a positive number.")
     if classes not in ("equal", "drawn"):
@@ -293,7 +298,7 @@ def draw_from_rates(
     return_relevant: bool = False,
 ) -> tuple[Any, ...]:
     """Draw cases of alternating classes whose features have these rates."""
-    check_size(n_samples=n_samples)
+    check_count("n_samples", n_samples)
     rng = as_generator(random_state)
     y = np.arange(n_samples) % 2
     X = _draw_binary(rates, y, rng)
@@ -310,7 +315,7 @@ def _draw_binary(
 
 
 def _weights(n_relevant: int) -> FloatArray:
-    check_size(n_relevant=n_relevant)
+    check_count("n_relevant", n_relevant)
     return (np.arange(1, n_relevant + 1) / n_relevant) ** 1.5
 
 
@@ -324,7 +329,8 @@ def _make_continuous(
     return_relevant: bool,
 ) -> tuple[Any, ...]:
     n_samples, n_features, n_relevant = sizes
-    check_size(n_samples=n_samples, n_features=n_features)
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
     if n_relevant > n_features:
         raise InputError(
             f"n_relevant={n_relevant} is more than n_features={n_features}."

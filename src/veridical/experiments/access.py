@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 
 class StoreError(Exception):

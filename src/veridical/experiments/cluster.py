@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.hands import Order, do_unit, let_go
 from veridical.experiments.keeper import Limits, WorkerError, pack
 from veridical.experiments.keys import NUMERIC_VERSION

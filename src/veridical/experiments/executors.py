@@ -12,7 +12,7 @@ from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.keeper import Keeper, Limits, Stopped, pack
 from veridical.experiments.outcomes import Outcome, Task, perform
 from veridical.experiments.study import Study

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.keys import canonical as canonical_json
 from veridical.experiments.keys import recipe_digest
 from veridical.experiments.store import Row, Store

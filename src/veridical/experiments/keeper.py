@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.outcomes import Result, Status
 from veridical.experiments.starting import CAN_FORK, Process, start_anew, start_copy
 from veridical.experiments.study import Study, Unit

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 if sys.platform == "win32":
     import msvcrt

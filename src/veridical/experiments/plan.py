@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import InputError, IntArray
-from veridical.datasets.wording import did_you_mean, listed
+from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, listed
 from veridical.experiments.keys import cell_key, recipe_digest
 from veridical.experiments.outcomes import Task
 from veridical.experiments.stored_keys import StoredKeys

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.checksums import EMPTY, chain, row_check
 from veridical.experiments.keys import canonical
 

@@ -19,8 +19,8 @@ from typing import IO, Protocol
 
 import numpy as np
 
+from veridical._core.codes import count_seen
 from veridical.experiments.worker import ONE_THREAD, serve
-from veridical.kernels.columns import column_block
 
 CAN_FORK = sys.platform.startswith("linux")
 
@@ -68,7 +68,7 @@ def _load_for_all() -> None:
     With its first kernel, whichever it is, numba imports a hundred modules of its own;
     that takes several times as long as a kernel does.
     """
-    column_block(np.zeros((1, 1)), 0, 1)
+    count_seen(np.zeros((1, 1), dtype=bool))
 
 
 def start_copy(complaints: IO[bytes]) -> Process:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.access import connect_to_read, reading, writing
 from veridical.experiments.checksums import chain, row_check
 from veridical.experiments.keys import canonical, write_coordinates

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.keys import NUMERIC_VERSION, canonical
 
 Scale = Literal["smoke", "laptop", "paper"]

@@ -9,16 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 from veridical.experiments.access import connect_to_read
 from veridical.experiments.checksums import EMPTY, chain, row_check
 from veridical.experiments.keys import cell_key, recipe_digest
-from veridical.experiments.schema import (
-    ATTEMPT,
-    SCHEMA_VERSION,
-    NewerStore,
-    version_of,
-)
+from veridical.experiments.schema import ATTEMPT, SCHEMA_VERSION, NewerStore, version_of
 
 _UNREADABLE = (
     "It cannot be opened as a store any more: it was cut short, or its first page was "

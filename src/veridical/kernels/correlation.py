@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 TILE = 1024
 

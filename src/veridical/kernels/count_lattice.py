@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 
 #: Two values of a statistic that agree so far are the same value.
 SAME = 1e-12

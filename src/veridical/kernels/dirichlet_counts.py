@@ -25,7 +25,7 @@ from math import lgamma
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.threads import run, spans
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.threads import run, spans
 
 SingleArray = NDArray[np.float32]

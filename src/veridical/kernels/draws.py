@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import IntArray
+from veridical._core.arrays import IntArray
 
 
 def stratified_split(

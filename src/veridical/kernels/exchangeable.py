@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 
 #: Learners by number: nearest centroid, naive Bayes, nearest neighbour.
 CENTROID, BAYES, NEIGHBOUR = 0, 1, 2

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 #: The path ends where mu, as a share of C, is below. Further on rounding wins: the
 #: curvatures of free and of bounded multipliers differ by the square of its inverse.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 
 @njit(cache=True, nogil=True)

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 _MAX_STEPS = 120
 _TINY = 1e-15

@@ -17,7 +17,7 @@ from numba import njit
 from numpy import uintp
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 
 # Indices are turned into `uintp` where it counts: numba looks whether any other kind is
 # negative.

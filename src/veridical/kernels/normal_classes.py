@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from scipy.special import betainc
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 #: A product of many factors is logged before it can overflow.
 _LARGE = 1e150

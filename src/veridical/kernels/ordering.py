@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 
 RELATIVE = 1e-12
 ABSOLUTE = 1e-12

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 PATIENCE = 16  # values that are tried before a set is searched by itself
 STRETCH = 64  # rows that are looked at side by side

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.distance import difference
 from veridical.kernels.relief import Pairs, join
 from veridical.kernels.threads import run, spans

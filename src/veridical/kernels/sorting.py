@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 
 # A column whose values agree in all the bits that were kept is sorted the plain way;
 # so many steps per row are tried first.

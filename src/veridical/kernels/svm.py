@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.svm_box import PRECISE, settle, solve_inside, violation
 
 # Iterations of SMO between two attempts to solve for the free multipliers exactly.

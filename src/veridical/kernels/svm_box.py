@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsyrk
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import cholesky, factor, mehrotra
 
 _MAX_STEPS = 200

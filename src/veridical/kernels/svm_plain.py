@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import factor, follow
 from veridical.kernels.svm import descend, solve_dual
 from veridical.kernels.svm_box import solve_box

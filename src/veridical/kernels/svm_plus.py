@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.svm_plain import center_svm, descend_svm
 from veridical.kernels.svm_plus_cases import (
     SMALL,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import factor
 
 #: Below this the privileged Gram matrix counts as singular.

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 
 def exists(X: Any, X_star: Any, y: FloatArray, *, squared: bool = False) -> bool:

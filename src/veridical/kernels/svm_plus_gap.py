@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 #: Where slacks below zero cannot be lifted, so little of the largest is rounding.
 ROUNDING = 1e-9

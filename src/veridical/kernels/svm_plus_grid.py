@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.svm_plus import same_for_all_gamma, solve_hinge
 from veridical.kernels.svm_plus_cases import (
     Cases,

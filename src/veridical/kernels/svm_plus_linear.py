@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.kernels.svm_plus_feasible import exists
 from veridical.kernels.svm_plus_gap import (

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import cholesky
 
 _GROWTH = 20.0

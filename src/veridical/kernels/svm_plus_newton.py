@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 #: Rounds, Newton steps in a round, products in a Newton step.
 _ROUNDS, _STEPS, _PRODUCTS = 60, 25, 500

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 #: How a run ended.
 SOLVED, CIRCLES, NEEDS_INVERSE = 0, 1, 2

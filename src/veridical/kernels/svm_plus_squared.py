@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import factor
 from veridical.kernels.svm_plus_cases import InfeasibleError, Solution, States
 from veridical.kernels.svm_plus_feasible import exists

@@ -17,7 +17,7 @@ from typing import Any
 
 from numba import config
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.similarity import (
     Chosen,
     Columns,

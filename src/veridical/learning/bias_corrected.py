@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical.kernels.threads import thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected

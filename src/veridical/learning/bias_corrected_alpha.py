@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, gammaincinv, logsumexp
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
 
 #: Where features can hardly be told from perfect, and from useless.
 LOWEST, HIGHEST = 1.0, 1e5

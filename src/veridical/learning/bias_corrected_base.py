@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets.wording import show
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.learning.bias_corrected_alpha import Grid, normalized
 from veridical.learning.log_probabilities import ByLogProbability
 

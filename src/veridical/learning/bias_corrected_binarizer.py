@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.learning.bias_corrected_columns import median_cuts
 from veridical.learning.numeric import read_numeric
 

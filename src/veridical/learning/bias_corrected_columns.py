@@ -12,7 +12,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
 
 #: The cut of a column that holds zeros and ones already.
 PLAIN_CUT = 0.5

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import gammaln, logsumexp
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.beta_counts import log_low, pattern_table, region_table
 from veridical.kernels.count_lattice import SAME, low_region
 from veridical.learning.bias_corrected_factors import affordable, log_low_association

@@ -22,7 +22,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, roots_jacobi
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical.kernels.beta_counts import log_low, n_nodes, region_table
 from veridical.kernels.count_lattice import SAME, low_region
 from veridical.kernels.dirichlet_counts import simulate_low

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
-from veridical.datasets import encode
-from veridical.datasets.columns import Categories
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.columns import Categories
+from veridical._core.encoding import encode
 from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import (
     SAME,

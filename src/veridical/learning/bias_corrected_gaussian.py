@@ -8,12 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.kernels.normal_classes import (
-    add_log_densities,
-    class_sums,
-    marginal,
-)
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid

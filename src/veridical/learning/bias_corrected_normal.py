@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical.kernels.beta_counts import n_nodes, unit_rule
 from veridical.kernels.count_lattice import low_region
 from veridical.kernels.normal_classes import ratio_below

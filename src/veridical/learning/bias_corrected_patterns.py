@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.beta_counts import pattern_table
 from veridical.kernels.binary_counts import count_patterns
 from veridical.kernels.count_lattice import distinct

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.beta_counts import fill_masses, sum_region
 
 _N_STEPS = 40

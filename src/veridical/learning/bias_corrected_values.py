@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.count_lattice import SAME
 from veridical.kernels.dirichlet_counts import association, value_table
 from veridical.learning.bias_corrected_event import Ties

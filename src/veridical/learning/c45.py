@@ -12,8 +12,9 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError
-from veridical.datasets import encode
+from veridical._core.arrays import FloatArray
+from veridical._core.encoding import encode
+from veridical._core.errors import InputError
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets.wording import show
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.kernels.dagsvm import (
     predict_nested,
     solve_pair,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 
 
 class ByLogProbability(ClassifierMixin, BaseEstimator):

@@ -18,8 +18,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets.wording import listed, show
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.text import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
 from veridical.learning.numeric import (

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.model_selection import check_cv
 from threadpoolctl import threadpool_limits
 
-from veridical._records import FloatArray, InputError
-from veridical.datasets.wording import show
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.kernels.svm_plain import solve_plain
 from veridical.kernels.svm_plus_cases import Cases
 from veridical.kernels.svm_plus_grid import score_grid

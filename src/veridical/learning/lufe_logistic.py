@@ -13,7 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.interior import factor
 from veridical.kernels.svm_plus_logistic import LogisticPoint, solve_logistic
 from veridical.learning.lufe import LUFe

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFromModel, SelectorMixin
 from sklearn.feature_selection._base import _get_feature_importances
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 
 
 class BestByAnova(SelectorMixin, BaseEstimator):

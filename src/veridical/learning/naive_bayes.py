@@ -11,9 +11,10 @@ from scipy.special import logsumexp
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets import encode
-from veridical.datasets.wording import listed, show
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import encode
+from veridical._core.errors import InputError
+from veridical._core.text import listed, show
 from veridical.learning.log_probabilities import ByLogProbability
 from veridical.learning.reading import read_table, read_training
 from veridical.learning.sufficient import (

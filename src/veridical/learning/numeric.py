@@ -16,10 +16,10 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from veridical._records import InputError
-from veridical.datasets.coding import object_if_text, read_numbers
-from veridical.datasets.encoding import refuse_repeated
-from veridical.datasets.wording import show
+from veridical._core.coding import object_if_text, read_numbers
+from veridical._core.encoding import refuse_repeated
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.learning.reading import read_labels
 
 _CURE = "encode it as numbers (OneHotEncoder, say), or leave the column out."

@@ -17,8 +17,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets.encoding import refuse_repeated
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import refuse_repeated
+from veridical._core.errors import InputError
 
 #: Labels below this number are counted rather than sorted.
 _FEW = 1 << 12

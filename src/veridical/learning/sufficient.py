@@ -21,8 +21,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets import Encoded
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import Encoded
+from veridical._core.errors import InputError
 
 ZERO_COUNTS = ("0.5/n", "laplace")
 _TINY = np.finfo(float).tiny

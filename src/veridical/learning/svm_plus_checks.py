@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from veridical._records import FloatArray, InputError
-from veridical.datasets.wording import did_you_mean, show
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, show
 
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = ("auto", "exact", "descent")

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from veridical._records import FloatArray, InputError
-from veridical.datasets.wording import did_you_mean
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 

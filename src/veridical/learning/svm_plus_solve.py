@@ -22,14 +22,11 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
 from veridical.kernels.svm_plain import solve_plain
 from veridical.kernels.svm_plus import solve_hinge
-from veridical.kernels.svm_plus_cases import (
-    Cases,
-    PrivilegedGram,
-    Solution,
-)
+from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram, Solution
 from veridical.kernels.svm_plus_descent import Descent
 from veridical.kernels.svm_plus_linear import Linear, LinearSolution
 from veridical.kernels.svm_plus_squared import FEW, Squared

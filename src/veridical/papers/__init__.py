@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from veridical._records import InputError
+from veridical._core.errors import InputError
 
 if TYPE_CHECKING:
     from veridical.experiments import Study
@@ -53,7 +53,7 @@ def find_study(name: str) -> Study:
         If there is none of that name.
     """
     if name not in _STUDIES:
-        from veridical.datasets.wording import did_you_mean
+        from veridical._core.text import did_you_mean
 
         raise InputError(
             f"There is no study {name!r}{did_you_mean(name, _STUDIES)} Use one of "

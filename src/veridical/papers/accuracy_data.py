@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from veridical._records import FloatArray, InputError, IntArray
-from veridical.datasets import available, encode, load
-from veridical.datasets.columns import Categories
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.columns import Categories
+from veridical._core.encoding import encode
+from veridical._core.errors import InputError
+from veridical.datasets import available, load
 from veridical.experiments import derive_seed
 
 #: Raise it when `rand` is drawn otherwise than before.

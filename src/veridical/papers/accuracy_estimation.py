@@ -37,9 +37,10 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import Field, field_validator, model_validator
 
-from veridical._records import InputError, StudyReport
-from veridical.datasets.wording import did_you_mean
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
 from veridical.experiments import Cell, Recipe, Spec, Unit
+from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
 from veridical.papers.accuracy_data import TABLE_1, get_table, present, say_missing
 from veridical.papers.accuracy_findings import report

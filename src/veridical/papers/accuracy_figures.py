@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import FloatArray, Interval, Outcome
+from veridical._core.arrays import FloatArray
+from veridical._core.records import Interval
+from veridical.experiments.findings import Outcome
 from veridical.papers.accuracy_data import TABLE_1
 
 CONFIDENCE = 0.95

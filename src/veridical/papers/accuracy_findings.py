@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from veridical._records import Check, FloatArray, Outcome, StudyReport
+from veridical._core.arrays import FloatArray
+from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.accuracy_data import TABLE_1
 from veridical.papers.accuracy_figures import (
     TITLES,

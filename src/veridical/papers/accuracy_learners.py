@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils import _safe_indexing
 
-from veridical._records import IntArray
-from veridical.estimation.fitting import Problem, predict_splits
-from veridical.estimation.splits import Split
+from veridical._core.arrays import IntArray
+from veridical._core.splits import Split
+from veridical.evaluation.fitting import Problem, predict_splits
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem

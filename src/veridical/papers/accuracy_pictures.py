@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from veridical._records import Curve, Interval, Picture, StudyTable
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.accuracy_data import TABLE_1, Published
 from veridical.papers.accuracy_figures import TITLES, Figures, Mean, spread
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._records import IntArray
-from veridical.estimation import Bootstrap632, CrossValidation, LeaveOut
-from veridical.estimation.bootstrap import OUTSIDE, terms
-from veridical.estimation.splits import Split
+from veridical._core.arrays import IntArray
+from veridical._core.splits import Split
+from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
+from veridical.evaluation.bootstrap import OUTSIDE, terms
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.papers.accuracy_data import Table

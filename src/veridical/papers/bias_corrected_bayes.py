@@ -42,8 +42,9 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import Field, model_validator
 
-from veridical._records import InputError, StudyReport
+from veridical._core.errors import InputError
 from veridical.experiments import Cell, Recipe, Spec, Unit
+from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
 from veridical.papers.bias_corrected_findings import report
 from veridical.papers.bias_corrected_published import KS

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from veridical._records import Curve, FloatArray, Interval, Picture, StudyTable
+from veridical._core.arrays import FloatArray
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.accuracy_figures import Mean
 from veridical.papers.bias_corrected_published import CUT_OFFS, TABLE, TIMES
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from veridical._records import Check, FloatArray, Outcome, StudyReport
+from veridical._core.arrays import FloatArray
+from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.bias_corrected_figures import (
     MODELS,
     Figures,

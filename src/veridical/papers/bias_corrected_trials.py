@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import CalibrationTable, FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical.datasets import available, load, make_beta_bernoulli
-from veridical.estimation import calibration_table
+from veridical.evaluation import calibration_table
+from veridical.evaluation.records import CalibrationTable
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB

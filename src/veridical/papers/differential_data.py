@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from veridical._records import FloatArray, InputError, IntArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical.datasets import available, load
 from veridical.selection import ExpressionFilter
 

@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import FloatArray, Interval
+from veridical._core.arrays import FloatArray
+from veridical._core.records import Interval
 from veridical.papers.differential_data import DATA
 from veridical.selection import best_alpha
 

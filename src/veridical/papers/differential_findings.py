@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import Check, Interval, Outcome, StudyReport
+from veridical._core.records import Interval
+from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.differential_data import DATA
 from veridical.papers.differential_figures import (
     Figures,

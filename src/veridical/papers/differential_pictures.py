@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from veridical._records import Curve, FloatArray, Interval, Picture, StudyTable
+from veridical._core.arrays import FloatArray
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.differential_data import DATA, get_arrays
 from veridical.papers.differential_figures import Figures, Result, over_splits
 

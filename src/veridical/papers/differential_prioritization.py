@@ -41,9 +41,10 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import Field, model_validator
 
-from veridical._records import InputError, StudyReport
-from veridical.datasets.wording import did_you_mean
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
 from veridical.experiments import Cell, Recipe, Spec, Unit
+from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
 from veridical.papers.differential_data import DATA, get_arrays, present, say_missing
 from veridical.papers.differential_findings import report

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.draws import stratified_split

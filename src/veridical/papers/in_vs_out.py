@@ -33,13 +33,12 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from veridical._records import StudyReport
-from veridical.comparison.classifiers import CLASSIFIERS, make_classifier
-from veridical.comparison.rankers import one_line
+from veridical._core.text import did_you_mean, one_line
 from veridical.datasets import SOURCES
-from veridical.datasets.wording import did_you_mean
 from veridical.experiments import Cell, Plan, Recipe, Spec, Store, Unit
+from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
+from veridical.learning.tabular import CLASSIFIERS, make_classifier
 from veridical.papers.in_vs_out_figures import CONTINUOUS, DISCRETE
 from veridical.papers.in_vs_out_findings import report
 from veridical.papers.in_vs_out_trials import Trial

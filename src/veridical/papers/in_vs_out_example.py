@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._records import Check, FloatArray, Outcome, StudyTable
+from veridical._core.arrays import FloatArray
 from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.experiments.findings import Check, Outcome, StudyTable
 from veridical.papers.accuracy_figures import Mean, judge
 from veridical.papers.in_vs_out_figures import ALPHA, TITLES, Block, Figures, Pair
 from veridical.papers.in_vs_out_words import number, with_interval

@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.comparison.significance import ROUNDING
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.papers.accuracy_figures import Mean

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import Check, FloatArray, Outcome, StudyReport
+from veridical._core.arrays import FloatArray
 from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.accuracy_figures import average, judge
 from veridical.papers.in_vs_out_example import check_example
 from veridical.papers.in_vs_out_figures import (

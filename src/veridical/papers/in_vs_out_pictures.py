@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from veridical._records import Curve, Interval, Picture, StudyTable
-from veridical.papers.in_vs_out_example import (
-    SIZE,
-    SOURCE,
-    find_examples,
-    make_table_3,
-)
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Picture, StudyTable
+from veridical.papers.in_vs_out_example import SIZE, SOURCE, find_examples, make_table_3
 from veridical.papers.in_vs_out_figures import (
     CLASSIFIER_TITLES,
     CONTINUOUS,

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray
-from veridical.comparison.data import Data
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.data import Data
+from veridical._core.seeds import seeded
 from veridical.comparison.draws import Lottery, find_source
-from veridical.comparison.nested import nested_accuracies
-from veridical.comparison.rankers import Ranker, seeded
 from veridical.comparison.splits import Splits, make_splits
+from veridical.evaluation.rankers import Ranker
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
+from veridical.learning.nested import nested_accuracies
 from veridical.selection import SELECTORS
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import Check
+from veridical.experiments.findings import Check
 from veridical.papers.accuracy_figures import Mean, average, judge
 from veridical.papers.in_vs_out_figures import ALPHA, Figures
 from veridical.papers.in_vs_out_words import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from veridical._records import Outcome
+from veridical.experiments.findings import Outcome
 from veridical.papers.accuracy_figures import Mean
 
 #: The paper's number of data sets: with fewer the binomial test sees less, and counts

@@ -39,8 +39,9 @@ import pandas as pd
 from pydantic import Field, field_validator
 from threadpoolctl import threadpool_limits
 
-from veridical._records import InputError, StudyReport
+from veridical._core.errors import InputError
 from veridical.experiments import Cell, Recipe, Spec, Unit
+from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
 from veridical.papers.lufe_data import STAND_IN, get_task, present, say_missing
 from veridical.papers.lufe_findings import report

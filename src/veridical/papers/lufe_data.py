@@ -14,10 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import show
 from veridical.datasets import available, load
 from veridical.datasets.loading import _find
-from veridical.datasets.wording import show
 from veridical.papers.lufe_genes import PREFIX as GENES
 from veridical.papers.lufe_genes import read_genes
 

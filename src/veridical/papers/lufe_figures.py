@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.papers.accuracy_figures import Mean
 
 #: Table 1 of the paper: accuracy in per cent; wins of 49 and mean gain over ALL; the

@@ -12,23 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from veridical._records import (
+from veridical._core.text import plural
+from veridical.experiments.findings import (
     Check,
     Outcome,
     Picture,
     StudyReport,
     StudyTable,
 )
-from veridical.datasets.wording import plural
 from veridical.papers.accuracy_figures import Mean, judge
 from veridical.papers.lufe_data import STAND_IN
-from veridical.papers.lufe_figures import (
-    PUBLISHED,
-    Figures,
-    Pair,
-    name_of,
-    share_of,
-)
+from veridical.papers.lufe_figures import PUBLISHED, Figures, Pair, name_of, share_of
 from veridical.papers.lufe_genes import PREFIX as GENES
 from veridical.papers.lufe_genes import tabulate_genes
 from veridical.papers.lufe_pictures import draw_gains, draw_shares, make_table_1

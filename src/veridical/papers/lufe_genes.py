@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import FloatArray, StudyTable
+from veridical._core.arrays import FloatArray
 from veridical.comparison.conclusions import p_text
 from veridical.datasets import available, load
+from veridical.experiments.findings import StudyTable
 from veridical.papers.differential_data import DATA, get_arrays
 from veridical.papers.lufe_figures import Figures, Pair, name_of, share_of
 from veridical.selection import ExpressionFilter

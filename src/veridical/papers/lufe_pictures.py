@@ -7,14 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from veridical._records import Curve, Interval, Picture, StudyTable
-from veridical.papers.lufe_figures import (
-    PUBLISHED,
-    Figures,
-    Pair,
-    name_of,
-    share_of,
-)
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Picture, StudyTable
+from veridical.papers.lufe_figures import PUBLISHED, Figures, Pair, name_of, share_of
 
 
 def make_table_1(figures: Figures) -> StudyTable:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.svm import solve_dual

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._records import Side
+from veridical._core.numbers import percent, percent_range
+from veridical.comparison.records import Side
 from veridical.report import draw
-from veridical.report.numbers import percent, percent_range
 from veridical.report.schema import AuditSummary, LaneSummary
 
 ROW, DOT, SPACING, TALLEST, PADDING = 40, 2.5, 5.5, 96, 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from veridical.report.numbers import (
+from veridical._core.numbers import (
     count,
     names,
     p_value,

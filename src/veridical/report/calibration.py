@@ -9,8 +9,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import CalibrationTable, Correction, InputError
-from veridical.estimation import calibration_table
+from veridical._core.errors import InputError
+from veridical.evaluation import calibration_table
+from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.report.correction import wilson_bounds
 
 
@@ -36,7 +37,7 @@ class CalibrationDisplay:
 
     See Also
     --------
-    veridical.estimation.calibration_table : The numbers.
+    veridical.evaluation.calibration_table : The numbers.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class CalibrationDisplay:
         Parameters
         ----------
         record : Correction
-            What `veridical.estimation.correction` returned.
+            What `veridical.evaluation.correction` returned.
         axes : two matplotlib Axes, optional
             Where to draw shares and counts; a new figure if not given.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import Bin, CalibrationTable, Correction
+from veridical._core.numbers import percent
+from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.report.correction_schema import (
     CORRECTION_SCHEMA,
     BinSummary,
     CalibrationSummary,
     CorrectionSummary,
 )
-from veridical.report.numbers import percent
 from veridical.report.summarize import clean, clean_settings, data_info
 
 _Z = 1.959963984540054
@@ -23,7 +23,7 @@ def of(record: Correction) -> CorrectionSummary:
     Parameters
     ----------
     record : Correction
-        From `veridical.estimation.correction`.
+        From `veridical.evaluation.correction`.
     """
     tables = (record.corrected, record.uncorrected)
     return {

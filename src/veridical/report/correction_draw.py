@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._records import Side
+from veridical._core.numbers import percent
+from veridical.comparison.records import Side
 from veridical.report.correction_schema import CalibrationSummary, CorrectionSummary
 from veridical.report.draw import (
     _anchor,
@@ -22,7 +23,6 @@ from veridical.report.draw import (
     _short,
     _text,
 )
-from veridical.report.numbers import percent
 
 LEFT, RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the width
 TOP, HEIGHT, GAP, BARS, AXIS = 12, 200, 26, 44, 22

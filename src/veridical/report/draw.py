@@ -22,8 +22,8 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._records import SIDES, Side
-from veridical.report.numbers import count, percent, percent_range, points
+from veridical._core.numbers import count, percent, percent_range, points
+from veridical.comparison.records import SIDES, Side
 from veridical.report.schema import (
     EstimatesSummary,
     EstimateSummary,

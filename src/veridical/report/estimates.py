@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from veridical._records import Coverage, Estimate, Estimates, InputError
-from veridical.estimation import leading_kind
+from veridical._core.errors import InputError
+from veridical.evaluation import leading_kind
+from veridical.evaluation.records import Coverage, Estimate, Estimates
 from veridical.report import estimates_words as words
 from veridical.report.schema import (
     ESTIMATES_SCHEMA,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from veridical.estimation import is_doubt
-from veridical.report.numbers import MISSING, count, percent, percent_range
+from veridical._core.numbers import MISSING, count, percent, percent_range
+from veridical.evaluation import is_doubt
 from veridical.report.schema import (
     BoundsSummary,
     CoverageSummary,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._records import Check, Outcome
+from veridical.experiments.findings import Check, Outcome
 from veridical.report.draw import _canvas, _markup, _share, _text
 from veridical.report.summarize import clean
 

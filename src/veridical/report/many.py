@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import Friedman, ManyComparison, PairVerdict
+from veridical._core.numbers import count, names, p_value, percent, points
+from veridical.comparison.records import Friedman, ManyComparison, PairVerdict
 from veridical.report import size_words
 from veridical.report.many_schema import (
     MANY_SCHEMA,
@@ -15,7 +16,6 @@ from veridical.report.many_schema import (
     RanksSummary,
     SelectorSummary,
 )
-from veridical.report.numbers import count, names, p_value, percent, points
 from veridical.report.schema import SizeSummary
 from veridical.report.summarize import (
     LABELS,

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from markupsafe import Markup
 
+from veridical._core.numbers import percent
 from veridical.report.draw import _anchor, _canvas, _dot, _line, _markup, _short, _text
 from veridical.report.many_schema import ManyMethod, ManySummary
-from veridical.report.numbers import percent
 
 LEFT, RIGHT = 4.0, 96.0  # rank 1 and the last rank, in per cent of the width
 TOP, ROW, BAR, AXIS = 34, 34, 14, 24

@@ -8,9 +8,10 @@ from html import escape
 from typing import Any
 
 from veridical import __version__
-from veridical._records import CalibrationTable, Estimate, InputError, StudyReport
-from veridical._records.selection import Selection
-from veridical.estimation import display
+from veridical._core.errors import InputError
+from veridical.evaluation import display
+from veridical.evaluation.records import CalibrationTable, Estimate, Selection
+from veridical.experiments.findings import StudyReport
 from veridical.report import paper_measured as measured
 from veridical.report import selection, studies
 from veridical.report.paper_compared import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from veridical._records import SIDES
-from veridical.report.numbers import (
+from veridical._core.numbers import (
     count,
     names,
     p_value,
@@ -15,6 +14,7 @@ from veridical.report.numbers import (
     points,
     points_range,
 )
+from veridical.comparison.records import SIDES
 from veridical.report.size_words import short
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from veridical.report.numbers import (
+from veridical._core.numbers import (
     count,
     names,
     percent,

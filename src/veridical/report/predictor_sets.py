@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
 from veridical.selection import best_alpha
 
 

@@ -19,13 +19,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from veridical import __version__
-from veridical._records import InputError
+from veridical._core import numbers
+from veridical._core.errors import InputError
 from veridical.report import (
     audit_draw,
     correction_draw,
     draw,
     many_draw,
-    numbers,
     sensitivity_draw,
 )
 from veridical.report.estimates_words import covered

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from veridical._records import Side, Winner
+from veridical.comparison.records import Side, Winner
 from veridical.report.correction_schema import CorrectionSummary
 from veridical.report.many_schema import ManySummary
 from veridical.report.sensitivity_schema import SensitivitySummary

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypedDict
 
-from veridical._records import Curve, Interval, Picture
-from veridical._records.selection import Selection
-from veridical.estimation.intervals import wilson
+from veridical._core.numbers import count, percent, percent_range
+from veridical._core.records import Interval
+from veridical.evaluation.intervals import wilson
+from veridical.evaluation.records import Selection
+from veridical.experiments.findings import Curve, Picture
 from veridical.report import render, studies
 from veridical.report.draw import bar
-from veridical.report.numbers import count, percent, percent_range
 from veridical.report.rows_draw import Row, rows
 from veridical.report.schema import DataInfo
 from veridical.report.summarize import clean, clean_settings, data_info, finite

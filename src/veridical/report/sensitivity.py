@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from veridical._records import SIDES, Comparison, Sensitivity
-from veridical.report.numbers import count, names, percent
+from veridical._core.numbers import count, names, percent
+from veridical.comparison.records import SIDES, Comparison, Sensitivity
 from veridical.report.sensitivity_schema import (
     SENSITIVITY_SCHEMA,
     SensitivitySummary,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from veridical._records import Side
-from veridical.estimation.intervals import wilson
+from veridical.comparison.records import Side
+from veridical.evaluation.intervals import wilson
 from veridical.report.rows_draw import Row, rows
 from veridical.report.sensitivity_schema import SensitivitySummary
 

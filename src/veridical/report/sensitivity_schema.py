@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from veridical._records import Side, Winner
+    from veridical.comparison.records import Side, Winner
     from veridical.report.schema import DataInfo, IntervalSummary
 
 SENSITIVITY_SCHEMA = "veridical/sensitivity/1"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from veridical._records import TestResult
-from veridical.report.numbers import percent, percent_range
+from veridical._core.numbers import percent, percent_range
+from veridical.comparison.records import TestResult
 from veridical.report.schema import DifferenceSummary, SizeSummary
 
 #: A test that rejects this many times too often, surely, is not believed alone.

@@ -24,10 +24,11 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._records import Curve, Interval, Outcome, Picture, StudyReport
+from veridical._core.numbers import MINUS
+from veridical._core.records import Interval
+from veridical.experiments.findings import Curve, Outcome, Picture, StudyReport
 from veridical.report import render
 from veridical.report.findings_draw import strip
-from veridical.report.numbers import MINUS
 from veridical.report.summarize import clean
 
 SCHEMA = "veridical/study/1"

@@ -16,16 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from veridical._records import (
-    SIDES,
-    Comparison,
-    DataSummary,
-    FloatArray,
-    InputError,
-    Side,
-    Verdict,
-    Winner,
-)
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.records import DataSummary
+from veridical.comparison.records import SIDES, Comparison, Side, Verdict, Winner
 from veridical.report import words
 from veridical.report.schema import (
     SCHEMA,

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from veridical._records import Check
+from veridical.experiments.findings import Check
 from veridical.experiments.progress import duration
 from veridical.report import render
 from veridical.report.findings_draw import strip

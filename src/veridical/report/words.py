@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from veridical._records import SIDES, Side, Winner
-from veridical.report import size_words
-from veridical.report.numbers import (
+from veridical._core.numbers import (
     count,
     names,
     p_value,
@@ -13,6 +11,8 @@ from veridical.report.numbers import (
     points,
     points_range,
 )
+from veridical.comparison.records import SIDES, Side, Winner
+from veridical.report import size_words
 from veridical.report.schema import (
     DifferenceSummary,
     MeanSummary,

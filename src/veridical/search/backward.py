@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.ordering import Tolerance, last_by_score
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._records import FloatArray, IntArray, Ranking
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.records import Ranking
 from veridical.kernels.ordering import order_by_score
 
 TOLERANCE = 1e-8  # as Weka's FCBFSearch

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._records import FloatArray, Ranking
+from veridical._core.arrays import FloatArray
+from veridical._core.records import Ranking
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.table import Labelled
 from veridical.kernels.dagsvm import predict_nested
 from veridical.kernels.draws import stratified_split
 from veridical.kernels.threads import run

@@ -23,7 +23,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read, read_train_sets

@@ -14,7 +14,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._records import FloatArray, InputError
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
 
 
 class ExpressionFilter(TransformerMixin, BaseEstimator):

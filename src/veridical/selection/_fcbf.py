@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from veridical._records import InputError, Labelled, Ranking
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.information import (
     MdlCost,
     UncertaintyRedundancy,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from veridical._records import InputError, Labelled, Ranking
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.hsic import (
     GaussianWithout,
     HSICRelevance,

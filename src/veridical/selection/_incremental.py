@@ -8,7 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from veridical._records import FloatArray, InputError, Labelled, Ranking
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from veridical._records import FloatArray
+from veridical._core.arrays import FloatArray
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read

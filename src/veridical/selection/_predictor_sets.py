@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_X_y
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.table import Labelled
 from veridical.criteria.anova import variances
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import thread_count

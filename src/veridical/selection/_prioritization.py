@@ -12,7 +12,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
@@ -106,7 +109,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     The accuracy in `alpha_accuracy_` belongs to the choice of alpha: it is not an
     estimate of how good the selected features are. For that, put the selector into a
-    pipeline and give it to :func:`veridical.estimation.estimate`.
+    pipeline and give it to :func:`veridical.evaluation.estimate`.
 
     References
     ----------

@@ -7,7 +7,7 @@ from typing import Self
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-from veridical._records import Labelled
+from veridical._core.table import Labelled
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Selector
 

@@ -18,8 +18,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from veridical._records import InputError, IntArray, Labelled
-from veridical.datasets import encode
+from veridical._core.arrays import IntArray
+from veridical._core.encoding import encode
+from veridical._core.errors import InputError
+from veridical._core.table import Labelled
 
 
 @dataclass(frozen=True)

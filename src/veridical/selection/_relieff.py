@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from veridical._records import FloatArray, InputError, Labelled, Ranking
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score

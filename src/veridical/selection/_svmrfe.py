@@ -10,7 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from veridical._records import InputError, IntArray, Labelled, Ranking
+from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets

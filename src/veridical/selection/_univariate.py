@@ -7,7 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import fdtrc
 
-from veridical._records import FloatArray, InputError, Labelled, Ranking
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.records import Ranking
+from veridical._core.table import Labelled
 from veridical.criteria import (
     AnovaRelevance,
     CorrelationRelevance,

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from veridical._records import Side
+from veridical.comparison.records import Side
 
 #: The two sides are told apart by colour, and by disc and ring.
 LOOKS: dict[Side, dict[str, Any]] = {

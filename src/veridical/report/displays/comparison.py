@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._records import SIDES, Comparison, InputError
+from veridical._core.errors import InputError
+from veridical.comparison.records import SIDES, Comparison
 from veridical.report.displays.base import (
     LOOKS,
     PAD,

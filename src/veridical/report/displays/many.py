@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._records import InputError, ManyComparison
+from veridical._core.errors import InputError
+from veridical.comparison.records import ManyComparison
 from veridical.report.displays.base import LOOKS, Display, name_rows
 from veridical.report.many_schema import ManyMethod
 from veridical.report.summarize import summarize

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from matplotlib.axes import Axes
 
-from veridical._records import Estimates, Sensitivity, Side
-from veridical._records.selection import Selection
-from veridical.estimation.intervals import wilson
+from veridical.comparison.records import Sensitivity, Side
+from veridical.evaluation.intervals import wilson
+from veridical.evaluation.records import Estimates, Selection
 from veridical.report.displays.base import (
     Display,
     name_rows,

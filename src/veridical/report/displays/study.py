@@ -8,8 +8,9 @@ from typing import Any, Self
 
 from matplotlib.axes import Axes
 
-from veridical._records import Check, InputError, Picture, StudyReport
-from veridical._records.selection import Selection
+from veridical._core.errors import InputError
+from veridical.evaluation.records import Selection
+from veridical.experiments.findings import Check, Picture, StudyReport
 from veridical.report.displays.base import Display, short
 from veridical.report.selection import pictures as pictures_of_selection
 from veridical.report.studies import APART, GAP

@@ -1,0 +1,1 @@
+"""What every room stands on: tables, splits, seeds, parallel work, scores, text."""

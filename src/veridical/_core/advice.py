@@ -1,0 +1,46 @@
+"""Advice in the words of whoever asked: of Python, or of the command line.
+
+Notes and refusals say what to do instead. Somebody at a terminal cannot type
+``CrossValidation(10)``; there the same method is called ``--methods cv10``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_AT_THE_COMMAND_LINE: ContextVar[bool] = ContextVar("command_line", default=False)
+
+
+@contextmanager
+def for_the_command_line() -> Iterator[None]:
+    """Give advice in options of ``veridical estimate`` within this block."""
+    token = _AT_THE_COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _AT_THE_COMMAND_LINE.reset(token)
+
+
+def advise(python: str, *names: str) -> str:
+    """Name methods to use.
+
+    Parameters
+    ----------
+    python : str
+        As they are written in Python.
+    *names : str
+        As `veridical.evaluation.make_method` knows them.
+
+    Examples
+    --------
+    >>> advise("CrossValidation(10)", "cv10")
+    'CrossValidation(10)'
+    >>> with for_the_command_line():
+    ...     advise("Bootstrap632(plus=True) or LeaveOut(1)", "boot632+", "loo")
+    '--methods boot632+ or --methods loo'
+    """
+    if not _AT_THE_COMMAND_LINE.get():
+        return python
+    return " or ".join(f"--methods {name}" for name in names)

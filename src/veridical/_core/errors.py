@@ -1,0 +1,10 @@
+"""The error for bad input."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Bad input, said in words: what is wrong, where, and what to do about it.
+
+    The command line prints the message alone and exits with status 2.
+    """

@@ -1,0 +1,83 @@
+"""Jobs done here or on several processes: progress, warnings, thread limits."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from veridical._core.errors import InputError
+
+Job = tuple[Callable[..., Any], tuple[Any, ...]]
+Runner = Callable[[Iterable[Job]], list[Any]]
+Progress = Callable[[int, int], object]
+Said = tuple[type[Warning], str]
+
+
+def serial(jobs: Iterable[Job]) -> list[Any]:
+    """Do jobs one after the other, here."""
+    return [routine(*arguments) for routine, arguments in jobs]
+
+
+class Workers:
+    """Does jobs on several processes, in any number, with the same result.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As in joblib: None is one process unless a context says otherwise, -1 all cores.
+    progress : callable or None
+        Called as ``progress(done, total)`` after each job.
+    total : int
+        How many jobs there will be in all.
+    """
+
+    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int):
+        if n_jobs == 0:
+            raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.total = total
+        self.done = 0
+        self.said: set[Said] = set()
+
+    def __call__(self, jobs: Iterable[Job]) -> list[Any]:
+        """Do a series of jobs; the results come in the order of the jobs.
+
+        What their models warn of is said once, with the number of times.
+        """
+        results = []
+        said: Counter[Said] = Counter()
+        stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
+        )
+        for result, warned in stream:
+            results.append(result)
+            said.update(warned)
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.total)
+        for (category, text), times in said.items():
+            if (category, text) not in self.said:
+                often = f" ({times} times)" if times > 1 else ""
+                warnings.warn(text + often, category, stacklevel=4)
+        self.said |= set(said)
+        return results
+
+
+def _on_one_thread(
+    routine: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Any, list[Said]]:
+    """Do one job; return its result and what was warned of meanwhile."""
+    # BLAS sums in another order on another number of threads; one is always the same.
+    with threadpool_limits(limits=1):
+        if threading.current_thread() is not threading.main_thread():
+            return routine(*arguments), []  # filters belong to all threads
+        with warnings.catch_warnings(record=True) as caught:
+            result = routine(*arguments)
+    return result, [(w.category, str(w.message)) for w in caught]

@@ -1,0 +1,112 @@
+"""What records of all rooms share: intervals, summaries, and ways to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from veridical._core.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features from best to worst, as one training set sees them.
+
+    Parameters
+    ----------
+    order : array of shape (n_features,)
+        Every feature index once, best first.
+    scores : array of shape (n_features,) or None
+        Score per column, larger is better; None where the method has no score.
+    n_kept : int
+        How many leading features the method itself would keep.
+    """
+
+    order: IntArray
+    scores: FloatArray | None
+    n_kept: int
+
+
+class Interval(NamedTuple):
+    """A value with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class DataSummary:
+    """What a report needs to know of the data: its name, size, classes and columns."""
+
+    name: str
+    n_samples: int
+    n_features: int
+    classes: Mapping[str, int]
+    feature_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        size = f"{self.n_samples} cases, {self.n_features} features"
+        return f"DataSummary({self.name!r}, {size}, {len(self.classes)} classes)"
+
+    @property
+    def majority_share(self) -> float:
+        """Accuracy of always naming the most frequent class: chance level."""
+        return max(self.classes.values()) / sum(self.classes.values())
+
+
+class ForPapers:
+    """What a record offers to those who write about it."""
+
+    def to_markdown(self) -> str:
+        """Write the main table as Markdown, with its caption."""
+        return _paper().to_markdown(self)
+
+    def to_latex(self) -> str:
+        r"""Write the main table as LaTeX, with the rules of ``booktabs``."""
+        return _paper().to_latex(self)
+
+    def to_html(self) -> str:
+        """Write the main table as HTML, its caption above; names are escaped."""
+        return _paper().to_html(self)
+
+    def method_section(self) -> str:
+        """Say how the figures came about, in a paragraph for a method section."""
+        return _paper().method_section(self)
+
+
+class OnAPage(ForPapers):
+    """A record with a page of its own, and a part of it to show in a notebook.
+
+    Records lie below every room, so they may not import one; they ask for the one that
+    draws them by name, and only when somebody wants to look.
+    """
+
+    _drawn_by: ClassVar[str] = "veridical.report"
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as one self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced in one step.
+
+        Returns
+        -------
+        Path
+            The same path.
+        """
+        written: Path = import_module(self._drawn_by).save(self, path)
+        return written
+
+    def _repr_html_(self) -> str:
+        shown: str = import_module(self._drawn_by).fragment(self)
+        return shown
+
+
+def _paper() -> Any:
+    return import_module("veridical.report.paper")

@@ -1,0 +1,222 @@
+"""Scores other than accuracy: their names, their ranges, and classes that are absent.
+
+A training set may lack a class, and so may a test set. The classifier of such a
+training set is shown to the scorer with all classes of the data, the absent ones with
+probability 0. Where the score of such a test set is not defined (the area under a ROC
+curve of one class, say), that split has no score, and the others make the estimate.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.metaestimators import available_if
+
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+
+Scorer = Callable[[Any, Any, Any], float]
+
+_SHARE = (0.0, 1.0)
+_ANY = (-math.inf, math.inf)
+
+#: What scikit-learn's scoring functions can return, least and most.
+_RANGES = {
+    metrics.accuracy_score: _SHARE,
+    metrics.average_precision_score: _SHARE,
+    metrics.balanced_accuracy_score: _SHARE,
+    metrics.brier_score_loss: (0.0, 2.0),  # of two classes it is half of that
+    metrics.class_likelihood_ratios: (0.0, math.inf),
+    metrics.cohen_kappa_score: (-1.0, 1.0),
+    metrics.d2_log_loss_score: (-math.inf, 1.0),
+    metrics.f1_score: _SHARE,
+    metrics.fbeta_score: _SHARE,
+    metrics.hamming_loss: _SHARE,
+    metrics.jaccard_score: _SHARE,
+    metrics.log_loss: (0.0, math.inf),
+    metrics.matthews_corrcoef: (-1.0, 1.0),
+    metrics.precision_score: _SHARE,
+    metrics.recall_score: _SHARE,
+    metrics.roc_auc_score: _SHARE,
+    metrics.top_k_accuracy_score: _SHARE,
+    metrics.zero_one_loss: _SHARE,
+}
+
+
+def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
+    """Name the score; None stands for accuracy, counted from predictions."""
+    if scoring is None or (isinstance(scoring, str) and scoring == "accuracy"):
+        return "accuracy", None
+    if isinstance(scoring, str):
+        try:
+            return scoring, metrics.get_scorer(scoring)
+        except ValueError as error:
+            raise InputError(
+                f"scoring={scoring!r} is no scorer that scikit-learn knows; see "
+                "sklearn.metrics.get_scorer_names()."
+            ) from error
+    if not callable(scoring):
+        raise InputError(
+            f"scoring={scoring!r} must be the name of a scorer, a callable "
+            "scorer(estimator, X, y), or None for accuracy."
+        )
+    name = getattr(scoring, "__name__", None) or " ".join(repr(scoring).split())
+    return str(name), metrics.check_scoring(learner, scoring)
+
+
+def range_of(scorer: Scorer | None) -> tuple[float, float]:
+    """Least and greatest score; infinite where it is not known."""
+    if scorer is None:
+        return _SHARE
+    options = getattr(scorer, "_kwargs", {})
+    low, high = _RANGES.get(getattr(scorer, "_score_func", None), _ANY)
+    if options.get("adjusted"):  # chance is 0, and below it is possible
+        low = -1.0
+    if options.get("normalize", True) is not True:  # a count
+        high = math.inf
+    return (-high, -low) if getattr(scorer, "_sign", 1) < 0 else (low, high)
+
+
+class Scored(NamedTuple):
+    """The score of a split; NaN with the reason, where there is one, if undefined.
+
+    Warnings are kept, so that each is told once and not for every split.
+    """
+
+    value: float
+    reason: str = ""
+    warned: tuple[tuple[type[Warning], str], ...] = ()
+
+
+def score(
+    scorer: Scorer, model: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]
+) -> Scored:
+    """Score a fitted model on a test set.
+
+    Parameters
+    ----------
+    scorer : callable
+        ``scorer(model, X, y)``.
+    model : classifier
+        Fitted; it may know fewer classes than there are.
+    X, y : array-like
+        The test cases and their labels; classes may be absent here too.
+    classes : array of shape (n_classes,)
+        All classes of the data, sorted.
+
+    Returns
+    -------
+    Scored
+        NaN where a test set that lacks classes has no such score.
+
+    Raises
+    ------
+    InputError
+        If the scorer refuses a test set with all classes.
+    """
+    known = getattr(model, "classes_", classes)
+    if len(known) < len(classes):
+        model = AllClasses(model, classes)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            value = float(_with_labels(scorer, classes)(model, X, y))
+    except (ValueError, TypeError) as error:
+        if len(np.unique(y)) < len(classes):
+            return Scored(math.nan, _sentence(error))
+        raise InputError(
+            f"The score cannot be computed: {_sentence(error)}. Choose another "
+            "scoring, or make one with sklearn.metrics.make_scorer (which takes "
+            "pos_label, average, multi_class and the like)."
+        ) from error
+    # That a score is not defined is said in a note.
+    said = {
+        (w.category, str(w.message)): None
+        for w in caught
+        if not (math.isnan(value) and w.category is UndefinedMetricWarning)
+    }
+    return Scored(value, warned=tuple(said))
+
+
+def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
+    """Tell a score of probabilities which classes there are, if it wants to know."""
+    function = getattr(scorer, "_score_func", None)
+    options = getattr(scorer, "_kwargs", {})
+    response = getattr(scorer, "_response_method", "predict")
+    if function is None or response == "predict" or "labels" in options:
+        return scorer
+    if "labels" not in inspect.signature(function).parameters:
+        return scorer
+    if function is metrics.roc_auc_score and len(classes) < 3:
+        return scorer  # of two classes it takes none
+    return metrics.make_scorer(
+        function,
+        response_method=response,
+        greater_is_better=getattr(scorer, "_sign", 1) > 0,
+        labels=classes,
+        **options,
+    )
+
+
+def _sentence(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".")
+
+
+# -- a classifier that knows fewer classes than there are ----------------------------
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(self.model, name)
+
+
+class AllClasses(ClassifierMixin, BaseEstimator):
+    """A fitted classifier, shown with classes that its training set lacked.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted on some of the classes.
+    classes : array of shape (n_classes,)
+        All of them, sorted.
+    """
+
+    def __init__(self, model: Any, classes: NDArray[Any]) -> None:
+        self.model = model
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All classes, those that were never seen too."""
+        return self.classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name one of the classes that were seen."""
+        return np.asarray(self.model.predict(X))
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give probabilities; a class that was never seen has none."""
+        return self._spread(np.asarray(self.model.predict_proba(X)), 0.0)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Give decision values; a class that was never seen comes last."""
+        values = np.asarray(self.model.decision_function(X))
+        if values.ndim == 1:  # of two classes: for the second, against the first
+            values = np.column_stack([-values, values])
+        return self._spread(values, float(values.min()) - 1.0)
+
+    def _spread(self, values: FloatArray, otherwise: float) -> FloatArray:
+        result = np.full((len(values), len(self.classes)), otherwise)
+        places = np.searchsorted(self.classes, self.model.classes_)
+        result[:, places] = values
+        return result

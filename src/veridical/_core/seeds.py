@@ -1,0 +1,113 @@
+"""Seeds: everything that is left to chance comes from one number.
+
+A stream of random numbers is named by its purpose and by a number (of a data set, of
+a permutation), never by an estimator, a worker or the order of the work. So whatever
+is compared is compared on the same folds, and any part can be repeated alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from enum import IntEnum
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.errors import InputError
+
+
+class Purpose(IntEnum):
+    """What a stream of random numbers is for."""
+
+    FOLDS = 0
+    COLUMNS = 1
+    ESTIMATOR = 3
+    TRAINING_SET = 4
+    TEST_SET = 5
+    NULL = 6
+    PERMUTATIONS = 7
+    ASSOCIATION = 8
+
+
+def root_seed(random_state: Any) -> int:
+    """Turn ``random_state`` into the one number that all others come from.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy Generator or RandomState
+        None draws a fresh number, which records then show.
+    """
+    if random_state is None:
+        return secrets.randbits(32)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint32))
+    if isinstance(random_state, Integral) and int(random_state) >= 0:
+        return int(random_state)
+    raise InputError(
+        f"random_state={random_state!r} cannot be used as a seed; pass a whole number "
+        "from 0 up, None, or a numpy random generator."
+    )
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Make a numpy Generator from None, a seed, a Generator or a RandomState.
+
+    A Generator or RandomState moves on with every call, so two draws from the same
+    one differ; the same seed always gives the same draw.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if isinstance(random_state, np.random.SeedSequence):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(root_seed(random_state))
+
+
+def seed_for(root: int, purpose: Purpose, number: int = 0) -> int:
+    """Derive the seed of one purpose, for one data set or permutation."""
+    return int(_sequence(root, purpose, number).generate_state(1)[0])
+
+
+def generator_for(root: int, purpose: Purpose, number: int = 0) -> np.random.Generator:
+    """Make the stream of random numbers of one purpose."""
+    return np.random.default_rng(_sequence(root, purpose, number))
+
+
+def _sequence(root: int, purpose: Purpose, number: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(root, spawn_key=(int(purpose), number))
+
+
+def folds_generator(random_state: Any) -> np.random.Generator:
+    """Make the stream that decides the splits of one table."""
+    root = root_seed(random_state)
+    return np.random.default_rng(np.random.SeedSequence(root, spawn_key=(0,)))
+
+
+def seeded(estimator: Any, root: int) -> Any:
+    """Copy an estimator and fill every ``random_state`` that is None.
+
+    Parameters
+    ----------
+    estimator : estimator or other object
+        What has no ``get_params`` is copied as it is.
+    root : int
+        The same number gives the same seeds in every verb.
+    """
+    copied = clone(estimator, safe=False)
+    if not hasattr(copied, "get_params"):
+        return copied
+    open_seeds = sorted(
+        name
+        for name, value in copied.get_params(deep=True).items()
+        if value is None and name.split("__")[-1] == "random_state"
+    )
+    stream = np.random.SeedSequence(root, spawn_key=(1,))
+    words = stream.generate_state(max(len(open_seeds), 1))
+    return copied.set_params(
+        **{name: int(word) for name, word in zip(open_seeds, words, strict=False)}
+    )

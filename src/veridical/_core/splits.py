@@ -1,0 +1,474 @@
+"""A split: the rows to learn from and the rows to test on.
+
+Most splits learn from all rows that they do not test on. Such a split keeps its test
+rows only, so that leave-one-out over n cases takes memory in proportion to n.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from veridical._core.advice import advise
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.seeds import folds_generator
+from veridical._core.validation import check_count
+
+
+class Split:
+    """Training and test rows; unpacks as ``train, test``.
+
+    Parameters
+    ----------
+    test : int array
+        Rows to test on.
+    n_rows : int
+        Number of rows there are.
+    train : int array, optional
+        Rows to learn from, repeats counted; by default all that are not tested.
+    """
+
+    __slots__ = ("_train", "n_rows", "test")
+
+    def __init__(self, test: IntArray, n_rows: int, train: IntArray | None = None):
+        self.test = test
+        self.n_rows = n_rows
+        self._train = train
+
+    def __iter__(self) -> Iterator[IntArray]:
+        yield self.train
+        yield self.test
+
+    def __repr__(self) -> str:
+        return f"Split({self.n_train} to learn from, {len(self.test)} to test on)"
+
+    @property
+    def train(self) -> IntArray:
+        """Rows to learn from."""
+        if self._train is not None:
+            return self._train
+        kept = np.ones(self.n_rows, dtype=bool)
+        kept[self.test] = False
+        return np.flatnonzero(kept)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it learns from exactly the rows that it does not test on."""
+        return self._train is None
+
+    @property
+    def n_train(self) -> int:
+        """Number of rows to learn from."""
+        if self._train is not None:
+            return len(self._train)
+        return self.n_rows - len(self.test)
+
+
+def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
+    """Leave each fold out once; `fold` says which one each row is in."""
+    order = np.argsort(fold, kind="stable").astype(np.intp)
+    ends = np.cumsum(np.bincount(fold, minlength=n_folds)).tolist()
+    starts = [0, *ends[:-1]]
+    return [Split(order[a:b], len(fold)) for a, b in zip(starts, ends, strict=True)]
+
+
+def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Put all test rows in one line: which split each belongs to, and the rows."""
+    sizes = [len(test) for test in tests]
+    return np.repeat(np.arange(len(tests)), sizes), np.concatenate(tests)
+
+
+def class_counts(
+    splits: Sequence[Split], codes: IntArray, n_classes: int
+) -> FloatArray:
+    """Count the cases of each class in every training set, shape (S, K)."""
+    counts = np.empty((len(splits), n_classes))
+    counts[:] = np.bincount(codes, minlength=n_classes)
+    nothing = np.empty(0, dtype=np.intp)
+    left_out = [split.test if split.leaves_out else nothing for split in splits]
+    which, rows = flatten(left_out)
+    np.subtract.at(counts, (which, codes[rows]), 1)
+    for s, split in enumerate(splits):
+        if not split.leaves_out:
+            counts[s] = np.bincount(codes[split.train], minlength=n_classes)
+    return counts
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to split data."""
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every split."""
+        ...
+
+    def describe(self) -> str:
+        """Name the method in words, for people."""
+        ...
+
+
+# -- methods -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Resubstitution:
+    """Test on the very cases that were learned from: optimistic, for contrast only.
+
+    Examples
+    --------
+    >>> from veridical.evaluation import Resubstitution
+    >>> [(train.tolist(), test.tolist()) for train, test in
+    ...  Resubstitution().split(["a", "b", "a"])]
+    [([0, 1, 2], [0, 1, 2])]
+    """
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give all rows, twice."""
+        rows = np.arange(len(y))
+        return [Split(rows, len(y), rows)]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "resubstitution"
+
+
+@dataclass(frozen=True)
+class RandomSubsampling:
+    """The mean of several holdouts, each with a random test set of its own.
+
+    Parameters
+    ----------
+    n_repeats : int
+        How many holdouts.
+    test_size : float or int, default=1/3
+        Share of the cases to test on, or their number.
+    """
+
+    n_repeats: int
+    test_size: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        check_count("n_repeats", self.n_repeats, 1)
+        _check_test_size(self.test_size)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every holdout."""
+        rng = folds_generator(random_state)
+        n_test = _number_of(self.test_size, len(y))
+        return [
+            Split(np.sort(rng.permutation(len(y))[:n_test]), len(y))
+            for _ in range(self.n_repeats)
+        ]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return f"random subsampling, {self.n_repeats} holdouts"
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Learn from a random part of the cases, test on the rest, once.
+
+    Parameters
+    ----------
+    test_size : float or int, default=1/3
+        Share of the cases to test on, or their number.
+    """
+
+    test_size: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        _check_test_size(self.test_size)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows."""
+        return RandomSubsampling(1, self.test_size).split(y, random_state)
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "holdout"
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Test each case once by a classifier built without its fold.
+
+    Parameters
+    ----------
+    n_folds : int, default=10
+        Number of folds.
+    stratified : bool, default=True
+        Whether each fold has the class shares of the data, as nearly as it can: class
+        counts of two folds differ by one at most, and so do their sizes.
+    n_repeats : int, default=1
+        How many times to do it, each time with other folds.
+
+    References
+    ----------
+    .. [1] R. Kohavi, "A study of cross-validation and bootstrap for accuracy
+       estimation and model selection", IJCAI 1995.
+
+    Examples
+    --------
+    >>> from veridical.evaluation import CrossValidation
+    >>> splits = CrossValidation(2).split(["a", "b", "a", "b"], random_state=0)
+    >>> sorted(len(test) for _, test in splits)
+    [2, 2]
+    """
+
+    n_folds: int = 10
+    stratified: bool = True
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("n_folds", self.n_folds, 2)
+        check_count("n_repeats", self.n_repeats, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every fold of every repeat."""
+        if self.n_folds > len(y):
+            raise InputError(
+                f"{self.n_folds} folds cannot be made of {len(y)} cases; use at most "
+                f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
+            )
+        rng = folds_generator(random_state)
+        codes = pd.factorize(np.asarray(y))[0]
+        splits: list[Split] = []
+        for _ in range(self.n_repeats):
+            if self.stratified:
+                fold = stratified_folds(codes, self.n_folds, rng)
+            else:
+                fold = np.empty(len(codes), dtype=np.intp)
+                fold[rng.permutation(len(codes))] = np.arange(len(codes)) % self.n_folds
+            splits.extend(leave_out(fold, self.n_folds))
+        return splits
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        kind = "stratified " if self.stratified else ""
+        times = f", {self.n_repeats} times" if self.n_repeats > 1 else ""
+        return f"{kind}{self.n_folds}-fold cross-validation{times}"
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Leave k cases out at a time: all cases, in ⌈n/k⌉ random groups.
+
+    Parameters
+    ----------
+    k : int, default=1
+        How many cases to leave out; 1 is leave-one-out. The last group may be smaller.
+    """
+
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every group."""
+        n = len(y)
+        if self.k >= n:
+            raise InputError(
+                f"Leaving {self.k} out leaves nothing of {n} cases to learn from; "
+                f"leave out fewer than {n}."
+            )
+        group = np.arange(n) // self.k
+        if self.k > 1:  # single cases need no shuffling
+            group = group[folds_generator(random_state).permutation(n)]
+        return leave_out(group, math.ceil(n / self.k))
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return "leave-one-out" if self.k == 1 else f"leave-{self.k}-out"
+
+
+@dataclass(frozen=True)
+class CompleteCV:
+    """Every way to choose the test cases: cross-validation without chance.
+
+    Parameters
+    ----------
+    n_test : int
+        How many cases to test on at a time.
+    max_splits : int, default=100_000
+        Refuse to begin if there are more ways than that; their number grows fast.
+    """
+
+    n_test: int
+    max_splits: int = 100_000
+
+    def __post_init__(self) -> None:
+        check_count("n_test", self.n_test, 1)
+        check_count("max_splits", self.max_splits, 1)
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every choice, in order."""
+        n = len(y)
+        if self.n_test >= n:
+            raise InputError(
+                f"Testing on {self.n_test} leaves nothing of {n} cases to learn from; "
+                f"test on fewer than {n}."
+            )
+        n_splits = math.comb(n, self.n_test)
+        if n_splits > self.max_splits:
+            few = min(1000, self.max_splits)
+            cure = advise(
+                f"RandomSubsampling({few}, test_size={self.n_test}), or raise "
+                "max_splits and be patient",
+                f"subsampling{few}",
+            )
+            raise InputError(
+                f"There are {n_splits:,} ways to choose {self.n_test} of {n} cases, "
+                f"more than the {self.max_splits:,} allowed; use {cure}."
+            )
+        return [
+            Split(np.array(chosen, dtype=np.intp), n)
+            for chosen in itertools.combinations(range(n), self.n_test)
+        ]
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        return f"complete cross-validation, {self.n_test} cases left out"
+
+
+@dataclass(frozen=True, eq=False)
+class Splitter:
+    """A scikit-learn splitter, or a list of splits, as a method.
+
+    Parameters
+    ----------
+    cv : splitter or iterable of (train, test)
+        What to split with. A splitter that shuffles and has no seed is given one.
+    """
+
+    cv: Any
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Give the training and test rows of every split."""
+        splitter = self.cv
+        if getattr(splitter, "random_state", 0) is None:
+            seed = int(folds_generator(random_state).integers(2**31))
+            splitter = copy.copy(splitter)
+            # Plain folds in order take no seed; giving them one would be refused.
+            if getattr(splitter, "shuffle", True):
+                splitter.random_state = seed
+        try:
+            splits = [
+                _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
+                for train, test in splitter.split(np.zeros((len(y), 1)), y)
+            ]
+        except (ValueError, TypeError) as error:
+            cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
+            raise InputError(
+                f"method cannot split these data: {error}{cure}"
+            ) from error
+        if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
+            raise InputError(
+                "method yields no split, or one with an empty training or test set; "
+                "use another splitter."
+            )
+        return splits
+
+    def describe(self) -> str:
+        """Name the method in words."""
+        text = " ".join(repr(self.cv).split())
+        return "the given splits" if "object at 0x" in text or "[" in text else text
+
+
+# -- from what people pass -----------------------------------------------------------
+
+
+def as_method(given: Any) -> Method:
+    """Turn ``method=`` into a method.
+
+    Parameters
+    ----------
+    given : method, scikit-learn splitter or iterable of (train, test)
+        What the user passed.
+    """
+    if isinstance(given, type):
+        raise InputError(
+            f"method is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, str) or not (
+        hasattr(given, "split") or isinstance(given, Iterable)
+    ):
+        raise InputError(
+            f"method={given!r} is no way to estimate; pass CrossValidation(10), "
+            "Bootstrap632() or another of veridical.evaluation, a scikit-learn "
+            "splitter, or a list of (train, test) row indices."
+        )
+    return Splitter(check_cv(given))
+
+
+def stratified_folds(
+    codes: NDArray[Any], n_folds: int, rng: np.random.Generator
+) -> IntArray:
+    """Deal cases to folds, the largest class first, so that each gets its share.
+
+    Cases are shuffled within their class, classes laid end to end, and the whole dealt
+    round-robin; so fold sizes, and class counts per fold, differ by one at most.
+    """
+    shuffled = rng.permutation(len(codes))
+    sizes = np.bincount(codes)
+    place = np.empty(sizes.size, dtype=np.intp)
+    place[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
+    dealt = shuffled[np.argsort(place[codes[shuffled]], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[dealt] = np.arange(len(codes)) % n_folds
+    return fold
+
+
+def _as_split(train: IntArray, test: IntArray, n: int) -> Split:
+    """Keep the training rows only where they are not simply the other ones."""
+    plain = Split(test, n)
+    is_rest = plain.n_train == len(train) and np.array_equal(plain.train, train)
+    return plain if is_rest else Split(test, n, train)
+
+
+def _rows(given: Any, n: int) -> IntArray:
+    rows = np.asarray(given)
+    if rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    rows = rows.astype(np.intp)
+    if rows.size and not -n <= rows.min() <= rows.max() < n:
+        raise InputError(
+            f"A split names row {int(rows[np.abs(rows).argmax()])}, but X has {n} "
+            f"rows, 0 to {n - 1}."
+        )
+    return np.where(rows < 0, rows + n, rows)
+
+
+def _check_test_size(size: Any) -> None:
+    if isinstance(size, Real) and not isinstance(size, bool):
+        number = float(size)
+        if number >= 1 if isinstance(size, Integral) else 0 < number < 1:
+            return
+    raise InputError(
+        f"test_size={size!r} must be a share between 0 and 1, or a number of cases."
+    )
+
+
+def _number_of(size: float, n: int) -> int:
+    number = int(size) if isinstance(size, Integral) else max(1, round(size * n))
+    if number >= n:
+        raise InputError(
+            f"test_size={size!r} leaves nothing of {n} cases to learn from; test on "
+            "fewer."
+        )
+    return number

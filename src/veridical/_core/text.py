@@ -1,0 +1,67 @@
+"""How messages name columns, rows and near misses."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+_SHOWN = 6
+_WIDTH = 60
+
+
+def listed(items: Iterable[Any]) -> str:
+    """Show the first few items, and how many there are beyond them.
+
+    >>> listed(["a", "b"]), listed(range(9))
+    ("'a', 'b'", '0, 1, 2, 3, 4, 5 and 3 more')
+    """
+    items = list(items)
+    more = len(items) - _SHOWN
+    if more <= 1:  # the last one is as short as "1 more"
+        return ", ".join(show(item) for item in items)
+    shown = ", ".join(show(item) for item in islice(items, _SHOWN))
+    return f"{shown} and {more} more"
+
+
+def show(value: Any) -> str:
+    """Quote a value as Python would, cut where it is long.
+
+    >>> import numpy as np
+    >>> show(np.str_("a")), show(np.int64(3)), len(show("long" * 100))
+    ("'a'", '3', 60)
+    """
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...{text[-1]}"
+
+
+def plural(noun: str, items: Iterable[Any]) -> str:
+    """Return the noun, with an s unless there is exactly one item.
+
+    >>> plural("row", [1]), plural("row", [1, 2])
+    ('row', 'rows')
+    """
+    return noun if len(list(items)) == 1 else f"{noun}s"
+
+
+def did_you_mean(word: str, known: Iterable[Any]) -> str:
+    """End a sentence with the nearest known words, where any are near.
+
+    >>> did_you_mean("clas", ["class", "age"]), did_you_mean("x", ["age"])
+    ("; did you mean 'class'?", '.')
+    """
+    known = [item for item in known if isinstance(item, str)]
+    folded = {item.casefold(): item for item in reversed(known)}
+    close = difflib.get_close_matches(word.casefold(), folded, n=3)
+    if not close:
+        return "."
+    return f"; did you mean {' or '.join(repr(folded[item]) for item in close)}?"
+
+
+def one_line(thing: object) -> str:
+    """Write an object on one line, functions by their names."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(thing).split()))

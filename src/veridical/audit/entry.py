@@ -1,0 +1,236 @@
+"""``audit``: may this accuracy be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from veridical import __version__
+from veridical._core.data import read_data
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
+from veridical._core.splits import Split
+from veridical._core.text import one_line
+from veridical.audit import checks_design, checks_leaks, nulls
+from veridical.audit.codes import check_codes
+from veridical.audit.evidence import Evidence
+from veridical.audit.gathering import gather
+from veridical.audit.procedures import Procedure
+from veridical.audit.reading import (
+    how_many_orders,
+    make_splits,
+    read_estimator,
+    read_method,
+    read_procedure,
+)
+from veridical.audit.records import SEVERITIES, Audit, Finding
+from veridical.comparison.significance import check_alpha
+from veridical.comparison.testing import find_test
+from veridical.evaluation import Method
+
+Check = Callable[[Evidence], Finding | None]
+
+CHECKS: dict[str, Check] = {
+    "VD001": checks_leaks.selection_saw_the_test_fold,
+    "VD002": checks_leaks.preprocessing_saw_all_data,
+    "VD003": checks_leaks.copies_across_folds,
+    "VD004": checks_design.folds_too_small,
+    "VD005": checks_design.follows_the_majority,
+    "VD006": checks_design.memoriser_in_632,
+    "VD007": checks_leaks.tuned_on_the_reported_score,
+    "VD008": checks_design.unstable_selection,
+    "VD009": checks_design.imbalance,
+    "VD010": checks_design.uncorrected_test,
+    "VD011": checks_leaks.tested_on_training_cases,
+    "VD012": checks_design.column_gives_class_away,
+}
+
+
+@repeatable
+def audit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    selected: Any = None,
+    selector: Any = None,
+    cv: Any = 10,
+    test: str | None = None,
+    n_permutations: int | None = None,
+    alpha: float = 0.05,
+    ignore: str | Iterable[str] = (),
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    data_name: str | None = None,
+    progress: nulls.Progress | None = None,
+) -> Audit:
+    """Is the accuracy I am about to publish an artefact of how I got it?
+
+    Everything that looks at labels is done anew inside each training fold (IN), and,
+    for contrast, once on all cases before the folds (OUT). The difference is the
+    optimism of OUT. Both are repeated on labels in random order, selection included,
+    which shows what the procedure reports where there is nothing to find. Coded checks
+    then look for what is known to go wrong.
+
+    Parameters
+    ----------
+    estimator : classifier or str
+        Any scikit-learn classifier or pipeline, or a name such as "svm". It is cloned,
+        never fitted itself.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        All columns there were to choose from.
+    y : array-like of shape (n_samples,)
+        Class labels, numbers or text.
+    selected : list of column names or indices, or bool mask, optional
+        Columns that were chosen beforehand, on all cases. Then the accuracy under OUT
+        is that of `estimator` on these columns, and inside the folds the choice is
+        repeated by `selector`.
+    selector : selector or str, optional
+        What chose the columns in `selected`. Without it several selectors are tried,
+        and the one that agrees best with the columns stands in.
+    cv : int, scikit-learn splitter, list of (train, test) or method, default=10
+        How accuracy is measured; a number means that many stratified folds. Methods
+        are those of `veridical.evaluation`; of the bootstrap, the cases outside the
+        samples are tested.
+    test : str, optional
+        The significance test over folds that you are going to report, "paired-t" say.
+    n_permutations : int, optional
+        Random orders of the labels; 100 by default, 20 where `estimator` is a search.
+    alpha : float, default=0.05
+        Significance level; intervals have confidence ``1 - alpha``.
+    ignore : str or iterable of str, default=()
+        Codes of findings that you know of, such as ``("VD008",)``; they are put in
+        `muted` instead of `findings`.
+    random_state : int, numpy random generator or None, default=None
+        Decides the folds and everything else that is left to chance.
+    n_jobs : int or None, default=None
+        Number of processes. The result does not depend on it.
+    data_name : str, optional
+        Display name of the data.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the work goes on.
+
+    Returns
+    -------
+    Audit
+        Accuracies, optimism, what is reported on random labels, and findings, each
+        with a code, a severity, evidence and a cure.
+
+    Raises
+    ------
+    InputError
+        For data or parameters that cannot give an honest answer.
+
+    See Also
+    --------
+    compare : Which of two selectors is better.
+    veridical.evaluation.estimate : How accurate a learner is, by one method.
+
+    Notes
+    -----
+    A pipeline in which the selector is a step is honest: cross-validation repeats the
+    selection inside each training fold. Columns chosen before cross-validation are not,
+    whatever chose them; pass all columns as `X` and the chosen ones as `selected`. The
+    interval of the accuracy under IN is Wilson's, widened by how much more the accuracy
+    varies over random orders of the labels than that of independent cases would.
+
+    References
+    ----------
+    .. [1] C. Ambroise & G. J. McLachlan, "Selection bias in gene extraction on the
+       basis of microarray gene-expression data", PNAS 99 (2002).
+    .. [2] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+    .. [3] M. Ojala & G. C. Garriga, "Permutation tests for studying classifier
+       performance", Journal of Machine Learning Research 11 (2010).
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from veridical.audit import audit
+    >>> from veridical.datasets import make_random_labels
+    >>> from veridical.selection import AnovaF
+    >>> X, y = make_random_labels(50, 1000, random_state=0)
+    >>> best = AnovaF(20).fit(X, y).get_support(indices=True)
+    >>> found = audit(GaussianNB(), X, y, selected=best, random_state=0)
+    >>> [(finding.code, finding.severity) for finding in found.findings][0]
+    ('VD001', 'error')
+    >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
+    (True, True)
+    """
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    data = read_data(X, y)
+    muted = check_codes(ignore)
+    check_alpha(alpha)
+    test = None if test is None else find_test(test)
+    method = read_method(cv)
+    root = root_seed(random_state)
+    learner = seeded(read_estimator(estimator), root)
+    n_orders = how_many_orders(n_permutations, learner)
+    procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
+    splits = make_splits(method, data, root)
+    orders = nulls.Orders(method, seed_for(root, Purpose.PERMUTATIONS), n_orders)
+    evidence = gather(
+        procedure, overlap, selector, method, splits, orders, test, alpha, root,
+        n_jobs, progress,
+    )  # fmt: skip
+    found = [check(evidence) for check in CHECKS.values()]
+    findings = sorted(
+        (finding for finding in found if finding is not None),
+        key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
+    )
+    return Audit(
+        data=data.summary(data_name or "data"),
+        learner=_name(estimator),
+        accuracy=evidence.accuracy,
+        reported="out" if procedure.columns is not None else "in",
+        optimism=evidence.optimism,
+        null=evidence.null,
+        balanced_accuracy=evidence.balanced,
+        findings=tuple(f for f in findings if f.code not in muted),
+        muted=tuple(f for f in findings if f.code in muted),
+        preselection=evidence.preselection,
+        stability=evidence.stability,
+        n_selected=evidence.n_selected,
+        settings={
+            **_settings(estimator, procedure, method, splits, n_orders, alpha, root),
+            "table sha256": data.sha256(),
+        },
+    )
+
+
+def _name(estimator: Any) -> str:
+    """Name what is audited; of a pipeline, step by step."""
+    if isinstance(estimator, str):
+        return estimator
+    if type(estimator) is Pipeline:
+        return ", then ".join(one_line(step) for _, step in estimator.steps)
+    return one_line(estimator)
+
+
+def _settings(
+    estimator: Any,
+    procedure: Procedure,
+    method: Method,
+    splits: Sequence[Split],
+    n_orders: int,
+    alpha: float,
+    root: int,
+) -> dict[str, str]:
+    """What a reader needs to repeat the run."""
+    chosen = {}
+    if procedure.columns is not None and procedure.chooser is not None:
+        chosen["selection inside folds"] = one_line(procedure.chooser.ranker.selector)
+    return {
+        "estimator": one_line(estimator),
+        **chosen,
+        "resampling": method.describe(),
+        "n_train": f"{np.mean([split.n_train for split in splits]):g}",
+        "n_test": f"{np.mean([len(split.test) for split in splits]):g}",
+        "random orders of labels": str(n_orders),
+        "alpha": f"{alpha:g}",
+        "random_state": str(root),
+        "veridical": __version__,
+    }

@@ -1,0 +1,127 @@
+"""All that the checks of an audit look at, gathered before any of them speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.arrays import IntArray
+from veridical._core.records import Interval
+from veridical._core.splits import Split
+from veridical.audit.procedures import Procedure, Run
+from veridical.audit.records import Null, Preselection
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What was measured.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What is audited, with its data.
+    method : Method
+        How cases are split.
+    splits : list of Split
+        The splits of the true labels.
+    inside : Run
+        The honest run.
+    outside : Run or None
+        The other one.
+    accuracy : mapping of "in" and "out" to Interval
+        What they reached.
+    optimism : Interval or None
+        "out" minus "in".
+    null : mapping of "in" and "out" to Null
+        What they reach on random labels.
+    preselection : Preselection or None
+        Columns that were chosen beforehand.
+    stability : Interval or None
+        Agreement of the selections of the folds.
+    n_selected : float or None
+        Their mean size.
+    balanced : float
+        Balanced accuracy of the honest run.
+    recalls : mapping of int to float
+        Share of right predictions among the cases of each class.
+    test : str or None
+        The significance test that is going to be reported.
+    alpha : float
+        Significance level.
+    seed : int
+        The root of all chance.
+    """
+
+    procedure: Procedure
+    method: Any
+    splits: Sequence[Split]
+    inside: Run
+    outside: Run | None
+    accuracy: Mapping[str, Interval]
+    optimism: Interval | None
+    null: Mapping[str, Null]
+    preselection: Preselection | None
+    stability: Interval | None
+    n_selected: float | None
+    balanced: float
+    recalls: Mapping[int, float]
+    test: str | None
+    alpha: float
+    seed: int
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.procedure.data.n_samples
+
+    @property
+    def class_sizes(self) -> IntArray:
+        """Cases of each class, in the order of `Procedure.classes`."""
+        return np.bincount(self.procedure.codes())
+
+    @property
+    def majority(self) -> float:
+        """Accuracy of always naming the most frequent class."""
+        return float(self.class_sizes.max() / self.n_cases)
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether the honest accuracy beats random labels."""
+        return self.null["in"].p_value <= self.alpha
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether every test set is a single case."""
+        return all(len(split.test) == 1 for split in self.splits)
+
+
+def percent(share: float) -> str:
+    """Write a share as people read it.
+
+    >>> percent(0.684), percent(1.0)
+    ('68.4 %', '100.0 %')
+    """
+    return f"{100 * share:.1f} %"
+
+
+def points(difference: float) -> str:
+    """Write a difference of shares.
+
+    >>> points(0.246), points(-0.01), points(0.0)
+    ('+24.6 points', '−1.0 points', '0.0 points')
+    """
+    size = round(100 * difference, 1)
+    text = f"{size:+.1f}" if size else "0.0"
+    return f"{text} points".replace("-", "\N{MINUS SIGN}")
+
+
+def span(interval: Any) -> str:
+    """Write an interval of shares.
+
+    >>> span((0.5, 0.41, 0.59))
+    '41.0 to 59.0 %'
+    """
+    return f"{100 * interval[1]:.1f} to {percent(interval[2])}"

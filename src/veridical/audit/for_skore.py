@@ -1,0 +1,140 @@
+"""The audit as checks of skore, for those whose reports are made there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from veridical._core.errors import InputError
+from veridical.audit import CODES, audit
+from veridical.audit.codes import check_codes
+from veridical.audit.records import Audit
+
+
+class AuditCheck:
+    """One code of the audit, in the form of skore's ``Check`` protocol.
+
+    Parameters
+    ----------
+    code : str
+        "VD001" and so on.
+    audits : object
+        Audits a report; shared, so that all codes of a report cost one audit.
+
+    Attributes
+    ----------
+    severity : {"issue", "tip"}
+        An error or a warning is an issue, a note is a tip; known after the check.
+    """
+
+    docs_url: str | None = None
+    slow = True
+
+    def __init__(self, code: str, audits: Any) -> None:
+        self.code = code
+        self.title = CODES[code].title
+        self.report_types = ["cross-validation"]
+        self.severity: Literal["issue", "tip"] = "issue"
+        self._audits = audits
+
+    def check_function(self, report: Any) -> str | None:
+        """Say what was found, or None.
+
+        Parameters
+        ----------
+        report : skore.CrossValidationReport
+            What is audited: its estimator, on its data, with its splits.
+        """
+        found = {finding.code: finding for finding in self._audits.of(report).findings}
+        if self.code not in found:
+            return None
+        finding = found[self.code]
+        self.severity = "tip" if finding.severity == "note" else "issue"
+        return f"{finding.evidence} Cure: {finding.cure}"
+
+
+class _Audits:
+    """Audits of reports, each made once."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+        self.made: WeakKeyDictionary[Any, Audit] = WeakKeyDictionary()
+
+    def of(self, report: Any) -> Audit:
+        if report not in self.made:
+            _check_applicable(report)
+            self.made[report] = audit(
+                report.estimator,
+                report.X,
+                report.y,
+                cv=report.splitter,
+                **self.settings,
+            )
+        return self.made[report]
+
+
+def _check_applicable(report: Any) -> None:
+    from skore import CheckNotApplicable
+
+    if "classification" not in report.ml_task or "multioutput" in report.ml_task:
+        raise CheckNotApplicable(
+            f"veridical audits classification; this is {report.ml_task}."
+        )
+
+
+def skore_checks(
+    codes: Iterable[str] | None = None,
+    *,
+    n_permutations: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> list[AuditCheck]:
+    """Make checks of the audit for a report of skore.
+
+    Parameters
+    ----------
+    codes : iterable of str, optional
+        Which findings are looked for, by default all.
+    n_permutations : int, optional
+        Random orders of the labels, see `veridical.comparison.audit`.
+    random_state : int, default=0
+        Decides all that is left to chance.
+    n_jobs : int, optional
+        Processes at work.
+
+    Returns
+    -------
+    list of AuditCheck
+        For ``report.checks.add``; they are slow, so skore leaves them out in its fast
+        mode.
+
+    Raises
+    ------
+    InputError
+        If a code is unknown.
+
+    See Also
+    --------
+    audit : The same without skore.
+
+    Examples
+    --------
+    >>> from veridical.audit import skore_checks
+    >>> [check.code for check in skore_checks(["VD001", "VD003"])]
+    ['VD001', 'VD003']
+
+    With skore, ``report.checks.add(skore_checks())`` and then
+    ``report.checks.summarize()``.
+    """
+    wanted = tuple(CODES) if codes is None else tuple(codes)
+    if isinstance(codes, str):
+        raise InputError(f"codes is the word {codes!r}; give a list: [{codes!r}].")
+    check_codes(wanted)
+    settings = {
+        "n_permutations": n_permutations,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
+    audits = _Audits(settings)
+    return [AuditCheck(code, audits) for code in wanted]

@@ -1,0 +1,172 @@
+"""What does a procedure report where there is nothing to find? Labels in random order.
+
+| symbol | meaning                                                              |
+|--------|----------------------------------------------------------------------|
+| B      | number of random orders of the labels                                |
+| a_b    | accuracy that the procedure reports on the b-th order                |
+| n      | number of different cases tested                                     |
+| φ      | variance of a_b over that of n independent cases, at least 1         |
+
+The training sets of a cross-validation overlap, and a selector that fell for chance in
+one of them falls for it in all. So the accuracy of n cases varies more than n
+independent trials would, and Wilson's interval is too narrow. Random labels show by how
+much: the interval here is Wilson's for n/φ cases, with Student's quantile for the B − 1
+degrees of freedom of φ. On noise its coverage is right by construction, whatever the
+procedure; where there is a signal, training sets agree more and it is cautious.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy.special import stdtrit
+from threadpoolctl import ThreadpoolController
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.records import Interval
+from veridical._core.splits import Split
+from veridical.audit.procedures import Procedure
+from veridical.audit.records import Null
+
+Progress = Callable[[int, int], object]
+_CHUNKS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Random orders of the labels, each with splits of its own.
+
+    Parameters
+    ----------
+    method : Method
+        Splits the cases; stratified folds look at the labels, so they are drawn anew.
+    seed : int
+        Decides everything.
+    n : int
+        How many orders.
+    """
+
+    method: Any
+    seed: int
+    n: int
+
+    def draw(
+        self, b: int, codes: IntArray, classes: Any
+    ) -> tuple[IntArray, list[Split]]:
+        """Draw the b-th order of the labels and its splits."""
+        stream = np.random.SeedSequence(self.seed, spawn_key=(b,))
+        shuffle, split = stream.generate_state(2)
+        mixed = codes[np.random.default_rng(shuffle).permutation(len(codes))]
+        return mixed, self.method.split(classes[mixed], int(split))
+
+
+def null_accuracies(
+    procedure: Procedure,
+    orders: Orders,
+    protocols: Sequence[str],
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> dict[str, FloatArray]:
+    """Run a procedure on labels in random order.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What is audited.
+    orders : Orders
+        The orders of the labels; every protocol sees the same.
+    protocols : sequence of {"in", "out"}
+        How to run it.
+    n_jobs : int or None
+        Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called as ``progress(done, total)``.
+
+    Returns
+    -------
+    mapping of protocol to array of shape (n_orders,)
+    """
+    if n_jobs == 0:
+        raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
+    parts = np.array_split(np.arange(orders.n), min(orders.n, _CHUNKS))
+    hurried = procedure.hurried()
+    if effective_n_jobs(n_jobs) == 1:
+        stream: Any = (_work(hurried, orders, protocols, part) for part in parts)
+    else:
+        stream = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_work)(hurried, orders, protocols, part) for part in parts
+        )
+    done = []
+    for number, part in enumerate(stream, 1):
+        done.append(part)
+        if progress is not None:
+            progress(number, len(parts))
+    values = np.concatenate(done, axis=1)
+    return dict(zip(protocols, values, strict=True))
+
+
+def _work(
+    procedure: Procedure, orders: Orders, protocols: Sequence[str], part: IntArray
+) -> FloatArray:
+    codes = procedure.codes()
+    values = np.empty((len(protocols), len(part)))
+    # BLAS sums in another order on another number of threads; one is always the same.
+    with one_thread():
+        for i, b in enumerate(part):
+            mixed, splits = orders.draw(int(b), codes, procedure.classes)
+            for p, protocol in enumerate(protocols):
+                run = procedure.inside if protocol == "in" else procedure.outside
+                values[p, i] = run(mixed, splits).accuracy
+    return values
+
+
+def one_thread() -> Any:
+    """Hold BLAS to one thread; more are no gain on small tables."""
+    return _threads().limit(limits=1)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Look for the libraries that use threads; once, since looking takes a while."""
+    return ThreadpoolController()
+
+
+def summarise(accuracies: FloatArray, observed: float) -> Null:
+    """Set an accuracy against those on random labels."""
+    as_good = np.count_nonzero(accuracies >= observed - 1e-12)
+    low, high = np.quantile(accuracies, (0.025, 0.975), method="linear")
+    return Null(
+        accuracies=accuracies,
+        mean=float(accuracies.mean()),
+        low=float(low),
+        high=float(high),
+        p_value=float((1 + as_good) / (1 + len(accuracies))),
+    )
+
+
+def overdispersion(accuracies: FloatArray, n_test: int) -> float:
+    """φ: how much more an accuracy varies than independent cases would."""
+    mean = float(accuracies.mean())
+    alone = mean * (1 - mean) / n_test
+    return max(1.0, float(accuracies.var(ddof=1)) / alone) if alone > 0 else 1.0
+
+
+def interval(
+    accuracy: float, accuracies: FloatArray, n_test: int, alpha: float
+) -> Interval:
+    """Interval of an accuracy whose variation is known from random labels."""
+    z = float(stdtrit(len(accuracies) - 1, 1 - alpha / 2))
+    n = n_test / overdispersion(accuracies, n_test)
+    middle = 2 * n * accuracy + z**2
+    reach = z * math.sqrt(4 * n * accuracy * (1 - accuracy) + z**2)
+    low, high = ((middle + s * reach) / (2 * (n + z**2)) for s in (-1, 1))
+    return Interval(
+        accuracy, max(0.0, min(low, accuracy)), min(1.0, max(high, accuracy))
+    )

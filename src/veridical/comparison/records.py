@@ -1,0 +1,560 @@
+"""What a comparison of two selectors found.
+
+The two are called ``"a"`` and ``"b"`` everywhere; a record carries their display names
+beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.records import DataSummary, Interval, OnAPage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Side = Literal["a", "b"]
+Winner = Literal["a", "b", "draw"]
+SIDES: tuple[Side, Side] = ("a", "b")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The outcome of one significance test on paired scores.
+
+    Positive differences favour ``a``. ``interval`` is for the mean difference, at
+    confidence ``1 - alpha``, and rests on the same assumptions as the p-value.
+
+    Parameters
+    ----------
+    name : str
+        Of the test.
+    statistic, p_value, df : float
+        The statistic, its two-sided p-value and its degrees of freedom, NaN where the
+        p-value does not come from a table.
+    mean_difference : float
+        Mean of ``a`` minus mean of ``b``.
+    interval : tuple of float
+        What the test does not reject.
+    n : int
+        Number of differences that entered the test.
+    alpha : float
+        Significance level.
+    assumptions : str
+        What the p-value rests on, in words.
+    estimate : float or None
+        The difference the test looks at, where that is not the mean of all.
+    rope : float or None
+        Differences up to this count as none (Bayesian tests).
+    probabilities : mapping of "a", "rope" and "b" to float, or None
+        Posterior probabilities that a is better, that they are practically equivalent,
+        and that b is better (Bayesian tests).
+    size : MeasuredSize or None
+        How often the test rejects in a design like this one where there is nothing to
+        find; None where that has not been measured.
+    """
+
+    __test__ = False  # the name is the field's own; it is not a pytest class
+
+    name: str
+    statistic: float
+    p_value: float
+    df: float
+    mean_difference: float
+    interval: tuple[float, float]
+    n: int
+    alpha: float
+    assumptions: str
+    estimate: float | None = None
+    rope: float | None = None
+    probabilities: Mapping[str, float] | None = None
+    size: MeasuredSize | None = None
+
+    @property
+    def winner(self) -> Winner:
+        """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``.
+
+        A Bayesian test names a winner where its posterior probability exceeds
+        ``1 - alpha``.
+        """
+        if self.probabilities is not None:
+            sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
+            return sure[0] if sure else "draw"
+        lead = self.mean_difference if self.estimate is None else self.estimate
+        if self.p_value < self.alpha and lead != 0:
+            return "a" if lead > 0 else "b"
+        return "draw"
+
+
+class Verdict(NamedTuple):
+    """Who wins under one method, and on what evidence."""
+
+    winner: Winner
+    p_value: float
+    mean_difference: float
+    interval: tuple[float, float]
+    test: TestResult
+
+    @classmethod
+    def of(cls, test: TestResult) -> Verdict:
+        """Read the verdict off a test result."""
+        return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truthfulness(TestResult):
+    """How often IN and OUT reached the true verdict, over many data sets.
+
+    As a `TestResult`, ``a`` is IN and ``b`` is OUT, the scores are 1 where the verdict
+    was true and 0 where not, and ``p_value`` is that of one tail.
+
+    Parameters
+    ----------
+    only_in, only_out : int
+        Data sets where IN was right and OUT wrong, and the reverse.
+    both_right, both_wrong : int
+        The others, which say nothing about which protocol is better.
+    better : {"in", "out", "same"}
+        Who is significantly more often right.
+    """
+
+    only_in: int
+    only_out: int
+    both_right: int
+    both_wrong: int
+    better: Literal["in", "out", "same"]
+
+    @property
+    def winner(self) -> Winner:
+        """``"a"`` where IN is better, ``"b"`` where OUT is, else ``"draw"``."""
+        winners: dict[str, Winner] = {"in": "a", "out": "b", "same": "draw"}
+        return winners[self.better]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bias(TestResult):
+    """How far a protocol's accuracy lies from the true one, on one data set.
+
+    As a `TestResult`, ``a`` is the protocol and ``b`` is TRUTH.
+
+    Parameters
+    ----------
+    value : float
+        The difference of the means where it is significant, else 0 (the paper's rule).
+    """
+
+    value: float
+
+    @property
+    def difference(self) -> float:
+        """The plain difference of the means."""
+        return self.mean_difference
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(OnAPage):
+    """Two selectors, one classifier or several, judged by one method or several.
+
+    Parameters
+    ----------
+    names : mapping of "a" and "b" to str
+        Display names of the selectors, always different.
+    classifiers : tuple of str
+        Display names of the classifiers.
+    n_features : int
+        How many features each selector had to return.
+    data : DataSummary
+        The data set or the source.
+    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
+        Method is "in", "out" or "truth"; for "truth" a repeat is a data set of its
+        own and there is one fold, the independent test set.
+    selected : mapping of method to array (2, n_repeats, n_folds, n_features)
+        Column indices chosen, best first; OUT has one fold, because it selects once.
+    verdicts : mapping of method to Verdict
+        On the accuracies averaged over the classifiers.
+    by_classifier : mapping of classifier name to (mapping of method to Verdict)
+        The same question put to each classifier alone.
+    optimism : mapping of "a" and "b" to Interval
+        Accuracy under OUT minus accuracy under IN; empty unless both were run.
+    bias_imbalance : mapping of method to float
+        ``|bias(a) - bias(b)|``, against TRUTH where it is known, else against IN.
+    recommendation : str
+        What may be claimed, in a sentence or two.
+    set_verdicts : mapping of method to tuple of Winner
+        On a source: the verdict of IN and OUT on each data set.
+    truthfulness : Truthfulness or None
+        On a source: which of IN and OUT found the truth more often.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    stability : mapping of method to (mapping of "a" and "b" to Interval)
+        How steadily each selector chose, from fold to fold (IN) or from data set to
+        data set (TRUTH): 1 if always the same features, 0 if as by chance. It is
+        Nogueira's measure.
+    seconds : mapping of "a" and "b" to float
+        How long each selector took to choose, all selections together.
+    """
+
+    names: Mapping[Side, str]
+    classifiers: tuple[str, ...]
+    n_features: int
+    data: DataSummary
+    accuracy: Mapping[str, FloatArray]
+    selected: Mapping[str, IntArray]
+    verdicts: Mapping[str, Verdict]
+    by_classifier: Mapping[str, Mapping[str, Verdict]]
+    optimism: Mapping[Side, Interval]
+    bias_imbalance: Mapping[str, float]
+    recommendation: str
+    set_verdicts: Mapping[str, tuple[Winner, ...]] = field(default_factory=dict)
+    truthfulness: Truthfulness | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    stability: Mapping[str, Mapping[Side, Interval]] = field(default_factory=dict)
+    seconds: Mapping[Side, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        found = []
+        for method, verdict in self.verdicts.items():
+            winner = verdict.winner
+            who = "draw" if winner == "draw" else self.names[winner]
+            found.append(f"{method.upper()} {who} (p = {verdict.p_value:.3g})")
+        pair = " against ".join(self.names[side] for side in SIDES)
+        return f"Comparison({pair}: {', '.join(found)})"
+
+    @property
+    def scores(self) -> dict[str, dict[Side, FloatArray]]:
+        """Accuracies per method and side, averaged over classifiers, one per fold."""
+        return {
+            method: {
+                side: values[i].mean(axis=0).ravel() for i, side in enumerate(SIDES)
+            }
+            for method, values in self.accuracy.items()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every accuracy in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
+        """
+        names = tuple(self.names[side] for side in SIDES)
+        return tidy(self.accuracy, names, self.classifiers, self.n_features)
+
+
+def tidy(
+    accuracy: Mapping[str, FloatArray],
+    selectors: tuple[str, ...],
+    classifiers: tuple[str, ...],
+    n_features: int,
+) -> pd.DataFrame:
+    """Put every accuracy into a row of its own.
+
+    Parameters
+    ----------
+    accuracy : mapping of str to array
+        By method: (selectors, classifiers, repeats, folds).
+    selectors, classifiers : tuple of str
+        Display names along the first two axes.
+    n_features : int
+        How many features each selector chose.
+    """
+    import pandas as pd
+
+    columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
+    rows = [
+        (method, selectors[s], classifiers[c], r, f, float(value))
+        for method, values in accuracy.items()
+        for (s, c, r, f), value in np.ndenumerate(values)
+    ]
+    frame = pd.DataFrame.from_records(rows, columns=columns)
+    return frame.assign(n_features=n_features)
+
+
+class MeasuredSize(NamedTuple):
+    """How often a test rejects where there is nothing to find, measured.
+
+    ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
+    ``nominal`` share; ``design`` says in words what was simulated.
+    """
+
+    nominal: float
+    rate: float
+    low: float
+    high: float
+    n_simulations: int
+    design: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """A test on data sets where neither side is better, by construction.
+
+    Parameters
+    ----------
+    test : str
+        Its name.
+    size : MeasuredSize
+        How often it rejected.
+    statistics : array of shape (n_simulations,)
+        Absolute values of its statistic, in ascending order: the measured null.
+    accuracy : float
+        Mean accuracy of the two sides, by which designs are told apart.
+    settings : mapping of str to object
+        What was simulated.
+    """
+
+    test: str
+    size: MeasuredSize
+    statistics: FloatArray
+    accuracy: float
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        size = self.size
+        rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
+        return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
+
+    def p_value(self, statistic: float) -> float:
+        """Share of the null that is at least as extreme, the observed one counted in.
+
+        Where the observed statistic comes from the same distribution, this is at most
+        α with probability at most α, exactly, however few simulations there are.
+        """
+        larger = self.statistics.size - int(
+            np.searchsorted(self.statistics, _slightly_less(abs(statistic)))
+        )
+        return (1 + larger) / (1 + self.statistics.size)
+
+    def critical(self, alpha: float) -> float:
+        """The largest statistic that is not significant; infinite if none can be."""
+        n = self.statistics.size
+        # p < alpha where fewer than alpha (n + 1) - 1 of the null are as extreme.
+        allowed = int(np.ceil(alpha * (n + 1) - 1e-9)) - 2
+        return float(self.statistics[n - 1 - allowed]) if allowed >= 0 else np.inf
+
+
+def _slightly_less(value: float) -> float:
+    """Take statistics that differ by rounding for equal."""
+    return value - 1e-9 * max(1.0, value) if np.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Several selectors ranked on the same splits, and whether they differ.
+
+    Parameters
+    ----------
+    mean_ranks : tuple of float
+        Per selector; 1 is best.
+    chi2, chi2_p_value : float
+        Friedman's own statistic and its p-value.
+    statistic, df, p_value : float, tuple of float, float
+        Iman and Davenport's F, which is the test proper.
+    critical_difference : float
+        Nemenyi's: mean ranks further apart than this differ significantly.
+    n : int
+        Number of splits or data sets.
+    alpha : float
+        Significance level.
+    groups : tuple of tuple of int
+        Runs of selectors, in order of mean rank, that are not told apart.
+    size : MeasuredSize or None
+        How often the test rejects in a design like this one where all are equal.
+    """
+
+    mean_ranks: tuple[float, ...]
+    chi2: float
+    chi2_p_value: float
+    statistic: float
+    df: tuple[float, float]
+    p_value: float
+    critical_difference: float
+    n: int
+    alpha: float
+    groups: tuple[tuple[int, ...], ...] = ()
+    size: MeasuredSize | None = None
+
+
+class PairVerdict(NamedTuple):
+    """Two of several selectors, with a p-value that allows for all the pairs.
+
+    ``first`` and ``second`` are places among the names; ``better`` is the place of the
+    one that is significantly better after the correction, or None. ``verdict`` is that
+    of the pair alone, ``"a"`` being the first.
+    """
+
+    first: int
+    second: int
+    better: int | None
+    adjusted: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ManyComparison(OnAPage):
+    """Several selectors, one classifier or several, judged by one method or several.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Display names of the selectors, all different.
+    classifiers : tuple of str
+        Display names of the classifiers.
+    n_features : int
+        How many features each selector had to return.
+    data : DataSummary
+        The data set.
+    accuracy : mapping of method to array (n_selectors, n_classifiers, repeats, folds)
+        Method is "in" or "out".
+    selected : mapping of method to array (n_selectors, repeats, folds, n_features)
+        Column indices chosen, best first; OUT has one fold, because it selects once.
+    pairs : mapping of method to tuple of PairVerdict
+        All pairs, on the accuracies averaged over the classifiers.
+    friedman : mapping of method to Friedman
+        Mean ranks over the folds, and whether they differ.
+    optimism : tuple of Interval
+        Per selector: accuracy under OUT minus under IN; empty unless both were run.
+    stability : mapping of method to tuple of Interval
+        How steadily each selector chose from fold to fold, by Nogueira's measure.
+    seconds : tuple of float
+        How long each selector took to choose, all selections together.
+    correction : str
+        How p-values allow for the number of pairs: "holm", "bonferroni" or "none".
+    alpha : float
+        Significance level.
+    recommendation : str
+        What may be claimed, in words.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    names: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    n_features: int
+    data: DataSummary
+    accuracy: Mapping[str, FloatArray]
+    selected: Mapping[str, IntArray]
+    pairs: Mapping[str, tuple[PairVerdict, ...]]
+    friedman: Mapping[str, Friedman]
+    optimism: tuple[Interval, ...]
+    stability: Mapping[str, tuple[Interval, ...]]
+    seconds: tuple[float, ...]
+    correction: str
+    alpha: float
+    recommendation: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        found = []
+        for method, result in self.friedman.items():
+            ranks = zip(result.mean_ranks, self.names, strict=True)
+            order = ", ".join(f"{name} {rank:.1f}" for rank, name in sorted(ranks))
+            found.append(
+                f"{method.upper()} mean ranks {order} (p = {result.p_value:.3g})"
+            )
+        return f"ManyComparison({'; '.join(found)})"
+
+    @property
+    def scores(self) -> dict[str, FloatArray]:
+        """Accuracies per method: (n_selectors, n_splits), averaged over classifiers."""
+        return {
+            method: values.mean(axis=1).reshape(len(self.names), -1)
+            for method, values in self.accuracy.items()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every accuracy in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
+        """
+        return tidy(self.accuracy, self.names, self.classifiers, self.n_features)
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity(OnAPage):
+    """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
+
+    Parameters
+    ----------
+    names : mapping of "a" and "b" to str
+        Display names of the selectors.
+    data : DataSummary
+        The data set.
+    observed : Comparison
+        IN and OUT on the data set itself; the sources resemble it where their
+        accuracies do.
+    strengths : tuple of float
+        By how much the strength found in the data was multiplied in each source.
+    n_relevant : tuple of int
+        How many columns carry something in each source.
+    sources : tuple of Comparison
+        What `veridical.comparison.truth` found on each source.
+    recommendation : str
+        How often IN and OUT would have told the truth, in words.
+    recipe : str
+        How the sources were made, in words.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    names: Mapping[Side, str]
+    data: DataSummary
+    observed: Comparison
+    strengths: tuple[float, ...]
+    n_relevant: tuple[int, ...]
+    sources: tuple[Comparison, ...]
+    recommendation: str
+    recipe: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        pair = " against ".join(self.names[side] for side in SIDES)
+        right = {"in": 0, "out": 0}
+        for source in self.sources:
+            true = source.verdicts["truth"].winner
+            for method in right:
+                right[method] += source.set_verdicts[method].count(true)
+        n_sets = sum(len(source.set_verdicts["in"]) for source in self.sources)
+        found = f"of {n_sets} data sets IN told the truth on {right['in']}"
+        return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per source.
+
+        Returns
+        -------
+        DataFrame
+            Columns strength, n_relevant, the accuracies truth_a, truth_b, in_a, in_b,
+            out_a, out_b, true_winner, n_sets, in_right and out_right (on how many data
+            sets each reached the true verdict), p_value and more_truthful.
+        """
+        import pandas as pd
+
+        rows = []
+        for strength, n_relevant, record in zip(
+            self.strengths, self.n_relevant, self.sources, strict=True
+        ):
+            true = record.verdicts["truth"].winner
+            row: dict[str, object] = {"strength": strength, "n_relevant": n_relevant}
+            for method in ("truth", "in", "out"):
+                for i, side in enumerate(SIDES):
+                    row[f"{method}_{side}"] = float(record.accuracy[method][i].mean())
+            row["true_winner"] = true
+            row["n_sets"] = len(record.set_verdicts["in"])
+            for method in ("in", "out"):
+                found = record.set_verdicts[method]
+                row[f"{method}_right"] = sum(winner == true for winner in found)
+            assert record.truthfulness is not None
+            row["p_value"] = record.truthfulness.p_value
+            row["more_truthful"] = record.truthfulness.better
+            rows.append(row)
+        return pd.DataFrame(rows)

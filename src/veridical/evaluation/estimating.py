@@ -1,0 +1,364 @@
+"""How accurate will it be? One function for every way to estimate it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.scoring import find_scorer, range_of
+from veridical._core.seeds import root_seed, seeded
+from veridical._core.splits import (
+    CompleteCV,
+    CrossValidation,
+    Method,
+    Resubstitution,
+    Split,
+    Splitter,
+    as_method,
+)
+from veridical.evaluation import notes
+from veridical.evaluation.bootstrap import (
+    OUTSIDE,
+    Bootstrap632,
+    leave_one_out_error,
+    no_information_rate,
+    plus_error,
+    terms,
+)
+from veridical.evaluation.fitting import Problem, predict_splits, score_splits
+from veridical.evaluation.intervals import ASSUMES, vary
+from veridical.evaluation.nested import NestedLater
+from veridical.evaluation.records import Estimate
+from veridical.evaluation.trust import coverage_of
+
+TEN_FOLDS = CrossValidation(10)
+
+
+def estimate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: Any = TEN_FOLDS,
+    scoring: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Estimate:
+    """Estimate the accuracy a classifier will have on new cases.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier or pipeline. It is cloned, never fitted itself. A
+        selector in the pipeline is refitted on every training set, through
+        ``rank_many`` where that is the same for less.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The data, in any form that the estimator takes.
+    y : array-like of shape (n_samples,)
+        Class labels, numbers or text.
+    method : method, scikit-learn splitter or list of (train, test)
+        How to estimate; stratified ten-fold cross-validation by default.
+    scoring : str, callable or None
+        A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
+        score is averaged over the splits on which it is defined.
+    random_state : int, numpy generator or None
+        Decides the splits, and the chance that the estimator uses unless it has a seed
+        of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
+    n_jobs : int, optional
+        Number of processes; the result does not depend on it.
+
+    Returns
+    -------
+    Estimate
+        The value, its spread, intervals with what they assume, and notes on what is
+        doubtful about it.
+
+    Raises
+    ------
+    InputError
+        For fewer than two classes, more folds than cases, and the like.
+
+    Warns
+    -----
+    UserWarning
+        If a training set lacks a class, or a score is not defined on a test set; the
+        estimate is still defined.
+
+    See Also
+    --------
+    nested_cv : A better interval for cross-validation, at the price of more fits.
+
+    Notes
+    -----
+    With the same `random_state`, every estimator is judged on the same splits.
+    Leave-one-out, folds and bootstrap samples of naive Bayes, nearest neighbours and
+    the majority class are computed by shortcuts: the same predictions, in much less
+    time.
+
+    References
+    ----------
+    .. [1] R. Kohavi, "A study of cross-validation and bootstrap for accuracy
+       estimation and model selection", IJCAI 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from veridical.evaluation import LeaveOut, estimate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = estimate(GaussianNB(), X, y, method=LeaveOut(1))
+    >>> round(found.value, 4)
+    0.9533
+    >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
+    [0.91, 0.98]
+    """
+    chosen = as_method(method)
+    problem = Problem.read(X, y)
+    root = root_seed(random_state)
+    learner = seeded(_checked(estimator), root)
+    metric, scorer = find_scorer(learner, scoring)
+    common: dict[str, Any] = {
+        "metric": metric,
+        "learner": " ".join(repr(estimator).split()),
+        "method": chosen.describe(),
+        "random_state": root,
+        "score_range": range_of(scorer),
+    }
+    if isinstance(chosen, Bootstrap632):
+        found = _by_bootstrap(chosen, learner, problem, scorer, root, n_jobs)
+    else:
+        found = _by_splits(chosen, learner, problem, scorer, root, n_jobs)
+    return Estimate(**common, **found)
+
+
+# -- by splits -----------------------------------------------------------------------
+
+
+def _by_splits(
+    method: Method,
+    learner: Any,
+    problem: Problem,
+    scorer: Any,
+    root: int,
+    n_jobs: int | None,
+) -> dict[str, Any]:
+    splits = method.split(problem.y, root)
+    is_accuracy = scorer is None
+    remarks = _warn(notes.on_splits(method, problem, splits, is_accuracy))
+    details: dict[str, float] = {}
+    tests = [split.test for split in splits]
+    n_test = len(np.unique(np.concatenate(tests)))
+    if scorer is None:
+        predicted = predict_splits(learner, problem, splits, n_jobs)
+        hits, scores = _hits(problem, tests, predicted)
+        value = float(np.count_nonzero(hits) / len(hits))
+        details["mean_of_splits"] = float(scores.mean())
+        remarks += notes.on_predictions(method, problem, splits, predicted)
+    else:
+        scores = _defined(*score_splits(learner, problem, splits, scorer, n_jobs))
+        value = float(np.nanmean(scores))
+        remarks += _warn(notes.on_undefined(scores))
+        remarks += notes.on_equal_scores(method, scores)
+    assumes = _assumes(method, splits, len(problem), is_accuracy, scores)
+    measured = coverage_of(method, len(splits)) if is_accuracy else {}
+    sizes = [(len(split.test), split.n_train) for split in splits]
+    mean_test, mean_train = np.mean(sizes, axis=0)
+    later = None
+    if isinstance(method, CrossValidation):
+        later = NestedLater(
+            {
+                "estimator": learner,
+                "X": problem.X,
+                "y": problem.y,
+                "n_folds": method.n_folds,
+                "stratified": method.stratified,
+                "random_state": root,
+                "n_jobs": n_jobs,
+            }
+        )
+    return {
+        "value": value,
+        "std": _std(scores, value, n_test, is_accuracy),
+        "scores": scores,
+        "n_test": n_test,
+        "test_share": float(mean_test / mean_train),
+        "assumes": assumes,
+        "coverage": {k: c for k, c in measured.items() if k in assumes},
+        "details": details,
+        "notes": tuple(remarks),
+        "nested": later,
+    }
+
+
+def _assumes(
+    method: Method,
+    splits: Sequence[Split],
+    n: int,
+    is_accuracy: bool,
+    scores: FloatArray,
+) -> dict[str, str]:
+    """Which intervals are valid, and what each takes for granted; the usual first."""
+    if isinstance(method, Resubstitution):
+        return {}
+    if isinstance(method, Splitter) and any(
+        np.isin(test, train).any() for train, test in splits
+    ):
+        return {}
+    sizes = [len(split.test) for split in splits]
+    result = {}
+    if is_accuracy:
+        times = np.bincount(
+            np.concatenate([split.test for split in splits]), minlength=n
+        )
+        if len(splits) == 1:
+            result["wilson"] = ASSUMES["holdout"]
+        elif times.min() == times.max():  # each case as often as any other
+            result["wilson"] = ASSUMES["stable"]
+        if (
+            isinstance(method, CrossValidation)
+            and method.n_folds >= 3
+            and n >= 2 * method.n_folds
+        ):
+            result["nested"] = ASSUMES["nested"]
+    # Of scores of single cases, or of all subsets, nothing is normal or random; and
+    # scores that are all the same have no spread to build an interval on.
+    is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
+    if is_random and vary(scores[~np.isnan(scores)]):
+        result["corrected-t"] = ASSUMES["corrected-t"]
+    return result
+
+
+# -- by bootstrap --------------------------------------------------------------------
+
+
+def _by_bootstrap(
+    method: Bootstrap632,
+    learner: Any,
+    problem: Problem,
+    scorer: Any,
+    root: int,
+    n_jobs: int | None,
+) -> dict[str, Any]:
+    if method.plus and scorer is not None:
+        raise InputError(
+            ".632+ is defined for accuracy only, whose no-information rate is known; "
+            "use Bootstrap632(plus=False) with this scoring."
+        )
+    splits, n_redrawn = method.draw(len(problem), root)
+    remarks = _warn(notes.on_splits(method, problem, splits, scorer is None))
+    everything = np.arange(len(problem))
+    jobs = [*splits, Split(everything, len(problem), everything)]
+    tests = [split.test for split in splits]
+    if scorer is None:
+        predicted = predict_splits(learner, problem, jobs, n_jobs)
+        hits, all_scores = _hits(problem, [*tests, everything], predicted)
+    else:
+        all_scores = _defined(*score_splits(learner, problem, jobs, scorer, n_jobs))
+        remarks += _warn(notes.on_undefined(all_scores[:-1]))
+    outside, resubstitution = all_scores[:-1], float(all_scores[-1])
+    weight, parts = OUTSIDE, None
+    details = {
+        "resubstitution": resubstitution,
+        "outside": float(np.nanmean(outside)),
+    }
+    if scorer is None:
+        n = len(problem)
+        error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
+        gamma = no_information_rate(problem.codes, predicted[-1], len(problem.classes))
+        parts = plus_error(1 - resubstitution, error, gamma)
+        details |= {
+            "outside_by_case": 1 - error,
+            "no_information_rate": gamma,
+            "overfitting_rate": parts.overfitting_rate,
+            "weight": parts.weight if method.plus else OUTSIDE,
+        }
+        if method.plus:
+            weight = parts.weight
+            details["cut_in_part"] = 1 - parts.cut_in_part
+    scores = terms(outside, resubstitution, weight)
+    value = float(np.nanmean(scores))
+    if parts is not None and method.plus:
+        value = 1 - parts.error
+    remarks += notes.on_bootstrap(
+        resubstitution=resubstitution,
+        outside=details["outside"],
+        n_redrawn=n_redrawn,
+        plus=parts,
+        is_plus=method.plus,
+    )
+    return {
+        "value": value,
+        "std": _std(scores, value, 0, False),
+        "scores": scores,
+        "n_test": len(np.unique(np.concatenate(tests))),
+        "test_share": float(np.mean([len(test) for test in tests])) / len(problem),
+        "assumes": {},
+        "details": details,
+        "notes": tuple(remarks),
+    }
+
+
+# -- small things --------------------------------------------------------------------
+
+
+def _checked(estimator: Any) -> Any:
+    if isinstance(estimator, type):
+        raise InputError(
+            f"estimator is the class {estimator.__name__}; pass an instance, "
+            f"{estimator.__name__}(...)."
+        )
+    if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
+        raise InputError(
+            f"estimator={estimator!r} is no scikit-learn estimator: it has no fit, or "
+            "no get_params; pass a classifier or a pipeline that ends in one."
+        )
+    if not is_classifier(estimator):
+        raise InputError(
+            f"{type(estimator).__name__} is not a classifier; pass one, or a pipeline "
+            "that ends in one."
+        )
+    return estimator
+
+
+def _hits(
+    problem: Problem, tests: Sequence[IntArray], predicted: Sequence[IntArray]
+) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Which predictions are right, in one line, and the share of them per split."""
+    hits = np.concatenate(predicted) == problem.codes[np.concatenate(tests)]
+    sizes = np.array([len(test) for test in tests])
+    starts = np.cumsum(sizes) - sizes
+    return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes
+
+
+def _defined(scores: FloatArray, reason: str) -> FloatArray:
+    """Refuse scores that are not defined on any split."""
+    if np.isnan(scores).all():
+        raise InputError(
+            "The score is not defined on any test set: each lacks a class, or there "
+            f"is another reason{f' ({reason})' if reason else ''}. Use larger or "
+            "stratified test sets, or another scoring."
+        )
+    return scores
+
+
+def _std(scores: FloatArray, value: float, n_test: int, is_accuracy: bool) -> float:
+    """Spread of the scores; of a single accuracy, what the binomial law says."""
+    if np.count_nonzero(~np.isnan(scores)) > 1:
+        return float(np.nanstd(scores, ddof=1))
+    if is_accuracy:
+        return math.sqrt(value * (1 - value) / n_test)
+    return math.nan
+
+
+def _warn(remarks: list[str]) -> list[str]:
+    for remark in remarks:
+        warnings.warn(remark, UserWarning, stacklevel=4)
+    return remarks

@@ -1,0 +1,209 @@
+"""Confidence intervals for an estimate, each with what it takes for granted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from veridical._core.errors import InputError
+from veridical.evaluation.records import Estimate
+
+Bounds = tuple[float, float]
+
+#: Scores closer together than this share of their size are equal but for rounding.
+_SAME = 1e-12
+
+ASSUMES = {
+    "holdout": "test cases are independent draws; it is for the accuracy of the "
+    "classifier built on the training part",
+    "stable": "the learner is stable: leaving the test cases out of the training data "
+    "does not change its predictions. An unstable learner makes it too narrow",
+    "corrected-t": "scores of splits are normal, and any two correlate as their "
+    "training sets overlap (Nadeau and Bengio)",
+    "nested": "nothing of the learner; the variance is itself estimated by nested "
+    "cross-validation (Bates, Hastie and Tibshirani), for samples that are not tiny",
+}
+
+
+def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
+    """Wilson's score interval for an accuracy measured on independent test cases.
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of hits.
+    n_test : int
+        Number of test cases.
+    confidence : float, default=0.95
+        How often such an interval should cover the true accuracy.
+
+    Returns
+    -------
+    low, high : float
+        The two accuracies from which the one measured is exactly z standard errors
+        away, in [0, 1].
+
+    Examples
+    --------
+    >>> from veridical.evaluation import wilson
+    >>> [round(bound, 3) for bound in wilson(0.7, 50)]
+    [0.562, 0.809]
+    """
+    return wilson_roots(accuracy, n_test, normal_quantile(confidence))
+
+
+def wilson_roots(accuracy: float, n_test: int, z: float) -> Bounds:
+    """Solve ``|accuracy − a| = z √(a(1 − a)/n)`` for a."""
+    middle = 2 * n_test * accuracy + z**2
+    reach = z * math.sqrt(4 * n_test * accuracy * (1 - accuracy) + z**2)
+    width = 2 * (n_test + z**2)
+    low, high = (middle - reach) / width, (middle + reach) / width
+    return min(max(0.0, low), accuracy), max(min(1.0, high), accuracy)
+
+
+def corrected_t(
+    scores: NDArray[Any], test_share: float, confidence: float = 0.95
+) -> Bounds:
+    """Interval for the mean of scores whose training sets overlap.
+
+    Parameters
+    ----------
+    scores : array
+        One score per split, at least two.
+    test_share : float
+        Cases in a test set over cases in a training set.
+    confidence : float, default=0.95
+        Nominal coverage.
+
+    Returns
+    -------
+    low, high : float
+        The mean of the scores, and as far to either side. Scores that are bounded do
+        not bound it; ``Estimate.interval`` cuts it to their range.
+
+    Raises
+    ------
+    InputError
+        If the scores do not vary: the interval would have no width, as if the mean
+        were known exactly.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine
+       Learning 52, 2003.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    if not vary(scores):
+        raise InputError(
+            f"The corrected t interval needs scores that vary, but "
+            f"{say_equal(scores)}; their spread says nothing about the error of their "
+            "mean. For an accuracy use Wilson's interval."
+        )
+    error = math.sqrt((1 / len(scores) + test_share) * scores.var(ddof=1))
+    quantile = float(stats.t.ppf((1 + _checked(confidence)) / 2, len(scores) - 1))
+    mean = float(scores.mean())
+    return mean - quantile * error, mean + quantile * error
+
+
+def vary(scores: NDArray[Any]) -> bool:
+    """Whether there are two scores or more, and not all the same but for rounding."""
+    if len(scores) < 2:
+        return False
+    return bool(np.ptp(scores) > _SAME * max(1.0, float(np.abs(scores).max())))
+
+
+def say_equal(scores: NDArray[Any]) -> str:
+    """Say of scores that do not vary what they are."""
+    if len(scores) < 2:
+        return "there are fewer than two of them"
+    return f"all {len(scores)} of them are {float(scores[0]):.4g}"
+
+
+def normal_quantile(confidence: float) -> float:
+    """How many standard errors an interval reaches to either side."""
+    return float(stats.norm.ppf((1 + _checked(confidence)) / 2))
+
+
+def _checked(confidence: Any) -> float:
+    if not (isinstance(confidence, (int, float, np.floating)) and 0 < confidence < 1):
+        raise InputError(
+            f"confidence={confidence!r} must be a share between 0 and 1, 0.95 say."
+        )
+    return float(confidence)
+
+
+# -- the interval of an estimate -----------------------------------------------------
+
+
+def interval_of(
+    estimate: Estimate, confidence: float = 0.95, kind: str | None = None
+) -> Bounds:
+    """Compute an interval of an estimate, or say why there is none."""
+    _checked(confidence)
+    offered = list(estimate.assumes)
+    if not offered:
+        scores = known_scores(estimate)
+        why = ""
+        if len(scores) > 1 and not vary(scores):
+            why = f", whose scores do not vary ({say_equal(scores)})"
+        raise InputError(
+            f"There is no valid interval for {estimate.metric} by {estimate.method}"
+            f"{why}; use Holdout or CrossValidation, which have one for accuracy."
+        )
+    kind = offered[0] if kind is None else kind
+    if kind not in offered:
+        raise InputError(_no_such(estimate, kind))
+    if kind == "wilson":
+        return wilson(estimate.value, estimate.n_test, confidence)
+    if kind == "nested":
+        bounds = estimate.nested.result().interval(confidence)
+        usual = wilson(estimate.value, estimate.n_test, confidence)
+        return no_narrower(bounds, usual[1] - usual[0])
+    bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
+    return _cut(bounds, estimate.score_range)
+
+
+def known_scores(estimate: Estimate) -> NDArray[Any]:
+    """Give the scores of the splits on which the score is defined."""
+    return estimate.scores[~np.isnan(estimate.scores)]
+
+
+def no_narrower(bounds: Bounds, width: float) -> Bounds:
+    """Widen an interval of shares to a width of at most 1, within [0, 1].
+
+    Both ends move by as much, unless one meets its limit.
+    """
+    low, high = _cut(bounds, (0.0, 1.0))
+    lacking = width - (high - low)
+    if lacking <= 0:
+        return low, high
+    low, high = low - lacking / 2, high + lacking / 2
+    if low < 0:
+        return 0.0, width
+    if high > 1:
+        return 1.0 - width, 1.0
+    return low, high
+
+
+def _cut(bounds: Bounds, limits: Bounds) -> Bounds:
+    low, high = (min(max(bound, limits[0]), limits[1]) for bound in bounds)
+    return low, high
+
+
+def _no_such(estimate: Estimate, kind: str) -> str:
+    others = " or ".join(map(repr, estimate.assumes))
+    scores = known_scores(estimate)
+    if kind == "corrected-t" and len(scores) > 1 and not vary(scores):
+        return (
+            f"The corrected t interval needs scores that vary, but {say_equal(scores)} "
+            f"({estimate.method}); their spread says nothing about the error of the "
+            f"estimate. Use {others}."
+        )
+    return (
+        f"kind={kind!r} is no interval for {estimate.metric} by {estimate.method}; use "
+        f"{others}."
+    )

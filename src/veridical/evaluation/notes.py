@@ -1,0 +1,230 @@
+"""What can go wrong with an estimate, detected and said in words.
+
+The failures are those of Kohavi (1995): a memoriser under .632, a majority learner
+under leave-one-out, classes that a training set lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from veridical._core.advice import advise
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.splits import (
+    CrossValidation,
+    LeaveOut,
+    Method,
+    Resubstitution,
+    Split,
+    class_counts,
+)
+from veridical._core.text import show
+from veridical.evaluation.bootstrap import Plus
+from veridical.evaluation.fitting import Problem
+from veridical.evaluation.intervals import say_equal, vary
+
+#: Resubstitution error over outside error, up to which a learner is a memoriser.
+_MEMORISED = 0.1
+_ROUNDING = 1e-12
+_UNLEARNED = "nothing was learned."
+
+
+def percent(share: float) -> str:
+    """Write a share as people read it.
+
+    >>> percent(0.684), percent(1.0)
+    ('68.4 %', '100.0 %')
+    """
+    return f"{100 * share:.1f} %"
+
+
+def on_splits(
+    method: Method, problem: Problem, splits: Sequence[Split], is_accuracy: bool
+) -> list[str]:
+    """Look for classes that are too small for the splits."""
+    n_classes = len(problem.classes)
+    present = class_counts(splits, problem.codes, n_classes) > 0
+    lacking = np.count_nonzero(~present, axis=0)
+    one_class = np.count_nonzero(present.sum(axis=1) == 1)
+    notes = []
+    if lacking.any():
+        worst = int(lacking.argmax())
+        others = np.count_nonzero(lacking) - 1
+        more = f" (and {others} more)" if others else ""
+        so = "its cases count as errors there"
+        if not is_accuracy:
+            so = "it is never predicted there, and has probability 0"
+        notes.append(
+            f"Class {show(problem.classes[worst])}{more} is missing from the training "
+            f"set of {lacking[worst]} of {len(splits)} splits, so {so}; use fewer or "
+            "stratified folds, or merge small classes."
+        )
+    if one_class:
+        notes.append(
+            f"{one_class} of {len(splits)} training sets hold one class only; there "
+            "the classifier names that class, whatever the learner."
+        )
+    sizes = np.bincount(problem.codes)
+    if isinstance(method, CrossValidation) and method.stratified:
+        smallest = int(sizes.argmin())
+        if sizes[smallest] < method.n_folds:
+            notes.append(
+                f"Class {show(problem.classes[smallest])} has {sizes[smallest]} "
+                f"case(s), fewer than the {method.n_folds} folds, so some folds lack "
+                "it."
+            )
+    return notes
+
+
+def on_undefined(scores: FloatArray) -> list[str]:
+    """Say on how many splits the score is not defined."""
+    n = int(np.count_nonzero(np.isnan(scores)))
+    if not n:
+        return []
+    return [
+        f"The score is not defined on {n} of {len(scores)} test sets, which lack a "
+        "class that it needs; they are left out of the estimate. Use fewer or "
+        "stratified folds, or merge small classes."
+    ]
+
+
+def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
+    """Say why there is no interval where all splits score the same."""
+    known = scores[~np.isnan(scores)]
+    if len(known) < 2 or vary(known) or isinstance(method, Resubstitution):
+        return []
+    return [
+        f"{say_equal(known).capitalize()}: scores that do not vary tell nothing about "
+        "their own error, so there is no interval. It does not mean that the estimate "
+        "is exact; ask for the accuracy, whose interval needs no spread."
+    ]
+
+
+def is_doubt(note: str) -> bool:
+    """Whether a note says that the estimate may be wrong, not that the learner is poor.
+
+    Examples
+    --------
+    >>> is_doubt("Every prediction is 'x', the most frequent: nothing was learned.")
+    False
+    """
+    return not note.endswith(_UNLEARNED)
+
+
+def on_predictions(
+    method: Method,
+    problem: Problem,
+    splits: Sequence[Split],
+    predicted: Sequence[IntArray],
+) -> list[str]:
+    """Look for learners that ignore the features or memorise the cases."""
+    if isinstance(method, Resubstitution):
+        right = bool((predicted[0] == problem.codes[splits[0].test]).all())
+        memory = " Here it knows them by heart, so 100 % says nothing." * right
+        return [
+            "Resubstitution tests on the cases that were learned from; it is "
+            f"optimistic.{memory}"
+        ]
+    note = _majority(method, problem, splits, predicted)
+    return [note] if note else []
+
+
+def _majority(
+    method: Method, problem: Problem, splits: Sequence[Split], predicted: Any
+) -> str:
+    """A learner that names the most frequent class of whatever it is given."""
+    counts = class_counts(splits, problem.codes, len(problem.classes))
+    most = counts.max(axis=1)
+    named = set()
+    for s, codes in enumerate(predicted):
+        if codes[0] < 0 or counts[s, codes[0]] < most[s] or codes.min() != codes.max():
+            return ""
+        named.add(int(codes[0]))
+    sizes = np.sort(np.bincount(problem.codes))[::-1]
+    ten = f"{advise('CrossValidation(10)', 'cv10')}, which is stratified"
+    if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
+        return (
+            "The learner names the most frequent class of its training cases, and "
+            "leaving cases of a class out makes another class more frequent. So "
+            f"{method.describe()} is wrong about nearly all of them; the learner is "
+            f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use {ten}."
+        )
+    if len(named) > 1:
+        return (
+            "The learner names the most frequent class of its training cases, and "
+            "which that is depends on the split: test sets have fewer cases of the "
+            "class that training sets have more of, so the estimate is too low. Use "
+            f"{ten}."
+        )
+    tested = problem.codes[np.concatenate([split.test for split in splits])]
+    if tested.min() == tested.max():  # of cases of one class no more is to be expected
+        return ""
+    name = show(problem.classes[named.pop()])
+    return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
+
+
+def on_bootstrap(
+    *,
+    resubstitution: float,
+    outside: float,
+    n_redrawn: int,
+    plus: Plus | None,
+    is_plus: bool,
+) -> list[str]:
+    """Look for memorisers, and for errors beyond those of guessing.
+
+    Parameters
+    ----------
+    resubstitution, outside : float
+        Accuracies on the training cases and outside the samples.
+    n_redrawn : int
+        Samples that held every case.
+    plus : Plus or None
+        The parts of .632+, None for other scores than accuracy.
+    is_plus : bool
+        Whether the estimate is .632+ rather than .632.
+    """
+    notes = []
+    if plus is not None and not is_plus and memorised(resubstitution, outside):
+        by_heart = "knows its training cases by heart"
+        if resubstitution < 1:
+            by_heart = "nearly knows its training cases by heart"
+        instead = advise(
+            "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "cv10"
+        )
+        notes.append(
+            f"The learner {by_heart} (resubstitution {percent(resubstitution)}), so "
+            "that 36.8 % of the .632 estimate hardly depends on the data: with two "
+            "classes at random a memoriser reads 68.4 %. Outside its samples it "
+            f"reached {percent(outside)}, and .632+ of the same samples is "
+            f"{percent(1 - plus.error)}. Use {instead}."
+        )
+    if plus is not None and is_plus and plus.capped:
+        notes.append(
+            "Outside its samples the learner does worse than guessing by class shares "
+            "would; the error was cut to that of guessing. Cut only in what .632+ adds "
+            f"to .632, the estimate would read {percent(1 - plus.cut_in_part)}."
+        )
+    if n_redrawn:
+        notes.append(
+            f"{n_redrawn} bootstrap sample(s) held every case, which leaves nothing to "
+            "test on; they were drawn anew. So few cases bear no estimate."
+        )
+    return notes
+
+
+def memorised(resubstitution: float, outside: float) -> bool:
+    """Whether a learner makes few of its errors on the cases it has learned from.
+
+    The rule: it errs on them at most a tenth as often as on other cases, and on those
+    it does err.
+
+    Examples
+    --------
+    >>> memorised(1.0, 0.5), memorised(0.97, 0.7), memorised(0.96, 0.7)
+    (True, True, False)
+    """
+    return outside < 1 and 1 - resubstitution <= _MEMORISED * (1 - outside) + _ROUNDING

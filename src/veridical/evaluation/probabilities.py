@@ -1,0 +1,125 @@
+"""Are predicted probabilities to be believed? Counts per tenth, and scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical.evaluation.records import Bin, CalibrationTable
+
+_LEAST = np.log(1e-300)
+
+
+def calibration_table(
+    y: ArrayLike,
+    probability: ArrayLike | None = None,
+    *,
+    log_probability: ArrayLike | None = None,
+    positive: Any = None,
+    n_bins: int = 10,
+    label: str = "",
+) -> CalibrationTable:
+    """Compare predicted probabilities of one class with what happened.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The true classes, two of them at most.
+    probability : array-like of shape (n_samples,)
+        Probability of the class `positive`.
+    log_probability : array-like of shape (n_samples, 2), optional
+        In its place: log-probabilities of the other class and of `positive`, as
+        ``predict_log_proba`` gives them. Probabilities next to 0 and 1 then keep
+        their digits.
+    positive : label, optional
+        By default the last of the sorted labels.
+    n_bins : int, default=10
+        Number of equal intervals; each holds its upper bound, the first also 0.
+    label : str
+        Who predicted.
+
+    Returns
+    -------
+    CalibrationTable
+        Counts, mean probability and share per bin; error rate, actual and expected;
+        average minus log probability; mean squared error.
+
+    Examples
+    --------
+    >>> from veridical.evaluation import calibration_table
+    >>> found = calibration_table([0, 1, 1, 1], [0.1, 0.35, 0.9, 0.95])
+    >>> found.error, round(found.expected_error, 4)
+    (0.25, 0.15)
+    >>> found.to_frame().query("n > 0")
+       low  high  n  predicted  observed
+    0  0.0   0.1  1       0.10       0.0
+    3  0.3   0.4  1       0.35       1.0
+    8  0.8   0.9  1       0.90       1.0
+    9  0.9   1.0  1       0.95       1.0
+    """
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    if positive is None:
+        positive = classes[-1]
+    if classes.size > 2 or (classes.size == 2 and positive not in classes):
+        raise InputError(
+            f"y holds the classes {list(classes)}; calibration is about two, and "
+            f"positive={positive!r} must be one of them."
+        )
+    truth = labels == positive
+    logs = _logs(probability, log_probability, truth.size)
+    if n_bins < 1:
+        raise InputError(f"n_bins={n_bins} must be 1 or more.")
+    p = np.exp(logs[:, 1]) if probability is None else np.asarray(probability, float)
+    named = p >= 0.5
+    return CalibrationTable(
+        label,
+        str(positive),
+        tuple(_bins(p, truth, n_bins)),
+        int(truth.size),
+        float(np.mean(named != truth)),
+        float(np.exp(np.where(named, logs[:, 0], logs[:, 1])).mean()),
+        float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), _LEAST).mean()),
+        float(np.mean(np.where(truth, np.exp(logs[:, 0]), p) ** 2)),
+    )
+
+
+def _logs(probability: Any, log_probability: Any, n: int) -> FloatArray:
+    """Log-probabilities of both classes, of shape (n, 2)."""
+    if (probability is None) == (log_probability is None):
+        raise InputError("give either probability or log_probability.")
+    if probability is None:
+        logs = np.asarray(log_probability, dtype=np.float64)
+        good = logs.shape == (n, 2) and not np.isnan(logs).any() and logs.max() <= 1e-9
+    else:
+        p = np.asarray(probability, dtype=np.float64)
+        good = p.shape == (n,) and bool(np.all((p >= 0) & (p <= 1)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.stack([np.log1p(-p), np.log(p)], axis=-1)
+    if not good or n == 0:
+        raise InputError(
+            f"There must be a probability from 0 to 1 for each of the {n} cases."
+        )
+    return logs
+
+
+def _bins(p: FloatArray, truth: Any, n_bins: int) -> list[Bin]:
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    place = np.clip(np.searchsorted(edges, p, side="left") - 1, 0, n_bins - 1)
+    counts = np.bincount(place, minlength=n_bins)
+    sums = np.bincount(place, p, n_bins)
+    ones = np.bincount(place, truth, n_bins)
+    return [
+        Bin(
+            round(float(edges[i]), 12),
+            round(float(edges[i + 1]), 12),
+            int(n),
+            float(sums[i] / n) if n else None,
+            float(ones[i] / n) if n else None,
+        )
+        for i, n in enumerate(counts)
+    ]

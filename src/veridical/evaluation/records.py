@@ -1,0 +1,375 @@
+"""How accurate a learner is, by one method or by several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from veridical._core.arrays import FloatArray
+from veridical._core.records import DataSummary, ForPapers, Interval, OnAPage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Coverage(NamedTuple):
+    """How often 95 % intervals of a kind covered the truth where it is known.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the greatest share of data sets over the learners tried.
+    conditions : str
+        With what it was measured, in words.
+    """
+
+    low: float
+    high: float
+    conditions: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(ForPapers):
+    """How accurate a learner is on some data, by one method.
+
+    Parameters
+    ----------
+    value : float
+        The estimate: accuracy pooled over all test cases, or the mean score.
+    std : float
+        Standard deviation of `scores`; with a single split, the binomial one of an
+        accuracy. It is not the standard error of `value`: splits share cases.
+    scores : array of shape (n_splits,)
+        One score per split; for the bootstrap, each sample's term of the estimate. NaN
+        where the score of a split is not defined; the estimate leaves it out.
+    n_test : int
+        How many different cases were tested.
+    metric, method, learner : str
+        What was measured, how, and of what.
+    random_state : int
+        The seed that gives the same splits again.
+    assumes : mapping of str to str
+        The valid kinds of interval, the usual one first, and what each takes for
+        granted; empty where none is valid.
+    details : mapping of str to float
+        What the method computed on its way.
+    notes : tuple of str
+        What is doubtful about this estimate, in sentences.
+    test_share : float
+        Cases in a test set over cases in a training set.
+    nested : object or None
+        Runs nested cross-validation when its interval is asked for.
+    coverage : mapping of str to Coverage
+        How often 95 % intervals of each kind have covered the truth; without those
+        that were not measured.
+    score_range : tuple of float
+        The least and the greatest score there can be; intervals are cut to it.
+    """
+
+    value: float
+    std: float
+    scores: FloatArray
+    n_test: int
+    metric: str
+    method: str
+    learner: str
+    random_state: int
+    assumes: Mapping[str, str]
+    details: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    test_share: float = 0.0
+    nested: Any = None
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    score_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def std_of_mean(self) -> float:
+        """Standard deviation of the mean of the scores, were they independent."""
+        n_known = np.count_nonzero(~np.isnan(self.scores))
+        return self.std / float(np.sqrt(n_known))
+
+    def interval(
+        self, confidence: float = 0.95, kind: str | None = None
+    ) -> tuple[float, float]:
+        """Compute a confidence interval.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            How often such intervals should cover the truth.
+        kind : str, optional
+            A key of `assumes`, by default the first: ``"wilson"``, ``"nested"``,
+            ``"corrected-t"``. ``"nested"`` fits many more models when first asked for.
+
+        Returns
+        -------
+        low, high : float
+            The bounds.
+
+        Raises
+        ------
+        InputError
+            If no such interval is valid for this metric and method, or the scores of
+            all splits are the same where it is built on their spread.
+        """
+        room = import_module("veridical.evaluation")
+        low, high = room.interval_of(self, confidence, kind)
+        return low, high
+
+    def __repr__(self) -> str:
+        return _display().one_line(self)
+
+    def __rich__(self) -> Any:
+        return _display().table(self)
+
+    def _repr_html_(self) -> str:
+        return _display().html(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(OnAPage):
+    """How accurate one learner is on one data set, by several methods.
+
+    Parameters
+    ----------
+    data : DataSummary
+        The data set or the source.
+    learner : str
+        Display name of what learned.
+    estimates : tuple of Estimate
+        At least one, all of the same metric.
+    truth : Estimate or None
+        On a source: the accuracy of the classifier built on all cases, measured on
+        many fresh ones.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    data: DataSummary
+    learner: str
+    estimates: tuple[Estimate, ...]
+    truth: Estimate | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Estimates({self.learner}: {', '.join(map(repr, self.estimates))})"
+
+
+def _display() -> Any:
+    """Find the part of the estimation room that shows; see `OnAPage`."""
+    return import_module("veridical.evaluation.display")
+
+
+@dataclass(frozen=True)
+class SelectedFeature:
+    """A feature of the selected set.
+
+    Parameters
+    ----------
+    index : int
+        Its column, from 0.
+    name : str
+        What it is called.
+    score : float or None
+        By itself, where the selector has such a score.
+    n_folds : int
+        In how many folds it was selected as well.
+    """
+
+    index: int
+    name: str
+    score: float | None
+    n_folds: int
+
+
+@dataclass(frozen=True)
+class ClassResult:
+    """How one class fared: cases tested, and the share of them named rightly."""
+
+    name: str
+    n_test: int
+    accuracy: float
+
+
+@dataclass(frozen=True, repr=False)
+class Selection(OnAPage):
+    """Selected features, with the accuracy of selecting and learning as a whole.
+
+    Parameters
+    ----------
+    data : DataSummary
+        The data set or the source.
+    selector, learner : str
+        Display names.
+    features : tuple of SelectedFeature
+        Selected on all cases, best first.
+    accuracy : Interval
+        By cross-validation with everything that sees labels inside the folds.
+    n_test, n_folds : int
+        Cases tested, and folds.
+    classes : tuple of ClassResult
+        The same cases, class by class.
+    sizes, size_accuracy : tuple
+        Numbers of the leading features, and the accuracy with them, on the same folds.
+    paths : mapping of str to tuple of float
+        What the selector says of its first 1, 2, 3, … features.
+    alphas, alpha_accuracy : tuple of float
+        Where an exponent was chosen: what was tried on all cases, and what came of it.
+    alpha : float or None
+        The exponent used on all cases.
+    fold_alphas : tuple of float
+        The exponent chosen in each fold.
+    notes : tuple of str
+        What a reader must know, in sentences.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    _drawn_by: ClassVar[str] = "veridical.report.selection"
+
+    data: DataSummary
+    selector: str
+    learner: str
+    features: tuple[SelectedFeature, ...]
+    accuracy: Interval
+    n_test: int
+    n_folds: int
+    classes: tuple[ClassResult, ...]
+    sizes: tuple[int, ...]
+    size_accuracy: tuple[float, ...]
+    paths: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    alphas: tuple[float, ...] = ()
+    alpha_accuracy: tuple[float, ...] = ()
+    alpha: float | None = None
+    fold_alphas: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = [feature.name for feature in self.features[:5]]
+        more = len(self.features) - len(names)
+        listed = ", ".join(names) + (f" and {more} more" if more else "")
+        value, low, high = self.accuracy
+        accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
+        return f"Selection({self.selector}: {listed}; {accuracy})"
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Cases whose probability fell into an interval.
+
+    Parameters
+    ----------
+    low, high : float
+        The interval: above `low`, up to and with `high`; the first one holds 0 too.
+    n : int
+        Number of cases.
+    predicted, observed : float or None
+        Mean probability of the class, and its share among the cases; None of none.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float | None
+    observed: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class CalibrationTable(ForPapers):
+    """Predicted probabilities of one class beside what happened.
+
+    Parameters
+    ----------
+    label : str
+        Who predicted.
+    positive : str
+        The class whose probability is meant.
+    bins : tuple of Bin
+        From 0 to 1.
+    n : int
+        Number of cases.
+    error : float
+        Share of cases for which the less probable class was the true one.
+    expected_error : float
+        What that share should have been: the mean probability of the class that was
+        not named.
+    log_loss : float
+        Average minus log probability of the true class, in nats.
+    squared_error : float
+        Mean squared difference between probability and outcome.
+    """
+
+    label: str
+    positive: str
+    bins: tuple[Bin, ...]
+    n: int
+    error: float
+    expected_error: float
+    log_loss: float
+    squared_error: float
+
+    def __repr__(self) -> str:
+        errors = f"error {self.error:.3f}, expected {self.expected_error:.3f}"
+        return f"CalibrationTable({self.label}: {self.n} cases, {errors})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table of the bins.
+
+        Returns
+        -------
+        DataFrame
+            Columns low, high, n, predicted, observed; a row for each bin.
+        """
+        import pandas as pd
+
+        rows = [(b.low, b.high, b.n, b.predicted, b.observed) for b in self.bins]
+        names = ["low", "high", "n", "predicted", "observed"]
+        return pd.DataFrame.from_records(rows, columns=names)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+@dataclass(frozen=True, repr=False)
+class Correction(OnAPage):
+    """What correcting for feature selection changes on some data.
+
+    Parameters
+    ----------
+    data : DataSummary
+        The data set.
+    model : str
+        ``"binary"`` (features cut at their median where they are not zeros and ones)
+        or ``"gaussian"``.
+    n_features : int
+        How many features were retained of all.
+    threshold : float
+        The smallest absolute correlation that was retained, on all cases.
+    corrected, uncorrected : CalibrationTable
+        By cross-validation, selection repeated in every training set.
+    alphas : mapping of "corrected" and "uncorrected" to float
+        Geometric posterior mean of α on all cases: the larger, the weaker features
+        are believed to be.
+    verdict : str
+        What it means, in a sentence or two.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
+    """
+
+    data: DataSummary
+    model: str
+    n_features: int
+    threshold: float
+    corrected: CalibrationTable
+    uncorrected: CalibrationTable
+    alphas: Mapping[str, float]
+    verdict: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"

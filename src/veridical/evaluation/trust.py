@@ -1,0 +1,92 @@
+"""Which interval to believe first, and how often each kind has covered the truth.
+
+The shares were measured on sources whose truth is known: two classes, two columns that
+tell them apart a little, and columns that tell nothing. docs/estimating.md has them
+learner by learner, and a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from veridical._core.splits import (
+    CompleteCV,
+    CrossValidation,
+    Holdout,
+    LeaveOut,
+    Method,
+    RandomSubsampling,
+)
+from veridical.evaluation.records import Coverage, Estimate
+
+#: With fewer splits the t distribution has no degrees of freedom to speak of.
+_FEWEST_SPLITS = 3
+
+_EACH = "500 data sets each"
+_ALONE = "100 cases; naive Bayes, 500 data sets"
+
+#: ``python -m tests.evaluation.coverage`` measures them.
+MEASURED: dict[Method, dict[str, Coverage]] = {
+    Holdout(): {
+        "wilson": Coverage(
+            0.942, 0.942, "100 of 300 cases; naive Bayes, 2000 data sets"
+        )
+    },
+    CrossValidation(10): {
+        "wilson": Coverage(0.884, 0.926, f"10 folds of 100 cases; 4 learners, {_EACH}"),
+        "nested": Coverage(0.950, 0.950, f"10 folds of 100 cases; 3 learners, {_EACH}"),
+        "corrected-t": Coverage(
+            0.972, 0.986, f"10 folds of 100 cases; 4 learners, {_EACH}"
+        ),
+    },
+    CrossValidation(10, n_repeats=10): {
+        "wilson": Coverage(0.938, 0.938, f"10 folds, 10 times, of {_ALONE}"),
+        "corrected-t": Coverage(0.936, 0.936, f"10 folds, 10 times, of {_ALONE}"),
+    },
+    LeaveOut(1): {"wilson": Coverage(0.930, 0.930, f"leave-one-out of {_ALONE}")},
+    RandomSubsampling(20): {
+        "corrected-t": Coverage(0.956, 0.956, f"20 holdouts of {_ALONE}")
+    },
+}
+
+
+def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
+    """Look up what was measured with this method, or one that is much like it."""
+    if n_splits == 1:
+        like: Method = Holdout()
+    elif isinstance(method, CompleteCV):
+        return {}
+    elif isinstance(method, LeaveOut) and method.k == 1:
+        like = LeaveOut(1)
+    elif isinstance(method, (CrossValidation, LeaveOut)):
+        repeated = getattr(method, "n_repeats", 1) > 1
+        like = CrossValidation(10, n_repeats=10 if repeated else 1)
+    else:
+        like = RandomSubsampling(20)
+    # Nested cross-validation repeats the folds by itself, however often they are asked.
+    return {"nested": MEASURED[CrossValidation(10)]["nested"], **MEASURED[like]}
+
+
+def leading_kind(estimate: Estimate) -> str | None:
+    """Choose the interval to show first: one whose coverage holds, if there is one.
+
+    Wilson's interval holds for a single split. For more of them it is too narrow, so
+    that nested cross-validation comes first where it has been run, then the corrected t
+    interval where the splits are enough for it.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What `estimate` returned.
+
+    Returns
+    -------
+    str or None
+        A key of ``estimate.assumes``; None where no interval is valid.
+    """
+    offered = list(estimate.assumes)
+    if len(estimate.scores) > 1:
+        is_run = estimate.nested is not None and estimate.nested.ready
+        if "nested" in offered and is_run:
+            return "nested"
+        if "corrected-t" in offered and len(estimate.scores) >= _FEWEST_SPLITS:
+            return "corrected-t"
+    return offered[0] if offered else None

@@ -1,0 +1,145 @@
+"""Were the columns chosen by the labels? Levels, power and the scar of selection."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
+from tests.oracles.audit import f_ratio
+
+from veridical._core.data import read_data
+from veridical.audit.association import (
+    LEVEL,
+    chosen_by_labels,
+    selection_scar,
+    strengths,
+)
+from veridical.datasets import make_random_labels
+from veridical.selection import AnovaF, ReliefF
+
+
+def test_strengths_are_f_chi_square_and_likeness():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    y = rng.permutation(np.arange(30) % 3)
+    data = read_data(X, y)
+    other = rng.permutation(data.codes)
+
+    found = strengths(data, np.arange(4), np.stack([data.codes, other]))
+
+    for b, labels in enumerate((data.codes, other)):
+        for j in range(4):
+            assert np.expm1(found[0, b, j]) == pytest.approx(f_ratio(X[:, j], labels))
+            thirds = np.searchsorted(np.quantile(X[:, j], (1 / 3, 2 / 3)), X[:, j])
+            table = pd.crosstab(thirds, labels).to_numpy()
+            chi = stats.chi2_contingency(table, correction=False).statistic
+            assert np.expm1(found[1, b, j]) == pytest.approx(chi / 4)
+            along = labels[np.argsort(X[:, j])]
+            pairs = [(i, i + lag) for lag in (1, 2, 3) for i in range(30 - lag)]
+            alike = np.mean([along[i] == along[k] for i, k in pairs])
+            assert found[2, b, j] == pytest.approx(alike)
+
+
+def test_nominal_and_missing_columns_are_read():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 2
+    frame = pd.DataFrame(
+        {
+            "told": pd.Categorical(np.where(y, "a", "b")),
+            "noise": pd.Categorical(rng.choice(list("xyz"), 40)),
+            "number": np.where(rng.random(40) < 0.2, np.nan, rng.normal(size=40)),
+        }
+    )
+    data = read_data(frame, y)
+
+    found = strengths(data, np.arange(3), data.codes[None])
+
+    assert np.isfinite(found).all()
+    # Neither means nor neighbours of codes mean anything.
+    assert (found[[0, 2], 0, :2] == 0).all()
+    assert found[1, 0, 0] > 3 * found[1, 0, 1]
+
+
+def by_mutual_information(X, y):
+    return mutual_info_classif(X, y, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "selector", [AnovaF(20), ReliefF(20), SelectKBest(by_mutual_information, k=20)]
+)
+def test_chosen_columns_are_found_out_on_noise(selector):
+    for seed in range(2):
+        X, y = make_random_labels(50, 300, random_state=seed)
+        columns = selector.fit(X, y).get_support(indices=True)
+        assert chosen_by_labels(read_data(X, y), columns, seed) <= LEVEL
+
+
+def test_columns_taken_blindly_are_rarely_suspected():
+    p_values = []
+    for seed in range(40):
+        X, y = make_random_labels(40, 200, random_state=seed)
+        columns = np.random.default_rng(seed).choice(200, 10, replace=False)
+        p_values.append(chosen_by_labels(read_data(X, y), np.sort(columns), seed))
+    # At most 1 in 100 is to be expected below the level; 4 of 40 would be an accident
+    # of less than one in a thousand.
+    assert np.count_nonzero(np.array(p_values) <= LEVEL) < 4
+    assert np.mean(p_values) > 0.5
+
+
+def test_columns_taken_blindly_from_telling_ones_are_not_suspected():
+    """Where every column has to do with the class, that is no sign of selection."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 100)) + y[:, None]
+    data = read_data(X, y)
+
+    blind = [
+        chosen_by_labels(data, np.sort(rng.choice(100, 10, replace=False)), seed)
+        for seed in range(10)
+    ]
+    best = AnovaF(10).fit(X, y).get_support(indices=True)
+
+    assert min(blind) > LEVEL
+    assert chosen_by_labels(data, best, 0) <= LEVEL
+
+
+def test_few_columns_are_judged_by_labels_alone():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 4))
+    X[:, 0] += 3 * y
+
+    assert chosen_by_labels(read_data(X, y), np.array([0]), 0) <= LEVEL
+    assert chosen_by_labels(read_data(X, y), np.array([1]), 0) > LEVEL
+
+
+# ---- the scar ----------------------------------------------------------------------
+
+
+def test_selection_leaves_a_scar_on_noise():
+    for seed in range(20):
+        X, y = make_random_labels(50, 2000, random_state=seed)
+        best = AnovaF(20).fit(X, y).transform(X)
+        n, edge, fit = selection_scar(read_data(best, y))
+        assert n == 20
+        assert edge < 0.02
+        assert fit > 0.001
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_useful_columns_have_none(load):
+    X, y = load(return_X_y=True)
+    assert selection_scar(read_data(X, y)) is None
+
+
+def test_columns_that_nobody_selected_have_none():
+    for seed in range(20):
+        X, y = make_random_labels(50, 20, random_state=seed)
+        assert selection_scar(read_data(X, y)) is None
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    strong = rng.normal(size=(60, 20)) + 1.5 * y[:, None]
+    assert selection_scar(read_data(strong, y)) is None

@@ -1,0 +1,93 @@
+"""Bad input is refused in words that name the cure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
+from veridical.audit import audit, read_columns
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(30, 6))
+y = np.arange(30) % 2
+named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"selected": []}, "selected holds no column"),
+        ({"selected": "alpha"}, "must be a list of column names"),
+        ({"selected": ["alhpa"]}, "did you mean 'alpha'"),
+        ({"selected": [6]}, "X has 6 columns, 0 to 5"),
+        ({"selected": [-1]}, "names column -1"),
+        ({"selected": [0, 0]}, "'alpha' more than once"),
+        ({"selected": [0.5]}, "neither the name nor the number"),
+        ({"selected": range(6)}, "nothing was selected"),
+        ({"selector": "anova"}, "but there are none"),
+        ({"selected": [0], "selector": "anvoa"}, "did you mean 'anova'"),
+        ({"selected": [0], "selector": StandardScaler()}, "does not select"),
+        ({"cv": "ten"}, "no way to estimate"),
+        ({"cv": 1}, "2"),
+        ({"cv": 31}, "folds"),
+        ({"test": "t"}, "There is no test"),
+        ({"n_permutations": 5}, "19"),
+        ({"n_permutations": "many"}, "whole number"),
+        ({"alpha": 2}, "alpha"),
+        ({"n_jobs": 0}, "n_jobs=0 does no work"),
+        ({"ignore": ("VD1",)}, "There is no finding 'VD1'"),
+        ({"random_state": "x"}, "random_state"),
+    ],
+)
+def test_options(options, words):
+    with pytest.raises(InputError, match=words):
+        audit(GaussianNB(), named, y, **{"n_permutations": 19, **options})
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (GaussianNB, "pass an instance"),
+        (LinearRegression(), "no classifier"),
+        (StandardScaler(), "no classifier"),
+        ("svmm", "did you mean 'svm'"),
+    ],
+)
+def test_estimators(estimator, words):
+    with pytest.raises(InputError, match=words):
+        audit(estimator, X, y)
+
+
+def test_bad_parameters_of_a_classifier_are_refused_by_itself():
+    with pytest.raises(ValueError, match="'C' parameter"):
+        audit(SVC(C=-1.0), X, y, selected=[0, 1], n_permutations=19)
+
+
+def test_data():
+    with pytest.raises(InputError, match="class"):
+        audit(GaussianNB(), X, np.zeros(30))
+    with pytest.raises(InputError):
+        audit(GaussianNB(), X, y[:-1])
+
+
+def test_names_that_two_columns_share():
+    data = read_data(X, y)
+    assert read_columns(["x1", "x4"], data).tolist() == [1, 4]
+    assert read_columns([4, 1], data).tolist() == [1, 4]
+    from dataclasses import replace
+
+    twice = replace(data, names=("a", "a", "b", "c", "d", "e"))
+    with pytest.raises(InputError, match="2 columns are called that"):
+        read_columns(["a"], twice)
+
+
+def test_one_code_may_be_given_alone():
+    found = audit(GaussianNB(), X, y, ignore="VD004", n_permutations=19)
+    assert "VD004" not in found.codes

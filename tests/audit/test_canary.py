@@ -1,0 +1,65 @@
+"""The canary: on noise, a leak is flagged, honesty is not, and the interval is right.
+
+Pure noise, 50 cases and 5000 columns. The limits of the whole test are those that the
+audit promises; those of the small one chance would break once in a thousand times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from veridical._core.data import read_data
+from veridical.audit import audit
+from veridical.audit.association import LEVEL, chosen_by_labels
+from veridical.datasets import make_random_labels
+from veridical.selection import AnovaF
+
+CHANCE = 0.5
+
+
+def try_out(seed, n_permutations, n_columns=5000, selector=None):
+    """Audit one noise table: selected first, inside, and blindly."""
+    selector = AnovaF(20, n_jobs=1) if selector is None else selector
+    X, y = make_random_labels(50, n_columns, random_state=seed)
+    best = selector.fit(X, y).get_support(indices=True)
+    blind = np.random.default_rng(seed).choice(n_columns, 20, replace=False)
+    options = {"n_permutations": n_permutations, "random_state": seed}
+    leaky = audit(GaussianNB(), X, y, selected=best, **options)
+    honest = audit(make_pipeline(selector, GaussianNB()), X, y, **options)
+    interval = honest.accuracy["in"]
+    return (
+        "VD001" in leaky.codes and leaky.worst == "error",
+        not honest.clean,
+        chosen_by_labels(read_data(X, y), np.sort(blind), seed) <= LEVEL,
+        interval.low <= CHANCE <= interval.high,
+    )
+
+
+def shares(jobs, n_jobs):
+    found = Parallel(n_jobs=n_jobs)(delayed(try_out)(*job) for job in jobs)
+    return np.mean(found, axis=0)
+
+
+def test_canary_sings():
+    jobs = [(seed, 19, 300) for seed in range(6)]
+    flagged, alarmed, suspected, covered = shares(jobs, 1)
+
+    assert flagged == 1
+    assert alarmed == 0
+    assert suspected <= 0.34  # 1 % is to be expected
+    assert covered >= 0.5  # 95 % are
+
+
+@pytest.mark.slow
+def test_canary_of_five_hundred():
+    jobs = [(seed, 25) for seed in range(500)]
+    flagged, alarmed, suspected, covered = shares(jobs, 2)
+
+    assert flagged >= 0.99
+    assert alarmed <= 0.02
+    assert suspected <= 0.02
+    assert 0.93 <= covered <= 0.97

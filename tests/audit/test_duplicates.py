@@ -1,0 +1,139 @@
+"""Copies and near-copies of cases."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from tests.oracles.audit import near_copies
+
+from veridical._core.data import read_data
+from veridical.audit.duplicates import (
+    ACCIDENTS,
+    NEAR,
+    NEIGHBOURS,
+    across_folds,
+    exact_pairs,
+    find_copies,
+    near_pairs,
+)
+from veridical.datasets import load, make_monks
+from veridical.evaluation import CrossValidation
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("VERIDICAL_DATA"), reason="VERIDICAL_DATA names no folder"
+)
+
+
+def cases(n=40, p=50, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), np.arange(n) % 2
+
+
+def test_exact_copies_in_groups():
+    X, y = cases()
+    X[7] = X[3]
+    X[9] = X[3]
+    X[20] = X[21]
+    X[5, 0], X[6] = 0.0, X[5]
+    X[6, 0] = -0.0  # the same number
+
+    pairs = exact_pairs(read_data(X, y))
+
+    assert pairs.tolist() == [[5, 6], [3, 7], [3, 9], [20, 21]]
+    packed = exact_pairs(read_data(sparse.csr_array(X), y))
+    assert packed.tolist() == pairs.tolist()
+
+
+def test_near_copies_against_the_obvious_code():
+    rng = np.random.default_rng(1)
+    X, y = cases(30, 20)
+    X[4] = X[11] + 0.02 * rng.normal(size=20)
+    X[28] = X[2] + 0.3 * rng.normal(size=20)
+
+    pairs, nearness = near_pairs(read_data(X, y))
+
+    expected = near_copies(X, NEAR, NEIGHBOURS, ACCIDENTS)
+    assert (4, 11) in expected
+    assert {tuple(pair) for pair in pairs.tolist()} == set(expected)
+    for pair, r in zip(pairs.tolist(), nearness, strict=True):
+        assert r == pytest.approx(expected[tuple(pair)])
+
+
+def test_scale_of_columns_does_not_matter():
+    X, y = cases()
+    X[8] = X[30] + 1e-3
+    moved = X * 10.0 ** np.arange(-25, 25) + 3
+
+    for table in (X, moved, X.astype(np.float32)):
+        pairs, _ = near_pairs(read_data(table, y))
+        assert pairs.tolist() == [[8, 30]]
+
+
+def test_nothing_is_found_where_nothing_is():
+    for seed in range(10):
+        for p in (2, 5, 30, 500):
+            X, y = cases(60, p, seed)
+            assert len(find_copies(read_data(X, y)).pairs) == 0, (seed, p)
+
+
+def test_few_dimensions_have_near_pairs_by_nature():
+    X, y = load_iris(return_X_y=True)
+
+    copies = find_copies(read_data(X, y))
+
+    assert copies.exact.all()
+    assert copies.pairs.tolist() == [[101, 142]]
+
+
+def test_copies_to_expect_where_there_are_few_values():
+    X, y = make_monks(1, 200, random_state=0)
+    copies = find_copies(read_data(X, y))
+    n = int(copies.exact.sum())
+    assert n == len(copies.pairs) > 10
+    # 200 draws of 432 equally likely rows: a group of m rows gives m − 1 pairs.
+    assert copies.expected > n / 2
+
+
+def test_tables_of_every_kind():
+    X, y = cases(20, 4)
+    assert len(find_copies(read_data(X[:3], y[:3])).pairs) == 0
+    mixed = pd.DataFrame(X).assign(kind=pd.Categorical(list("ab") * 10))
+    mixed.iloc[3] = mixed.iloc[1]
+    assert find_copies(read_data(mixed, y)).pairs.tolist() == [[1, 3]]
+    missing = X.copy()
+    missing[0, 0] = np.nan
+    assert len(find_copies(read_data(missing, y)).pairs) == 0
+
+
+def test_folds_that_part_a_pair():
+    y = np.arange(20) % 2
+    splits = CrossValidation(5).split(y, 0)
+    together = next(split.test[:2] for split in splits)
+    apart = np.array([splits[0].test[0], splits[1].test[0]])
+
+    parted = across_folds(np.stack([together, apart]), splits)
+
+    assert parted.tolist() == [0, 2]
+
+
+@needs_data
+def test_the_known_pair_of_srbct():
+    X, y = load("srbct")
+
+    copies = find_copies(read_data(X, y))
+
+    assert not copies.exact.any()
+    assert copies.pairs[0].tolist() == [9, 72]
+    assert copies.nearness[0] < 0.02
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["colon", "golub_amlall3", "mll", "nci60"])
+def test_no_pair_in_other_tables(name):
+    X, y = load(name)
+    assert len(find_copies(read_data(X, y)).pairs) == 0

@@ -1,0 +1,199 @@
+"""What the accuracy paper found, found again (statements C2 to C13 of its checks).
+
+The tree is an entropy tree with light cost-complexity pruning. It is not C4.5, but
+has the properties in question: it is unstable, and fits its training cases well.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from tests.evaluation import kohavi
+
+from veridical.datasets import make_random_labels
+from veridical.evaluation import (
+    Bootstrap632,
+    CrossValidation,
+    LeaveOut,
+    RandomSubsampling,
+    estimate,
+)
+from veridical.learning import NaiveBayes
+
+pytestmark = pytest.mark.slow
+
+TREES = ("vehicle", "soybean_large", "breast_cancer_wisconsin", "rand", "hypothyroid")
+RUNS = 200
+
+
+def test_majority_on_iris_by_holdout():
+    """C2: exact enumeration says 27.713 % and 3.137 %, not a third."""
+    X, y = load_iris(return_X_y=True)
+    model = DummyClassifier(strategy="most_frequent")
+    found = estimate(model, X, y, method=RandomSubsampling(20_000), random_state=0)
+    assert 100 * found.value == pytest.approx(27.713, abs=0.1)
+    assert 100 * found.std == pytest.approx(3.137, abs=0.1)
+    assert estimate(model, X, y, method=LeaveOut(1)).value == 0
+
+
+def test_nearest_neighbour_on_labels_at_random():
+    """C3: .632 believes the memoriser, .632+ and cross-validation do not.
+
+    Cutting Err1 to the no-information rate can only lower the error, so that .632+ lies
+    above cross-validation, by 1.53 ± 0.12 points (600 draws): not less than 1, but
+    inside the tolerance of the means. Cut only in what .632+ adds to .632, the two
+    agree to 0.6 points.
+    """
+    values = {"632": [], "632+": [], "cv": [], "in part": []}
+    for draw in range(50):
+        X, y = make_random_labels(200, n_features=20, random_state=draw)
+        model = KNeighborsClassifier(1)
+        for name, method in (
+            ("632", Bootstrap632(50)),
+            ("632+", Bootstrap632(50, plus=True)),
+            ("cv", CrossValidation(10)),
+        ):
+            found = estimate(model, X, y, method=method, random_state=draw)
+            values[name].append(100 * found.value)
+            if name == "632+":
+                values["in part"].append(100 * found.details["cut_in_part"])
+    means = {name: np.mean(found) for name, found in values.items()}
+    assert means["632"] == pytest.approx(68.4, abs=2.5)
+    assert means["632+"] == pytest.approx(50, abs=2.5)
+    assert means["cv"] == pytest.approx(50, abs=2.5)
+    assert abs(means["in part"] - means["cv"]) < 1
+    assert 0 < means["632+"] - means["cv"] < 2.5
+
+
+class FixedRule(ClassifierMixin, BaseEstimator):
+    """Ignores its training data: perfectly stable."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > 0).astype(int)
+
+
+def test_a_stable_learner_has_binomial_spread_whatever_the_folds():
+    """C6: so a confidence interval for a proportion applies."""
+    n, n_draws, accuracy = 40, 2000, 0.8
+    values = {k: [] for k in (2, 5, 10, 20, n)}
+    for draw in range(n_draws):
+        rng = np.random.default_rng(draw)
+        X = rng.normal(size=(n, 1))
+        y = (X[:, 0] > 0) ^ (rng.random(n) > accuracy)
+        for k, found in values.items():
+            # No predictions are needed but these, so the folds are all there is to do.
+            splits = CrossValidation(k, stratified=False).split(y, draw)
+            hits = [FixedRule().predict(X[s.test]) == y[s.test] for s in splits]
+            found.append(np.concatenate(hits).mean())
+        if draw < 5:
+            whole = estimate(
+                FixedRule(),
+                X,
+                y.astype(int),
+                method=CrossValidation(5, stratified=False),
+                random_state=draw,
+            )
+            assert whole.value == values[5][-1]
+    expected = np.sqrt(accuracy * (1 - accuracy) / n)
+    for found in values.values():
+        assert np.std(found) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["soybean_large", "vehicle"])
+def test_cross_validation_is_pessimistic_with_few_folds(name):
+    """C7."""
+    truth = kohavi.truth(name, "tree", RUNS)
+    found = kohavi.estimates(name, "tree", RUNS)
+    bias = {k: 100 * (found[False, k].mean() - truth) for k in kohavi.FOLDS}
+    assert bias[2] < 0
+    assert abs(bias[2]) > abs(bias[10])
+    assert abs(bias[10]) >= abs(bias[20]) - 0.3
+
+
+@pytest.mark.parametrize("kind", ["tree", "nb"])
+def test_stratification_helps_where_classes_are_many(kind):
+    """C8: two folds of 19 classes."""
+    found = kohavi.estimates("soybean_large", kind, RUNS)
+    gain = 100 * (found[True, 2].mean() - found[False, 2].mean())
+    assert 3 <= gain <= 10
+
+
+def test_spread_of_a_single_run():
+    """C9: more with two folds than with ten; less, or no more, with stratification."""
+    spread = {
+        name: {key: v.std() for key, v in kohavi.estimates(name, "tree", RUNS).items()}
+        for name in TREES
+    }
+    two = np.mean([s[stratified, 2] for s in spread.values() for stratified in (0, 1)])
+    ten = np.mean([s[stratified, 10] for s in spread.values() for stratified in (0, 1)])
+    assert two > ten
+    ratios = [s[True, k] / s[False, k] for s in spread.values() for k in kohavi.FOLDS]
+    assert np.mean(ratios) <= 1.1
+
+
+def test_bootstrap_flatters_a_tree_on_vehicle():
+    """C10."""
+    truth = kohavi.truth("vehicle", "tree", RUNS)
+    bias = 100 * (kohavi.estimates("vehicle", "tree", RUNS)["boot"].mean() - truth)
+    assert 5 <= bias <= 14
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_bootstrap_varies_less_than_ten_folds(name):
+    """C11: from 20 samples on."""
+    found = kohavi.estimates(name, "tree", RUNS)
+    for key in ("boot20", "boot"):
+        assert found[key].std() < found[True, 10].std()
+        assert found[key].std() < found[False, 10].std()
+
+
+@pytest.mark.parametrize("name", sorted(kohavi.SAMPLE))
+def test_bootstrap_varies_less_than_ten_folds_with_naive_bayes(name):
+    """C11 for the other learner, on all seven data sets.
+
+    The difference is small where there are many cases (Mushroom: 0.65 against 0.69
+    points), so many runs are needed to see it.
+    """
+    found = kohavi.estimates(name, "nb", 500, folds=(10,))
+    for key in ("boot20", "boot"):
+        assert found[key].std() < found[False, 10].std()
+
+
+#: Least, quartiles, all but the last hundredth (about), and largest of the case
+#: numbers in the UCI file.
+IDS = (
+    [0, 0.25, 0.5, 0.75, 0.99, 1],
+    [61634, 870688, 1171710, 1238298, 1.4e6, 13454352],
+)
+
+
+def breast_accuracy(with_id):
+    """Mean accuracy over 500 samples of 50 cases, in per cent."""
+    X, _, y = kohavi.data("breast_cancer_wisconsin", False)
+    if with_id:
+        quantiles = np.random.default_rng(0).random(len(y))
+        X = np.column_stack([np.interp(quantiles, *IDS), X])
+    scores = []
+    for run in range(500):
+        rows = np.random.default_rng([13, run]).permutation(len(y))
+        mine, rest = rows[:50], rows[50:]
+        model = NaiveBayes().fit(X[mine], y[mine])
+        scores.append(np.mean(model.predict(X[rest]) == y[rest]))
+    return 100 * np.mean(scores)
+
+
+def test_naive_bayes_on_breast_cancer():
+    """C13: published with the case number as a tenth column, Gaussian like the others.
+
+    Our copy of the data lacks it, so one is drawn with the same quantiles; that it is
+    noise is the point. Noise costs naive Bayes little, and does cost it something.
+    """
+    with_id, without = breast_accuracy(True), breast_accuracy(False)
+    assert with_id == pytest.approx(94.2, abs=0.5)
+    assert without - 1 < with_id < without

@@ -1,0 +1,491 @@
+"""estimate(): against scikit-learn, its refusals, its notes, and how it looks."""
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import make_scorer, matthews_corrcoef
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.oracles import estimation as oracle
+
+from veridical._core.errors import InputError
+from veridical._core.splits import as_method
+from veridical.datasets import make_random_labels
+from veridical.evaluation import (
+    Bootstrap632,
+    CompleteCV,
+    CrossValidation,
+    Holdout,
+    LeaveOut,
+    RandomSubsampling,
+    Resubstitution,
+    estimate,
+    for_the_command_line,
+)
+from veridical.evaluation.records import Estimate
+
+X, Y = load_iris(return_X_y=True)
+SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
+TREE = DecisionTreeClassifier(random_state=0)
+MAJORITY = DummyClassifier(strategy="most_frequent")
+
+EVERY_METHOD = [
+    Resubstitution(),
+    Holdout(),
+    RandomSubsampling(4),
+    CrossValidation(5),
+    CrossValidation(3, stratified=False, n_repeats=2),
+    LeaveOut(7),
+    KFold(4, shuffle=True),
+    ShuffleSplit(3),
+]
+
+
+# -- values --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
+@pytest.mark.parametrize("model", [TREE, GaussianNB()], ids=str)
+def test_pools_what_a_plain_loop_finds(method, model):
+    found = estimate(model, X, SPECIES, method=method, random_state=3)
+    splits = as_method(method).split(SPECIES, 3)
+    assert found.value == oracle.pooled_accuracy(model, X, SPECIES, splits)
+    assert len(found.scores) == len(splits)
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(7), RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)]
+)
+def test_splitters_give_scikit_learns_scores(cv):
+    found = estimate(SVC(), X, Y, method=cv)
+    np.testing.assert_array_equal(found.scores, cross_val_score(SVC(), X, Y, cv=cv))
+    assert found.std == pytest.approx(found.scores.std(ddof=1))
+    assert found.std_of_mean == pytest.approx(found.std / np.sqrt(len(found.scores)))
+
+
+def test_leave_one_out_is_scikit_learns():
+    predicted = cross_val_predict(TREE, X, Y, cv=LeaveOneOut())
+    found = estimate(TREE, X, Y, method=LeaveOut(1))
+    np.testing.assert_array_equal(found.scores, predicted == Y)
+
+
+def test_complete_cv_averages_over_every_choice():
+    rows = np.r_[0:4, 50:54, 100:103]
+    found = estimate(TREE, X[rows], Y[rows], method=CompleteCV(2))
+    splits = CompleteCV(2).split(Y[rows])
+    expected = oracle.pooled_accuracy(TREE, X[rows], Y[rows], splits)
+    assert found.value == pytest.approx(expected)
+    assert len(found.scores) == 55
+
+
+def test_pooling_differs_from_averaging_folds_of_different_size():
+    rows = np.arange(0, 150, 2)[:71]
+    found = estimate(TREE, X[rows], Y[rows], method=CrossValidation(10), random_state=1)
+    assert found.details["mean_of_splits"] == pytest.approx(found.scores.mean())
+    assert found.value != found.details["mean_of_splits"]
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+@pytest.mark.parametrize("n_folds", [2, 5, 10, 20, 150])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_constant_classifier_gets_its_share_whatever_the_folds(n_folds, stratified):
+    model = DummyClassifier(strategy="constant", constant="setosa")
+    values = {
+        estimate(
+            model,
+            X,
+            SPECIES,
+            method=CrossValidation(n_folds, stratified=stratified),
+            random_state=seed,
+        ).value
+        for seed in range(3)
+    }
+    assert values == {50 / 150}
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "polars", "sparse", "list"])
+def test_takes_data_in_any_form(kind):
+    forms = {
+        "array": X,
+        "pandas": pd.DataFrame(X, columns=list("abcd"), index=np.arange(150) + 7),
+        "sparse": sparse.csr_array(X),
+        "list": X.tolist(),
+    }
+    if kind == "polars":
+        polars = pytest.importorskip("polars")
+        forms["polars"] = polars.DataFrame(X, schema=list("abcd"))
+    found = estimate(TREE, forms[kind], pd.Series(SPECIES), random_state=0)
+    assert found.value == estimate(TREE, X, SPECIES, random_state=0).value
+
+
+def test_takes_text():
+    documents = ["spam ham", "ham eggs", "spam spam", "eggs eggs"] * 5
+    labels = ["s", "e", "s", "e"] * 5
+    model = make_pipeline(CountVectorizer(), MultinomialNB())
+    assert estimate(model, documents, labels, random_state=0).value > 0.7
+
+
+# -- chance --------------------------------------------------------------------------
+
+
+def test_two_learners_are_judged_on_the_same_folds():
+    seen = {}
+
+    class Spy(ClassifierMixin, BaseEstimator):
+        def __init__(self, name="a"):
+            self.name = name
+
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            seen.setdefault(self.name, []).append(X[:, 0].tolist())
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.classes_[0])
+
+    rows = np.arange(150.0).reshape(-1, 1)
+    for name in "ab":
+        estimate(Spy(name), rows, Y, random_state=5)
+    expected = [split.train.tolist() for split in CrossValidation(10).split(Y, 5)]
+    assert seen["a"] == seen["b"] == expected
+
+
+@pytest.mark.parametrize(
+    "method", [CrossValidation(5), Bootstrap632(7), LeaveOut(20)], ids=str
+)
+def test_number_of_processes_does_not_matter(method):
+    forest = RandomForestClassifier(5)
+    one, two = (
+        estimate(forest, X, Y, method=method, random_state=1, n_jobs=n) for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.scores, two.scores)
+    assert one.value == two.value
+
+
+def test_a_fresh_seed_is_shown_and_repeats_the_run():
+    forest = RandomForestClassifier(3, max_depth=1, max_features=1)
+    first = estimate(forest, X, Y)
+    again = estimate(forest, X, Y, random_state=first.random_state)
+    np.testing.assert_array_equal(first.scores, again.scores)
+    assert forest.random_state is None
+
+
+# -- scorers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scoring", ["balanced_accuracy", "neg_log_loss", make_scorer(matthews_corrcoef)]
+)
+def test_other_scores_are_averaged_over_splits(scoring):
+    cv = KFold(5, shuffle=True, random_state=0)
+    found = estimate(GaussianNB(), X, Y, method=cv, scoring=scoring)
+    expected = cross_val_score(GaussianNB(), X, Y, cv=cv, scoring=scoring)
+    np.testing.assert_allclose(found.scores, expected, rtol=1e-12)
+    assert found.value == pytest.approx(expected.mean())
+    assert list(found.assumes) == ["corrected-t"]
+    with pytest.raises(InputError, match="kind='wilson' is no interval"):
+        found.interval(kind="wilson")
+
+
+def test_bootstrap_weighs_other_scores_too():
+    found = estimate(
+        GaussianNB(), X, Y, method=Bootstrap632(10), scoring="f1_macro", random_state=0
+    )
+    assert found.value == pytest.approx(
+        0.632 * found.details["outside"] + 0.368 * found.details["resubstitution"]
+    )
+    with pytest.raises(InputError, match="defined for accuracy only"):
+        estimate(GaussianNB(), X, Y, method=Bootstrap632(plus=True), scoring="f1_macro")
+
+
+# -- intervals -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "kinds"),
+    [
+        (Resubstitution(), []),
+        (Holdout(), ["wilson"]),
+        (RandomSubsampling(5), ["corrected-t"]),
+        (CrossValidation(5), ["wilson", "nested", "corrected-t"]),
+        (CrossValidation(2), ["wilson", "corrected-t"]),
+        (LeaveOut(1), ["wilson"]),
+        (LeaveOut(10), ["wilson", "corrected-t"]),
+        (Bootstrap632(5), []),
+        (KFold(5, shuffle=True), ["wilson", "corrected-t"]),
+        (ShuffleSplit(5), ["corrected-t"]),
+        (ShuffleSplit(1), ["wilson"]),
+        ([(np.arange(150), np.arange(150))], []),
+    ],
+    ids=str,
+)
+def test_intervals_are_offered_where_they_are_valid(method, kinds):
+    found = estimate(GaussianNB(), X, Y, method=method, random_state=0)
+    assert list(found.assumes) == kinds
+    if not kinds:
+        with pytest.raises(InputError, match="no valid interval"):
+            found.interval()
+    for kind in kinds:
+        low, high = found.interval(kind=kind)
+        inner = found.interval(0.5, kind)
+        assert 0 <= low < inner[0] < inner[1] <= high <= 1
+        assert len(found.assumes[kind]) > 20
+
+
+def test_interval_of_cross_validation_counts_each_case_once():
+    found = estimate(TREE, X, Y, method=CrossValidation(5, n_repeats=3), random_state=0)
+    assert found.n_test == 150
+    expected = oracle.wilson(found.value, 150, 1.959963984540054)
+    assert found.interval() == pytest.approx(expected)
+    assert found.interval(kind="nested") == found.interval(kind="nested")
+
+
+def test_an_estimate_can_be_pickled_with_its_nested_interval():
+    found = estimate(GaussianNB(), X, Y, method=CrossValidation(3), random_state=0)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.interval(kind="nested") == found.interval(kind="nested")
+
+
+# -- failures, detected ----------------------------------------------------------------
+
+
+def test_leave_one_out_of_the_majority_is_nothing():
+    found = estimate(MAJORITY, X, Y, method=LeaveOut(1))
+    assert found.value == 0
+    assert found.std == 0
+    assert "wrong about nearly all" in found.notes[0]
+    assert "33.3 %" in found.notes[0]
+
+
+def test_a_majority_learner_is_noticed_under_other_methods():
+    lean = np.where(np.arange(150) < 100, "yes", "no")
+    for method in (LeaveOut(1), CrossValidation(10), Holdout()):
+        found = estimate(MAJORITY, X, lean, method=method, random_state=0)
+        assert "Every prediction is 'yes'" in found.notes[0]
+    found = estimate(MAJORITY, X, Y, method=RandomSubsampling(20), random_state=0)
+    assert "estimate is too low" in found.notes[0]
+    assert found.value < 1 / 3
+    assert not estimate(TREE, X, Y, random_state=0).notes
+
+
+def test_a_test_set_of_one_class_says_nothing_of_the_learner():
+    """The classes are in order: the last third is tested, and named as the nearest."""
+    with pytest.warns(UserWarning, match="Class 2 is missing"):
+        found = estimate(GaussianNB(), X, Y, method=[(range(100), range(100, 150))])
+    assert found.value == 0
+    assert not [note for note in found.notes if "nothing was learned" in note]
+
+
+def test_scores_that_do_not_vary_are_not_taken_for_certainty():
+    found = estimate(GaussianNB(), X[:100], Y[:100], scoring="roc_auc", random_state=0)
+    assert set(found.scores) == {1.0}
+    assert not found.assumes
+    assert "All 10 of them are 1" in found.notes[0]
+    with pytest.raises(InputError, match="scores do not vary"):
+        found.interval()
+    right = estimate(GaussianNB(), X[:100], Y[:100], random_state=0)
+    assert list(right.assumes) == ["wilson", "nested"]
+    assert not right.notes
+
+
+def test_a_memoriser_is_noticed_by_632():
+    data, labels = make_random_labels(80, random_state=0)
+    model = KNeighborsClassifier(1)
+    found = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
+    assert found.details["resubstitution"] == 1
+    assert "knows its training cases by heart" in found.notes[0]
+    assert found.value > 0.6
+    plus = estimate(
+        model, data, labels, method=Bootstrap632(20, plus=True), random_state=0
+    )
+    assert not any("by heart" in note for note in plus.notes)
+    assert "Use Bootstrap632(plus=True) or CrossValidation(10)." in found.notes[0]
+    with for_the_command_line():
+        asked = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
+    assert "Use --methods boot632+ or --methods cv10." in asked.notes[0]
+    assert plus.value < 0.6
+    again = estimate(model, data, labels, method=Resubstitution())
+    assert again.value == 1
+    assert "by heart" in again.notes[0]
+
+
+class Parrot(ClassifierMixin, BaseEstimator):
+    """Repeats the labels of the cases it knows, wrongly now and then; guesses others.
+
+    Parameters
+    ----------
+    slip : int
+        It is wrong about every `slip`-th case that it knows.
+    """
+
+    def __init__(self, slip=50):
+        self.slip = slip
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        wrong = X[:, 0].astype(int) % self.slip == 0
+        said = np.where(wrong, 1 - y, y)
+        self.known_ = dict(zip(X[:, 0].tolist(), said.tolist(), strict=True))
+        return self
+
+    def predict(self, X):
+        return np.array([self.known_.get(v, int(v) // 3 % 2) for v in X[:, 0]])
+
+
+@pytest.mark.parametrize(("slip", "noted"), [(200, True), (30, True), (7, False)])
+def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
+    """Wrong about at most a tenth as many known cases as of others."""
+    X, y = np.arange(1, 201.0).reshape(-1, 1), make_random_labels(200)[1]
+    found = estimate(Parrot(slip), X, y, method=Bootstrap632(20), random_state=0)
+    inside, outside = found.details["resubstitution"], found.details["outside"]
+    assert inside == 1 - (200 // slip) / 200
+    assert (1 - inside <= 0.1 * (1 - outside)) == noted
+    assert any("nearly knows" in note for note in found.notes) == noted
+    if noted:
+        plus = estimate(
+            Parrot(slip), X, y, method=Bootstrap632(20, plus=True), random_state=0
+        )
+        assert (
+            f".632+ of the same samples is {100 * plus.value:.1f} %" in found.notes[0]
+        )
+
+
+def test_a_learner_that_has_understood_is_no_memoriser():
+    found = estimate(GaussianNB(), X, Y, method=Bootstrap632(20), random_state=0)
+    assert not found.notes
+
+
+def test_632_plus_says_when_guessing_is_better():
+    data = np.arange(40.0).reshape(-1, 1)
+    labels = np.arange(40) % 2  # the nearest case is of the other class
+    found = estimate(
+        KNeighborsClassifier(1),
+        data,
+        labels,
+        method=Bootstrap632(20, plus=True),
+        random_state=0,
+    )
+    outside = found.details["outside_by_case"]
+    assert outside < 0.5
+    assert found.value == pytest.approx(0.5)
+    in_part = 0.632 * outside + 0.368 * 0.5
+    assert found.details["cut_in_part"] == pytest.approx(in_part)
+    assert "worse than guessing" in found.notes[0]
+    assert found.notes[0].endswith(f"would read {100 * in_part:.1f} %.")
+
+
+def test_a_class_missing_from_a_training_set_is_warned_of():
+    labels = np.array(["a"] * 20 + ["b"] * 20 + ["rare"])
+    data = np.random.default_rng(0).normal(size=(41, 2))
+    data[20:, 0] += 9
+    with pytest.warns(UserWarning, match="Class 'rare' is missing from the training"):
+        found = estimate(SVC(), data, labels, method=LeaveOut(1))
+    assert found.value <= 40 / 41
+    assert any("count as errors" in note for note in found.notes)
+    with pytest.warns(UserWarning, match="fewer than the 5 folds"):
+        estimate(SVC(), data, labels, method=CrossValidation(5))
+
+
+def test_a_training_set_of_one_class_names_it():
+    data, labels = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "a", "b"])
+    with pytest.warns(UserWarning, match="one class only"):
+        found = estimate(SVC(), data, labels, method=LeaveOut(1))
+    assert found.scores.tolist()[2] == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tiny = estimate(SVC(), data[1:], labels[1:], method=Bootstrap632(20))
+    assert 0 <= tiny.value <= 1
+    assert any("drawn anew" in note for note in tiny.notes)
+
+
+# -- refusals ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.zeros(150)}, "only one class"),
+        ({"y": Y[:-1]}, "150 rows but 149 labels"),
+        ({"y": Y + 0.5}, "measurements"),
+        ({"y": np.where(Y == 0, np.nan, Y)}, "class is missing in rows 0, 1"),
+        ({"y": np.c_[Y, Y]}, "2 dimensions"),
+        ({"method": CrossValidation(151)}, "151 folds cannot be made of 150"),
+        ({"method": "cv"}, "no way to estimate"),
+        ({"estimator": GaussianNB}, "is the class GaussianNB"),
+        ({"estimator": LinearRegression()}, "LinearRegression is not a classifier"),
+        ({"estimator": 7}, "no scikit-learn estimator"),
+        ({"scoring": "accurcy"}, "no scorer that scikit-learn knows"),
+        ({"scoring": 3}, "must be the name of a scorer"),
+        ({"random_state": "x"}, "cannot be used as a seed"),
+        ({"n_jobs": 0, "estimator": TREE}, "n_jobs=0 does no work"),
+    ],
+)
+def test_bad_input_is_refused_in_words(change, message):
+    arguments = {"estimator": GaussianNB(), "X": X, "y": Y} | change
+    with pytest.raises(InputError, match=message):
+        estimate(**arguments)
+
+
+# -- how it looks --------------------------------------------------------------------
+
+
+def hostile():
+    return DummyClassifier(strategy="constant", constant="<script>alert(1)</script>")
+
+
+def test_one_line_says_what_matters():
+    found = estimate(GaussianNB(), X, Y, random_state=0)
+    assert repr(found) == (
+        "<Estimate: accuracy 95.3 %, 95 % interval 88.0 % to 100.0 % (corrected-t), by "
+        "stratified 10-fold cross-validation>"
+    )
+    assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, method=Holdout()))
+    found.interval(kind="nested")  # from now on it is there, and is believed first
+    assert "(nested), by stratified" in repr(found)
+    noted = estimate(MAJORITY, X, Y, method=Bootstrap632(5), random_state=0)
+    assert isinstance(noted, Estimate)
+    assert "interval" not in repr(noted)
+
+
+def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
+    labels = np.array(["<script>alert(1)</script>", "b"])[(Y > 0).astype(int)]
+    found = estimate(hostile(), X, labels, random_state=0)
+    lean = estimate(MAJORITY, X, labels, random_state=0)
+    screen = io.StringIO()
+    Console(file=screen, width=200).print(found)
+    page = found._repr_html_()
+    for text in (screen.getvalue(), page):
+        assert "33.3 %" in text
+        assert "assumes the learner is stable" in text
+        assert "measured coverage" in text
+        assert "stratified 10-fold" in text
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "http" not in page
+    assert "nothing was learned" in lean._repr_html_()
+    assert (
+        "none is valid" in estimate(TREE, X, Y, method=Resubstitution())._repr_html_()
+    )

@@ -1,0 +1,129 @@
+"""Formulas against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from tests.oracles import estimation as oracle
+
+from veridical._core.errors import InputError
+from veridical.datasets import make_linear
+from veridical.evaluation import Bootstrap632, corrected_t, estimate, wilson
+from veridical.evaluation.bootstrap import no_information_rate, plus_error
+from veridical.evaluation.intervals import wilson_roots
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "low", "high"),
+    [(0.7, 0.56249, 0.80897), (1.0, 0.92865, 1.0), (0.0, 0.0, 0.07135)],
+)
+def test_wilson_interval_of_the_paper(accuracy, low, high):
+    found = wilson_roots(accuracy, 50, 1.96)
+    assert found == pytest.approx((low, high), abs=5e-6)
+
+
+@pytest.mark.parametrize("n", [1, 7, 50, 1000, 10**6])
+@pytest.mark.parametrize("accuracy", [0.0, 1e-6, 0.1, 0.5, 0.7, 0.999, 1.0])
+@pytest.mark.parametrize("z", [0.5, 1.96, 4.0])
+def test_wilson_ends_are_z_standard_errors_away(accuracy, n, z):
+    low, high = wilson_roots(accuracy, n, z)
+    assert 0 <= low <= accuracy <= high <= 1
+    for end in (low, high):
+        assert abs(accuracy - end) == pytest.approx(
+            z * np.sqrt(end * (1 - end) / n), abs=1e-9
+        )
+    assert (low, high) == pytest.approx(oracle.wilson(accuracy, n, z), abs=1e-9)
+
+
+def test_wilson_agrees_with_scipy():
+    expected = stats.binomtest(35, 50).proportion_ci(0.9, method="wilson")
+    assert wilson(0.7, 50, 0.9) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, "high", None])
+def test_confidence_is_a_share(confidence):
+    with pytest.raises(InputError, match="must be a share between 0 and 1"):
+        wilson(0.7, 50, confidence)
+
+
+def test_corrected_t_by_hand():
+    scores = np.array([0.8, 0.9, 0.7, 0.8])
+    error = np.sqrt((1 / 4 + 1 / 9) * (0.02 / 3))
+    reach = 3.182446305284263 * error
+    assert corrected_t(scores, 1 / 9) == pytest.approx((0.8 - reach, 0.8 + reach))
+
+
+@pytest.mark.parametrize("scores", [[0.9] * 10, [1.0] * 3, [0.1 + 0.2, 0.3], [0.5], []])
+def test_corrected_t_needs_scores_that_vary(scores):
+    with pytest.raises(InputError, match="needs scores that vary"):
+        corrected_t(np.array(scores), 1 / 9)
+
+
+@given(*[st.floats(0, 1)] * 3)
+def test_plus_lies_between_632_and_outside(apparent, outside, gamma):
+    """C14, Err1 being cut to the error of guessing throughout."""
+    plus = plus_error(apparent, outside, gamma)
+    capped = min(outside, gamma)
+    half = 0.368 * apparent + 0.632 * capped
+    assert 0 <= plus.overfitting_rate <= 1
+    low, high = sorted([half, capped])
+    assert low - 1e-12 <= plus.error <= high + 1e-12
+    if plus.overfitting_rate == 0:
+        assert plus.error == pytest.approx(half, abs=1e-12)
+    if plus.overfitting_rate == 1:
+        assert plus.error == pytest.approx(capped, abs=1e-12)
+
+
+@given(*[st.floats(0, 1)] * 3)
+def test_plus_cut_in_part_lies_between_the_uncut(apparent, outside, gamma):
+    plus = plus_error(apparent, outside, gamma)
+    half = 0.368 * apparent + 0.632 * outside
+    low, high = sorted([half, outside])
+    assert low - 1e-12 <= plus.cut_in_part <= high + 1e-12
+    assert plus.cut_in_part >= plus.error - 1e-12
+    if outside <= gamma:
+        assert plus.cut_in_part == pytest.approx(plus.error, abs=1e-12)
+
+
+def test_plus_at_its_ends():
+    assert plus_error(0.2, 0.2, 0.5).error == pytest.approx(0.2, abs=1e-12)
+    assert plus_error(0.0, 0.5, 0.5).error == pytest.approx(0.5, abs=1e-12)
+    worse = plus_error(0.0, 0.7, 0.5)
+    assert worse.error == pytest.approx(0.5, abs=1e-12)
+    assert worse.cut_in_part == pytest.approx(0.632 * 0.7 + 0.368 * 0.5, abs=1e-12)
+    assert plus_error(0.1, 0.3, 0.05).overfitting_rate == 0
+
+
+def test_no_information_rate_is_that_of_all_pairs():
+    codes, predicted = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 2, -1])
+    pairs = [a != b for a, b in itertools.product(codes, predicted)]
+    assert no_information_rate(codes, predicted, 3) == pytest.approx(np.mean(pairs))
+
+
+@pytest.mark.parametrize("plus", [False, True])
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), DecisionTreeClassifier(random_state=0)], ids=str
+)
+@pytest.mark.parametrize("n", [6, 40])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_bootstrap_follows_its_definition(model, plus, n):
+    X, y = make_linear(n, random_state=1)
+    method = Bootstrap632(30, plus=plus)
+    splits = [s for s in method.split(y, 5) if len(set(y[s.train])) > 1]
+    found = estimate(model, X, y, method=method, random_state=5)
+    if len(splits) < 30:
+        pytest.skip("a sample holds one class")
+    expected = oracle.bootstrap(model, X, y, splits)
+    assert found.value == pytest.approx(expected["632+" if plus else "632"], abs=1e-12)
+    assert found.details["outside_by_case"] == pytest.approx(1 - expected["err1"])
+    assert found.details["no_information_rate"] == pytest.approx(expected["gamma"])
+    assert found.details["overfitting_rate"] == pytest.approx(expected["rate"])
+    if not plus:
+        assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
+        few = estimate(model, X, y, method=Bootstrap632(7), random_state=5)
+        assert few.value == pytest.approx(found.scores[:7].mean(), abs=1e-12)

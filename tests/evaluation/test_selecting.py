@@ -1,0 +1,148 @@
+"""Selecting with an honest accuracy: nothing that sees labels leaves the folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from veridical._core.errors import InputError
+from veridical.datasets import load
+from veridical.evaluation import CrossValidation, wilson
+from veridical.evaluation.selecting import select
+from veridical.learning import DAGSVM
+from veridical.selection import SELECTORS, AnovaF, DifferentialPrioritization
+
+
+def problem(seed=0, n=60, p=30, n_classes=3, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = rng.normal(size=(n, p))
+    X[:, :6] += shift * rng.normal(size=(n_classes, 6))[y]
+    return X, np.array(["lo", "mid", "up"])[y]
+
+
+def by_hand(selector, X, y, sizes, n_folds, seed):
+    """Every fold, every size: fit the selector, fit the learner, predict."""
+    named = np.empty((len(sizes), len(y)), dtype=object)
+    for train, test in CrossValidation(n_folds).split(y, seed):
+        order = clone(selector).fit(X[train], y[train]).order_
+        for i, size in enumerate(sizes):
+            model = DAGSVM(standardize=True).fit(
+                X[np.ix_(train, order[:size])], y[train]
+            )
+            named[i, test] = model.predict(X[np.ix_(test, order[:size])])
+    return named == y
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        AnovaF(7),
+        DifferentialPrioritization(
+            7, alpha="auto", n_splits=2, n_searched=8, random_state=5
+        ),
+    ],
+    ids=["anova", "ddp with alpha chosen"],
+)
+def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector):
+    X, y = problem()
+    found = select(selector, X, y, max_features=7, n_folds=4, random_state=3)
+    assert found.sizes == tuple(range(1, 8))
+    right = by_hand(selector, X, y, found.sizes, 4, 3)
+    np.testing.assert_allclose(found.size_accuracy, right.mean(axis=1))
+    assert found.accuracy.value == pytest.approx(right[-1].mean())
+    assert found.accuracy[1:] == wilson(right[-1].mean(), 60)
+    for one in found.classes:
+        assert one.n_test == 20
+        assert one.accuracy == pytest.approx(right[-1][y == one.name].mean())
+    fitted = selector.fit(X, y)
+    assert [f.index for f in found.features] == fitted.order_[:7].tolist()
+    assert [f.name for f in found.features] == [f"x{j}" for j in fitted.order_[:7]]
+    assert found.features[0].score == fitted.scores_[fitted.order_[0]]
+    assert min(f.n_folds for f in found.features) >= 0
+    assert max(f.n_folds for f in found.features) <= found.n_folds == 4
+
+
+def test_random_labels_are_named_at_random():
+    """Selected on all cases, such features would look good: here they do not."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(80, 2000)), np.arange(80) % 2
+    honest = select("anova", X, y, max_features=10)
+    chosen = AnovaF(10).fit(X, y).transform(X)
+    leaky = select("anova", chosen, y, max_features=10)
+    assert honest.accuracy.low < 0.5 < honest.accuracy.high + 0.05
+    assert leaky.accuracy.value > honest.accuracy.value + 0.2
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_works(name):
+    X, y = problem(2, p=12)
+    found = select(name, X, y, max_features=4, n_folds=3)
+    assert len(found.features) == 4
+    assert found.selector == name
+    assert found.n_test == 60
+    shares = [one.n_test / 60 for one in found.classes]
+    total = sum(s * c.accuracy for s, c in zip(shares, found.classes, strict=True))
+    assert total == pytest.approx(found.accuracy.value, abs=1e-12)
+
+
+def test_alpha_is_chosen_in_every_fold():
+    X, y = problem(3)
+    selector = DifferentialPrioritization(alpha="auto", n_splits=2, n_searched=6)
+    found = select(selector, X, y, max_features=5, n_folds=3)
+    assert len(found.fold_alphas) == 3
+    assert len(found.alphas) == len(found.alpha_accuracy) == 10
+    assert 0 < found.alpha <= 1
+    assert set(found.paths) == {"mean relevance", "antiredundancy"}
+    assert len(found.paths["antiredundancy"]) == 5
+    again = select(selector, X, y, max_features=5, n_folds=3, n_jobs=2)
+    assert again == found
+
+
+def test_nominal_columns_go_to_another_learner():
+    X, y = load("monks-1")
+    frame = pd.DataFrame(X)
+    found = select("relieff", frame, y, max_features=3, n_folds=3)
+    assert found.learner == "svm"
+    assert found.sizes == (1, 2, 3)
+    with pytest.raises(InputError, match="dagsvm needs"):
+        select("relieff", frame, y, max_features=3, learner="dagsvm")
+
+
+def test_fewer_folds_and_features_than_asked_for_are_told():
+    X, y = problem(4, n=9, p=6)
+    found = select("anova", X, y, max_features=100)
+    assert found.n_folds == 3
+    assert len(found.features) == 6
+    assert len(found.notes) == 2
+
+
+def test_bad_input_is_named():
+    X, y = problem()
+    with pytest.raises(InputError, match="selects nothing"):
+        select("anova", X, y, max_features=0)
+    with pytest.raises(InputError, match="did you mean"):
+        select("anovaa", X, y, max_features=3)
+    with pytest.raises(InputError, match="none of veridical"):
+        select(3, X, y, max_features=3)
+    with pytest.raises(InputError, match="no classifier"):
+        select("anova", X, y, max_features=3, learner="cart")
+
+
+@pytest.mark.parametrize("alpha", [0.5, "auto"])
+@pytest.mark.parametrize("labels", ["ab", "abc", "aab", "aaab", "aaaaab"])
+def test_too_few_cases_of_a_class_are_named(alpha, labels):
+    """Some fold would leave one class, or one case, to learn from."""
+    X = np.random.default_rng(5).normal(size=(len(labels), 4))
+    selector = DifferentialPrioritization(alpha=alpha)
+    with pytest.raises(InputError, match=r"Class '[abc]' has 1 of .* cases, too few"):
+        select(selector, X, np.array(list(labels)), max_features=3)
+
+
+@pytest.mark.parametrize("alpha", [0.5, "auto"])
+def test_holes_are_found_by_the_name_of_their_column(alpha):
+    X, y = problem()
+    table = pd.DataFrame(X).add_prefix("gene ")
+    table.iloc[3, 2] = np.nan
+    with pytest.raises(InputError, match=r"missing values.*column 'gene 2'"):
+        select(DifferentialPrioritization(alpha=alpha), table, y, max_features=3)
