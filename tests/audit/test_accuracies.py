@@ -21,11 +21,11 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import audit as oracle
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
+from veridical._core.seeds import Purpose, seed_for
 from veridical.audit import audit, nulls
 from veridical.audit.choosing import QuickF
 from veridical.audit.procedures import make_procedure
-from veridical.audit.reading import Stream, seed_for
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson
@@ -48,7 +48,7 @@ TEN_FOLDS = CrossValidation(10)
 
 
 def splits_of(y, method=TEN_FOLDS):
-    return method.split(y, seed_for(FEW["random_state"], Stream.FOLDS))
+    return method.split(y, seed_for(FEW["random_state"], Purpose.FOLDS))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_null_against_plain_code(weak):
     found = audit(learner, X, y, selected=chosen, **FEW)
 
     codes = (y == "yes").astype(int)
-    orders = nulls.Orders(CrossValidation(10), seed_for(3, Stream.ORDERS), 19)
+    orders = nulls.Orders(CrossValidation(10), seed_for(3, Purpose.PERMUTATIONS), 19)
     for b in range(19):
         mixed, splits = orders.draw(b, codes, np.array(["no", "yes"]))
         assert sorted(mixed) == sorted(codes)
@@ -320,7 +320,7 @@ def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
     found = audit(pipeline, moved, y, cv=3, **FEW)
 
     codes, classes = (y == "yes").astype(int), np.array(["no", "yes"])
-    orders = nulls.Orders(CrossValidation(3), seed_for(3, Stream.ORDERS), 19)
+    orders = nulls.Orders(CrossValidation(3), seed_for(3, Purpose.PERMUTATIONS), 19)
     for b in range(5):
         mixed, splits = orders.draw(b, codes, classes)
         right = [
@@ -333,7 +333,7 @@ def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
 
 def test_quick_way_is_taken_only_where_it_is_the_same():
     X, y = make_random_labels(20, 30, random_state=0)
-    data = read_data(X, y)
+    data = read_table(X, y)
 
     def hurries(selector, data=data):
         pipeline = make_pipeline(selector, GaussianNB())

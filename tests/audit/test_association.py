@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from tests.oracles.audit import f_ratio
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical.audit.association import (
     LEVEL,
     chosen_by_labels,
@@ -25,12 +25,12 @@ def test_strengths_are_f_chi_square_and_likeness():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 4))
     y = rng.permutation(np.arange(30) % 3)
-    data = read_data(X, y)
-    other = rng.permutation(data.codes)
+    data = read_table(X, y)
+    other = rng.permutation(data.y)
 
-    found = strengths(data, np.arange(4), np.stack([data.codes, other]))
+    found = strengths(data, np.arange(4), np.stack([data.y, other]))
 
-    for b, labels in enumerate((data.codes, other)):
+    for b, labels in enumerate((data.y, other)):
         for j in range(4):
             assert np.expm1(found[0, b, j]) == pytest.approx(f_ratio(X[:, j], labels))
             thirds = np.searchsorted(np.quantile(X[:, j], (1 / 3, 2 / 3)), X[:, j])
@@ -53,9 +53,9 @@ def test_nominal_and_missing_columns_are_read():
             "number": np.where(rng.random(40) < 0.2, np.nan, rng.normal(size=40)),
         }
     )
-    data = read_data(frame, y)
+    data = read_table(frame, y)
 
-    found = strengths(data, np.arange(3), data.codes[None])
+    found = strengths(data, np.arange(3), data.y[None])
 
     assert np.isfinite(found).all()
     # Neither means nor neighbours of codes mean anything.
@@ -74,7 +74,7 @@ def test_chosen_columns_are_found_out_on_noise(selector):
     for seed in range(2):
         X, y = make_random_labels(50, 300, random_state=seed)
         columns = selector.fit(X, y).get_support(indices=True)
-        assert chosen_by_labels(read_data(X, y), columns, seed) <= LEVEL
+        assert chosen_by_labels(read_table(X, y), columns, seed) <= LEVEL
 
 
 def test_columns_taken_blindly_are_rarely_suspected():
@@ -82,7 +82,7 @@ def test_columns_taken_blindly_are_rarely_suspected():
     for seed in range(40):
         X, y = make_random_labels(40, 200, random_state=seed)
         columns = np.random.default_rng(seed).choice(200, 10, replace=False)
-        p_values.append(chosen_by_labels(read_data(X, y), np.sort(columns), seed))
+        p_values.append(chosen_by_labels(read_table(X, y), np.sort(columns), seed))
     # At most 1 in 100 is to be expected below the level; 4 of 40 would be an accident
     # of less than one in a thousand.
     assert np.count_nonzero(np.array(p_values) <= LEVEL) < 4
@@ -94,7 +94,7 @@ def test_columns_taken_blindly_from_telling_ones_are_not_suspected():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 100)) + y[:, None]
-    data = read_data(X, y)
+    data = read_table(X, y)
 
     blind = [
         chosen_by_labels(data, np.sort(rng.choice(100, 10, replace=False)), seed)
@@ -112,8 +112,8 @@ def test_few_columns_are_judged_by_labels_alone():
     X = rng.normal(size=(60, 4))
     X[:, 0] += 3 * y
 
-    assert chosen_by_labels(read_data(X, y), np.array([0]), 0) <= LEVEL
-    assert chosen_by_labels(read_data(X, y), np.array([1]), 0) > LEVEL
+    assert chosen_by_labels(read_table(X, y), np.array([0]), 0) <= LEVEL
+    assert chosen_by_labels(read_table(X, y), np.array([1]), 0) > LEVEL
 
 
 # ---- the scar ----------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_selection_leaves_a_scar_on_noise():
     for seed in range(20):
         X, y = make_random_labels(50, 2000, random_state=seed)
         best = AnovaF(20).fit(X, y).transform(X)
-        n, edge, fit = selection_scar(read_data(best, y))
+        n, edge, fit = selection_scar(read_table(best, y))
         assert n == 20
         assert edge < 0.02
         assert fit > 0.001
@@ -132,14 +132,14 @@ def test_selection_leaves_a_scar_on_noise():
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_useful_columns_have_none(load):
     X, y = load(return_X_y=True)
-    assert selection_scar(read_data(X, y)) is None
+    assert selection_scar(read_table(X, y)) is None
 
 
 def test_columns_that_nobody_selected_have_none():
     for seed in range(20):
         X, y = make_random_labels(50, 20, random_state=seed)
-        assert selection_scar(read_data(X, y)) is None
+        assert selection_scar(read_table(X, y)) is None
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     strong = rng.normal(size=(60, 20)) + 1.5 * y[:, None]
-    assert selection_scar(read_data(strong, y)) is None
+    assert selection_scar(read_table(strong, y)) is None

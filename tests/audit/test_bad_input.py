@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from veridical._core.data import read_data
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical.audit import audit, read_columns
 
 rng = np.random.default_rng(0)
@@ -78,7 +78,7 @@ def test_data():
 
 
 def test_names_that_two_columns_share():
-    data = read_data(X, y)
+    data = read_table(X, y)
     assert read_columns(["x1", "x4"], data).tolist() == [1, 4]
     assert read_columns([4, 1], data).tolist() == [1, 4]
     from dataclasses import replace

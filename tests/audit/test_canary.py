@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical.audit import audit
 from veridical.audit.association import LEVEL, chosen_by_labels
 from veridical.datasets import make_random_labels
@@ -34,7 +34,7 @@ def try_out(seed, n_permutations, n_columns=5000, selector=None):
     return (
         "VD001" in leaky.codes and leaky.worst == "error",
         not honest.clean,
-        chosen_by_labels(read_data(X, y), np.sort(blind), seed) <= LEVEL,
+        chosen_by_labels(read_table(X, y), np.sort(blind), seed) <= LEVEL,
         interval.low <= CHANCE <= interval.high,
     )
 

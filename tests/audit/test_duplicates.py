@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from tests.oracles.audit import near_copies
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical.audit.duplicates import (
     ACCIDENTS,
     NEAR,
@@ -42,10 +42,10 @@ def test_exact_copies_in_groups():
     X[5, 0], X[6] = 0.0, X[5]
     X[6, 0] = -0.0  # the same number
 
-    pairs = exact_pairs(read_data(X, y))
+    pairs = exact_pairs(read_table(X, y))
 
     assert pairs.tolist() == [[5, 6], [3, 7], [3, 9], [20, 21]]
-    packed = exact_pairs(read_data(sparse.csr_array(X), y))
+    packed = exact_pairs(read_table(sparse.csr_array(X), y))
     assert packed.tolist() == pairs.tolist()
 
 
@@ -55,7 +55,7 @@ def test_near_copies_against_the_obvious_code():
     X[4] = X[11] + 0.02 * rng.normal(size=20)
     X[28] = X[2] + 0.3 * rng.normal(size=20)
 
-    pairs, nearness = near_pairs(read_data(X, y))
+    pairs, nearness = near_pairs(read_table(X, y))
 
     expected = near_copies(X, NEAR, NEIGHBOURS, ACCIDENTS)
     assert (4, 11) in expected
@@ -70,7 +70,7 @@ def test_scale_of_columns_does_not_matter():
     moved = X * 10.0 ** np.arange(-25, 25) + 3
 
     for table in (X, moved, X.astype(np.float32)):
-        pairs, _ = near_pairs(read_data(table, y))
+        pairs, _ = near_pairs(read_table(table, y))
         assert pairs.tolist() == [[8, 30]]
 
 
@@ -78,13 +78,13 @@ def test_nothing_is_found_where_nothing_is():
     for seed in range(10):
         for p in (2, 5, 30, 500):
             X, y = cases(60, p, seed)
-            assert len(find_copies(read_data(X, y)).pairs) == 0, (seed, p)
+            assert len(find_copies(read_table(X, y)).pairs) == 0, (seed, p)
 
 
 def test_few_dimensions_have_near_pairs_by_nature():
     X, y = load_iris(return_X_y=True)
 
-    copies = find_copies(read_data(X, y))
+    copies = find_copies(read_table(X, y))
 
     assert copies.exact.all()
     assert copies.pairs.tolist() == [[101, 142]]
@@ -92,7 +92,7 @@ def test_few_dimensions_have_near_pairs_by_nature():
 
 def test_copies_to_expect_where_there_are_few_values():
     X, y = make_monks(1, 200, random_state=0)
-    copies = find_copies(read_data(X, y))
+    copies = find_copies(read_table(X, y))
     n = int(copies.exact.sum())
     assert n == len(copies.pairs) > 10
     # 200 draws of 432 equally likely rows: a group of m rows gives m − 1 pairs.
@@ -101,13 +101,13 @@ def test_copies_to_expect_where_there_are_few_values():
 
 def test_tables_of_every_kind():
     X, y = cases(20, 4)
-    assert len(find_copies(read_data(X[:3], y[:3])).pairs) == 0
+    assert len(find_copies(read_table(X[:3], y[:3])).pairs) == 0
     mixed = pd.DataFrame(X).assign(kind=pd.Categorical(list("ab") * 10))
     mixed.iloc[3] = mixed.iloc[1]
-    assert find_copies(read_data(mixed, y)).pairs.tolist() == [[1, 3]]
+    assert find_copies(read_table(mixed, y)).pairs.tolist() == [[1, 3]]
     missing = X.copy()
     missing[0, 0] = np.nan
-    assert len(find_copies(read_data(missing, y)).pairs) == 0
+    assert len(find_copies(read_table(missing, y)).pairs) == 0
 
 
 def test_folds_that_part_a_pair():
@@ -125,7 +125,7 @@ def test_folds_that_part_a_pair():
 def test_the_known_pair_of_srbct():
     X, y = load("srbct")
 
-    copies = find_copies(read_data(X, y))
+    copies = find_copies(read_table(X, y))
 
     assert not copies.exact.any()
     assert copies.pairs[0].tolist() == [9, 72]
@@ -136,4 +136,4 @@ def test_the_known_pair_of_srbct():
 @pytest.mark.parametrize("name", ["colon", "golub_amlall3", "mll", "nci60"])
 def test_no_pair_in_other_tables(name):
     X, y = load(name)
-    assert len(find_copies(read_data(X, y)).pairs) == 0
+    assert len(find_copies(read_table(X, y)).pairs) == 0

@@ -11,8 +11,8 @@ from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 from tests.oracles import tests as oracle
 
 from veridical import comparison
-from veridical._core.data import read_data
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical.comparison import (
     bayesian_correlated_t,
     compare,
@@ -207,7 +207,7 @@ def test_swapping_the_sides_mirrors_the_result(name):
 
 def splits(cv, n=100):
     rng = np.random.default_rng(0)
-    data = read_data(rng.normal(size=(n, 2)), np.resize(["x", "y"], n))
+    data = read_table(rng.normal(size=(n, 2)), np.resize(["x", "y"], n))
     return make_splits(cv, data, 0)
 
 

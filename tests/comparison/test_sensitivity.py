@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from veridical._core.data import read_data
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical.comparison import sensitivity, truth
 from veridical.comparison.lookalike import Lookalike
 
@@ -61,7 +61,7 @@ def test_the_source_looks_like_the_data(result):
 
 
 def test_it_is_truth_on_a_lookalike(result, anova, worst, observed):
-    source = Lookalike.of(read_data(*observed), 1.0)
+    source = Lookalike.of(read_table(*observed), 1.0)
     known = truth(
         anova,
         worst,

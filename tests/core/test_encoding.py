@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
@@ -48,7 +47,7 @@ def test_mixed_frame(make):
         [3.0, 9, 0, 0, 1, 3],
     ]
     np.testing.assert_array_equal(table.values, expected)
-    assert table.nominal.tolist() == [False, False, True, True, True, False]
+    assert table.categorical.tolist() == [False, False, True, True, True, False]
     assert [None if c is None else c.tolist() for c in table.categories] == [
         None,
         None,
@@ -57,7 +56,7 @@ def test_mixed_frame(make):
         [False, True],
         None,
     ]
-    assert table.feature_names.tolist() == list(make().columns)
+    assert table.names == tuple(make().columns)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -68,8 +67,8 @@ def test_float_arrays_pass_through_without_a_copy(dtype, order, tmp_path):
     table = encode(X)
     assert np.shares_memory(table.values, X)
     assert table.values.dtype == dtype
-    assert not table.nominal.any()
-    assert table.feature_names is None
+    assert not table.categorical.any()
+    assert table.names is None
     frame = pd.DataFrame(X, columns=list("abc"), copy=False)
     assert np.shares_memory(encode(frame).values, frame.to_numpy())
     assert encode(frame).values.dtype == dtype
@@ -134,7 +133,7 @@ def test_text_beside_numbers_in_one_nominal_column():
 
 def test_names_choose_columns():
     table = encode(mixed_pandas()[["size", "count"]], ["count"])
-    assert table.nominal.tolist() == [False, True]
+    assert table.categorical.tolist() == [False, True]
     assert table.categories[1].tolist() == [7, 8, 9]
 
 
@@ -142,12 +141,12 @@ def test_undeclared_categories_of_numbers_are_numbers():
     frame = pd.DataFrame({"a": pd.Categorical([3, 1, None]), "b": [True, False, True]})
     table = encode(frame, None)
     np.testing.assert_array_equal(table.values, [[3, 1], [1, 0], [np.nan, 1]])
-    assert not table.nominal.any()
+    assert not table.categorical.any()
 
 
-def test_integer_column_names_are_no_feature_names():
+def test_integer_column_names_are_shown_as_text():
     table = encode(pd.DataFrame({0: [1, 2], 1: ["a", "b"], 5: [3, 4]}))
-    assert table.feature_names is None
+    assert table.names == ("0", "1", "5")
     assert table.values.tolist() == [[1, 0, 3], [2, 1, 4]]
 
 
@@ -230,7 +229,6 @@ def test_codes_can_be_decoded(rows):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (csr_array((2, 2)), "sparse"),
         ([1, 2], "Reshape your data"),
         ([[1, 2], [3]], "rows differ in length"),
         (np.empty((0, 3)), r"0 sample\(s\)"),
@@ -275,7 +273,7 @@ def test_names_need_a_frame():
 
 
 def test_infinity_is_found_beyond_the_first_chunk(monkeypatch):
-    monkeypatch.setattr("veridical.datasets.encoding._CHUNK", 4)
+    monkeypatch.setattr("veridical._core.encoding._CHUNK", 4)
     X = np.zeros((3, 9))
     X[2, 7] = np.inf
     with pytest.raises(InputError, match="Column 7"):

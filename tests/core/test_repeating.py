@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, chi2
 
-from veridical import comparison, estimation
+from veridical import comparison, evaluation
 from veridical._core.hashing import table_hash
 from veridical.datasets import make_linear
 from veridical.selection import ReliefF
@@ -64,7 +64,7 @@ def test_every_record_has_its_call(name, arguments, options):
 
 
 def test_of_probabilities_too():
-    record = estimation.correction(X, y, n_features=5)
+    record = evaluation.correction(X, y, n_features=5)
     assert again(record).settings == record.settings
     assert record.settings["table sha256"] == table_hash(X, y)
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical.comparison.splits import make_splits
 
 
 @pytest.fixture
 def data():
-    return read_data(np.arange(80.0).reshape(40, 2), np.arange(40) % 2)
+    return read_table(np.arange(80.0).reshape(40, 2), np.arange(40) % 2)
 
 
 def test_seeds_differ_by_purpose_and_data_set_and_stay_the_same():

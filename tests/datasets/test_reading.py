@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from veridical._core.errors import InputError
-from veridical._core.table import check_table
+from veridical._core.reading import check_table
 from veridical.datasets import limits, read
 
 GOOD = "mass,colour,ripe,kind\n7,red,True,cherry\n150,,False,apple\n9,red,,cherry\n"
@@ -497,7 +497,7 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[1], [2]], [[0], [1]], "2 dimensions"),
+        ([[1], [2]], [[0, 1], [1, 0]], "2 dimensions"),
         ([[1], [2]], [0, 1, 1], "2 rows but 3 labels"),
         ([[1], [2]], ["a", None], "class is missing in row 1 of toy"),
         ([[1], [2]], [1.0, np.nan], "class is missing in row 1 of toy"),

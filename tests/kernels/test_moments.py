@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems, train_sets
 
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.anova import variances
 from veridical.kernels.trainsets import TrainSets
 
 
 def parts(X, y, sets, **options):
-    n_classes = int(y.max()) + 1
-    data = Labelled(X, np.zeros(X.shape[1], dtype=bool), y, n_classes)
+    data = Table.of_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
     return variances(data, sets, 1, **options)
 
 

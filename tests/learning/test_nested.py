@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical.comparison import CLASSIFIERS, make_classifier
 from veridical.datasets import make_linear, make_monks
 from veridical.learning.nested import NESTED, Task, nested_accuracies, number_classes
@@ -43,8 +43,10 @@ def tables(kind, n, seed, n_classes=2):
 def alone(name, data, train, test, columns):
     """The slow way: a fresh classifier for one subset, through a data frame."""
     columns = np.sort(columns)
-    model = make_classifier(name).fit(data.table(train, columns), data.codes[train])
-    return np.mean(model.predict(data.table(test, columns)) == data.codes[test])
+    model = make_classifier(name).fit(
+        data.features.frame(train, columns), data.y[train]
+    )
+    return np.mean(model.predict(data.features.frame(test, columns)) == data.y[test])
 
 
 def test_every_classifier_of_the_paper_has_a_quick_way():
@@ -56,7 +58,7 @@ def test_every_classifier_of_the_paper_has_a_quick_way():
 @pytest.mark.parametrize("seed", range(4))
 def test_as_one_subset_at_a_time(name, kind, seed):
     X, y = tables(kind, 90, seed, n_classes=3 if kind == "three" else 2)
-    data = read_data(X, y)
+    data = read_table(X, y)
     rng = np.random.default_rng(seed)
     order = rng.permutation(data.n_features)
     rows = rng.permutation(90)
@@ -73,7 +75,7 @@ def test_as_one_subset_at_a_time(name, kind, seed):
 @given(seed=st.integers(0, 10**6))
 def test_other_sizes_and_the_order_of_rows_change_nothing(seed):
     X, y = tables("names" if seed % 2 else "numbers", 50, seed)
-    data = read_data(X, y)
+    data = read_table(X, y)
     rng = np.random.default_rng(seed)
     order = rng.permutation(data.n_features)
     # An odd number: of equally frequent classes the one that occurs first goes first.
@@ -93,7 +95,7 @@ def test_other_sizes_and_the_order_of_rows_change_nothing(seed):
 
 def test_the_order_within_a_subset_changes_nothing():
     X, y = make_monks(1, 60, random_state=5)
-    data = read_data(X, y)
+    data = read_table(X, y)
     train, test = np.arange(40), np.arange(40, 60)
 
     found = [
@@ -106,13 +108,13 @@ def test_the_order_within_a_subset_changes_nothing():
 
 def test_one_class_alone_is_predicted():
     X, y = make_linear(30, random_state=0)[:2]
-    data = read_data(X, y)
-    train = np.flatnonzero(data.codes == 1)
+    data = read_table(X, y)
+    train = np.flatnonzero(data.y == 1)
     everyone = np.arange(30)
 
     found = nested_accuracies(NAMES, data, train, everyone, np.arange(3), [1, 3])
 
-    assert found == pytest.approx(np.full((4, 2), np.mean(data.codes == 1)))
+    assert found == pytest.approx(np.full((4, 2), np.mean(data.y == 1)))
 
 
 def test_a_category_unknown_to_training():

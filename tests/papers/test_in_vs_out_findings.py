@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from veridical._core.data import Data
+from veridical._core.table import Table
 from veridical.learning.nested import nested_accuracies
 from veridical.papers.in_vs_out import STUDY
 from veridical.papers.in_vs_out_figures import (
@@ -310,14 +310,7 @@ def test_truths_test_has_its_size_for_equivalent_copies_of_features():
 
 def best_of(X, y, n):
     """Accuracy of naive Bayes with the three columns that correlate most with y."""
-    data = Data(
-        X,
-        np.zeros(X.shape[1], dtype=bool),
-        (None,) * X.shape[1],
-        tuple(f"x{j}" for j in range(X.shape[1])),
-        y,
-        y,
-    )
+    data = Table.of_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
     centred = X[:n] - X[:n].mean(axis=0)
     merit = np.abs((y[:n] - y[:n].mean()) @ centred) / np.linalg.norm(centred, axis=0)
     order, rows = np.argsort(-merit), np.arange(2 * n)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import incremental as oracle
 
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.similarity import write_table
 from veridical.kernels.trainsets import TrainSets
@@ -139,7 +139,7 @@ def test_a_draft_never_promises_too_much(seed, n, offset, dtype):
     rng = np.random.default_rng(seed)
     X = (offset + rng.normal(size=(n, 9))).astype(dtype)
     X[:, 1] = X[:, 0]
-    data = Labelled(X, np.zeros(9, dtype=bool), np.arange(n) % 2, 2)
+    data = Table.of_arrays(X, np.zeros(9, dtype=bool), np.arange(n) % 2)
     redundancy = CorrelationRedundancy(data, TrainSets.all_rows(n), 1)
     columns = redundancy.columns(0, draft=True)
     width = columns.draft.size // 9
@@ -158,6 +158,6 @@ def test_a_draft_never_promises_too_much(seed, n, offset, dtype):
 
 def test_there_is_no_draft_where_it_would_say_little():
     X, y = problem()
-    data = Labelled(X, np.zeros(120, dtype=bool), y, 3)
+    data = Table.of_arrays(X, np.zeros(120, dtype=bool), y)
     heavy = TrainSets.from_counts(np.full((1, 50), 1e9))
     assert CorrelationRedundancy(data, heavy, 1).columns(0, draft=True).draft.size == 0

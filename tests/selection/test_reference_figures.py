@@ -12,7 +12,7 @@ from sklearn.feature_selection import f_classif
 from tests.oracles import selection as oracle
 from tests.selection import weka_figures as weka
 
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.information import UncertaintyRedundancy
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import FCBF, AnovaF, Correlation, InformationGain, ReliefF
@@ -67,7 +67,7 @@ def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
     X, y = weka.mixed()
     nominal = np.isin(np.arange(6), weka.MIXED_NOMINAL)
     redundancy = UncertaintyRedundancy(
-        Labelled(X, nominal, y, 3), TrainSets.all_rows(len(y)), 0, "cuts"
+        Table.of_arrays(X, nominal, y), TrainSets.all_rows(len(y)), 0, "cuts"
     )
     columns = [[None if v != v else v for v in x] for x in X.T.tolist()]
     for (i, j), wanted in weka.PAIR_UNCERTAINTY.items():

@@ -7,8 +7,9 @@ numpy arrays, pandas or polars data frames, lists of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -17,43 +18,106 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from veridical._core.coding import (
-    code_column,
-    code_series,
-    code_small_integers,
-    object_if_text,
-    read_numbers,
-)
-from veridical._core.columns import BoolArray, Categories, choose_nominal, mask_of_known
+from veridical._core.arrays import BoolArray
+from veridical._core.codes import count_seen, seen_by_column, seen_by_row
 from veridical._core.errors import InputError
-from veridical._core.text import listed, show
+from veridical._core.text import did_you_mean, listed, show
+
+#: The categories of each feature; None for a numeric one.
+Categories = tuple[NDArray[Any] | None, ...]
 
 #: Elements looked at in one go when searching for infinities: bounds the mask's size.
 _CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
-    """A table as numbers.
+class Features:
+    """The features of a table as numbers and codes.
 
     Parameters
     ----------
-    values : array of shape (n_samples, n_features)
-        float32 if every column was, else float64; nominal columns hold codes
+    values : array or CSC matrix of shape (n_samples, n_features)
+        float32 if every feature was, else float64; categorical features hold codes
         ``0, 1, ...`` into their categories, NaN marks a missing value. It may share
         memory with the input.
-    nominal : bool array of shape (n_features,)
-        Which columns are nominal.
+    categorical : bool array of shape (n_features,)
+        Which features are categorical.
     categories : tuple of n_features arrays or None
-        The values behind the codes; None for a numeric column.
-    feature_names : object array of shape (n_features,) or None
-        Column names, where the input has names that are strings.
+        The values behind the codes; None for a numeric feature.
+    names : tuple of str or None
+        Names of the features, where the input has any.
     """
 
-    values: NDArray[Any]
-    nominal: BoolArray
+    values: Any
+    categorical: BoolArray
     categories: Categories
-    feature_names: NDArray[Any] | None
+    names: tuple[str, ...] | None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the values are a sparse matrix."""
+        return bool(issparse(self.values))
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether any value is missing."""
+        values = self.values.data if self.is_sparse else self.values
+        # NaN survives a sum, so the usual case needs no mask of the size of X.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(values)
+        return bool(np.isnan(total)) and bool(np.isnan(values).any())
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """Names of the features, made up as x0, x1, ... where there are none."""
+        if self.names is not None:
+            return self.names
+        return tuple(f"x{j}" for j in range(self.values.shape[1]))
+
+    def take(self, rows: Any, columns: Any) -> NDArray[np.float64]:
+        """Take some samples of some features as a dense array of numbers and codes."""
+        if self.is_sparse:
+            return np.asarray(self.values[:, columns].toarray()[rows])
+        return np.asarray(self.values[np.ix_(rows, columns)], dtype=np.float64)
+
+    def rows(self, rows: Any) -> Features:
+        """Take some samples; a slice does not copy the values."""
+        values = self.values
+        values = values.tocsr()[rows].tocsc() if self.is_sparse else values[rows]
+        return replace(self, values=values)
+
+    def permute(self, columns: Any) -> Features:
+        """Put the features in another order, or take some of them."""
+        names = self.names
+        return Features(
+            self.values[:, columns],
+            self.categorical[columns],
+            tuple(self.categories[j] for j in columns),
+            None if names is None else tuple(names[j] for j in columns),
+        )
+
+    def frame(self, rows: Any = None, columns: Any = None) -> Any:
+        """Take some samples of some features as other people's estimators want them.
+
+        An array where all features are numeric, else a data frame in which categorical
+        features have a category dtype; a sparse matrix stays sparse.
+        """
+        n_samples, n_features = self.values.shape
+        rows = np.arange(n_samples) if rows is None else rows
+        columns = np.arange(n_features) if columns is None else columns
+        if self.is_sparse:
+            return self.values[:, columns].tocsr()[rows]
+        values = self.values[np.ix_(rows, columns)]
+        if not self.categorical[columns].any():
+            return values
+        names, series = self.shown_names, {}
+        for position, j in enumerate(columns):
+            column: Any = values[:, position]
+            if self.categorical[j]:
+                codes = np.where(np.isnan(column), -1, column).astype(int)
+                column = pd.Categorical.from_codes(codes, self.categories[j])
+            series[names[j]] = column
+        return pd.DataFrame(series)
 
 
 def encode(
@@ -62,7 +126,7 @@ def encode(
     *,
     categories: Categories | None = None,
     name: str = "X",
-) -> Encoded:
+) -> Features:
     """Turn a table into a matrix of numbers and codes.
 
     Parameters
@@ -82,7 +146,7 @@ def encode(
 
     Returns
     -------
-    Encoded
+    Features
         The matrix, the nominal columns, their categories and the column names.
 
     Raises
@@ -107,15 +171,13 @@ def encode(
     array([[1.5, 1. ],
            [nan, 0. ],
            [3. , nan]])
-    >>> table.nominal
+    >>> table.categorical
     array([False,  True])
     >>> table.categories[1].tolist()
     ['blue', 'red']
     """
     if issparse(X):
-        raise InputError(
-            "X is a sparse matrix, but a dense table is needed here; use X.toarray()."
-        )
+        return _encode_sparse(X)
     if isinstance(X, np.ndarray):  # narwhals would look long before it lets it pass
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
     if isinstance(X, pd.DataFrame):
@@ -126,9 +188,25 @@ def encode(
     return _encode_array(_as_matrix(X), categorical_features, categories, name)
 
 
+def _encode_sparse(X: Any) -> Features:
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    values = X.tocsc()
+    infinite = np.flatnonzero(np.isinf(values.data))
+    if infinite.size:
+        column = int(np.searchsorted(values.indptr, infinite[0], side="right")) - 1
+        raise InputError(
+            f"Column {column} of X holds an infinite value (row "
+            f"{int(values.indices[infinite[0]])}); replace it by a finite number."
+        )
+    n_features = values.shape[1]
+    none = np.zeros(n_features, dtype=bool)
+    return Features(values, none, (None,) * n_features)
+
+
 def _encode_array(
     X: NDArray[Any], categorical_features: Any, known: Categories | None, name: str
-) -> Encoded:
+) -> Features:
     n_features = X.shape[1]
 
     def label(j: Any) -> str:
@@ -169,7 +247,7 @@ def _encode_array(
             values[:, j] = codes
     if not nominal.all():  # codes are finite
         _refuse_infinite(values, label)
-    return Encoded(values, nominal, tuple(categories), None)
+    return Features(values, nominal, tuple(categories), None)
 
 
 def _encode_frame(
@@ -177,7 +255,7 @@ def _encode_frame(
     categorical_features: Any,
     known: Categories | None,
     name: str,
-) -> Encoded:
+) -> Features:
     names = frame.columns
     n_samples, n_features = frame.shape
     _refuse_empty(n_samples, n_features)
@@ -209,10 +287,8 @@ def _encode_frame(
         values[:, j] = read_numbers(object_if_text(column), label(j))
     if not nominal.all():  # codes are finite
         _refuse_infinite(values, label)
-    feature_names = None
-    if all(isinstance(name, str) for name in names):
-        feature_names = np.array(names, dtype=object)
-    return Encoded(values, nominal, tuple(categories), feature_names)
+    shown = tuple(str(name) for name in names)
+    return Features(values, nominal, tuple(categories), shown)
 
 
 # -- columns -------------------------------------------------------------------------
@@ -318,3 +394,259 @@ def refuse_repeated(names: pd.Index, table: str) -> None:
             f"{table} has more than one column named {listed(repeated)}; rename all "
             "but one."
         )
+
+
+# -- which features are categorical ---------------------------------------------------
+
+
+def mask_of_known(known: Categories, n_features: int) -> BoolArray:
+    """Mark the columns for which an earlier call found categories."""
+    if len(known) != n_features:
+        raise InputError(
+            f"X has {n_features} columns, but categories are given for {len(known)}; "
+            "pass the columns of the earlier call."
+        )
+    return np.array([values is not None for values in known], dtype=bool)
+
+
+def choose_nominal(
+    wanted: Any,
+    n_features: int,
+    names: Sequence[Hashable] | None,
+    by_dtype: BoolArray,
+) -> BoolArray:
+    """Mark the nominal columns.
+
+    Parameters
+    ----------
+    wanted : "from_dtype", None, bool mask, integer indices or names
+        What the user asked for.
+    n_features : int
+        How many columns there are.
+    names : sequence or None
+        Their names, where they have any.
+    by_dtype : bool array
+        The columns whose dtype is nominal.
+
+    Returns
+    -------
+    bool array of shape (n_features,)
+        True where the column is nominal.
+    """
+    if isinstance(wanted, str):
+        if wanted == "from_dtype":
+            return by_dtype
+        raise InputError(
+            f"categorical_features={wanted!r} is not known; use 'from_dtype', None, "
+            "a boolean mask, or a list of column indices or names."
+        )
+    mask = np.zeros(n_features, dtype=bool)
+    if wanted is None or len(wanted) == 0:
+        return mask
+    wanted = list(wanted)
+    if all(isinstance(item, (bool, np.bool_)) for item in wanted):
+        if len(wanted) != n_features:
+            raise InputError(
+                f"categorical_features is a mask of {len(wanted)} values, but X has "
+                f"{n_features} columns; give one value per column."
+            )
+        return np.array(wanted, dtype=bool)
+    for item in wanted:
+        mask[_position(item, n_features, names)] = True
+    return mask
+
+
+def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> int:
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        if not 0 <= item < n_features:
+            raise InputError(
+                f"categorical_features names column {item}, but X has {n_features} "
+                f"columns; use 0 to {n_features - 1}."
+            )
+        return int(item)
+    if isinstance(item, str):
+        if names is None:
+            raise InputError(
+                f"categorical_features names the column {item!r}, but X is an array "
+                "without column names; use indices or pass a data frame."
+            )
+        if item in names:
+            return names.index(item)
+        raise InputError(
+            f"categorical_features names {item!r}, which is no column of X"
+            f"{did_you_mean(item, names)}"
+        )
+    raise InputError(
+        f"categorical_features holds {item!r}; use a boolean mask, or a list of "
+        "column indices or names."
+    )
+
+
+# -- one column at a time -------------------------------------------------------------
+
+
+#: Whole numbers below it are small: they are coded by counting.
+_SMALL = 256
+#: Kinds of numbers that the count is compiled for; others are read as floats.
+_READ_AS_IS = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
+#: What to do about text where nominal columns are welcome.
+_NOMINAL = (
+    "name the column in categorical_features, give it a category dtype, or mend the "
+    "value."
+)
+
+
+def code_column(
+    column: NDArray[Any] | pd.Series[Any], categories: NDArray[Any] | None, label: str
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Positions among the categories; NaN where missing or not among them."""
+    try:
+        # Only the different values are sorted and looked up, not every row.
+        codes, found = pd.factorize(column)  # −1 where missing
+        uniques = object_if_text(np.asarray(found))
+        if categories is None:
+            categories = _sorted_unique(uniques)
+        places = pd.Index(categories).get_indexer(pd.Index(uniques))
+    except TypeError as error:
+        raise InputError(
+            f"{label} holds something that is neither text nor a number nor missing "
+            f"({error}); turn it into text."
+        ) from error
+    places = np.where(places < 0, np.nan, places)
+    return np.append(places, np.nan)[codes], categories
+
+
+def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(values)
+    except TypeError:  # text beside numbers: group by kind, then sort
+        unique = sorted(set(values.tolist()), key=lambda v: (type(v).__name__, v))
+        result = np.empty(len(unique), dtype=object)
+        result[:] = unique
+        return result
+
+
+def code_series(
+    series: Any, known: NDArray[Any] | None, label: str
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Encode a nominal column of a data frame.
+
+    A polars Categorical declares no categories: what it lists grows as other columns
+    are read, so its observed values must do.
+    """
+    if not isinstance(series, pd.Series):
+        if known is None and isinstance(series.dtype, nw.Enum):
+            known = np.array(series.dtype.categories, dtype=object)
+        if isinstance(series.dtype, nw.String):
+            # By way of a list: arrays of text lose a zero byte at the end.
+            return code_column(np.array([*series.to_list(), None])[:-1], known, label)
+        return code_column(object_if_text(series.to_numpy()), known, label)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        # It holds codes already; only its few categories need to be looked up.
+        kept: Any = series.array
+        codes = kept.codes
+        declared = object_if_text(series.dtype.categories.to_numpy())
+        if known is None:
+            if codes.min(initial=0) >= 0:
+                return codes, declared
+            return np.where(codes < 0, np.nan, codes), declared
+        places, categories = code_column(declared, known, label)
+        return np.append(places, np.nan)[codes], categories
+    if isinstance(series.dtype, pd.StringDtype):
+        return code_column(
+            series, known, label
+        )  # its own hashing beats that of objects
+    column = nw.from_native(series, series_only=True).to_numpy()
+    return code_column(object_if_text(column), known, label)
+
+
+def code_small_integers(
+    X: NDArray[Any],
+    values: NDArray[Any],
+    nominal: BoolArray,
+    categories: list[NDArray[Any] | None],
+) -> tuple[NDArray[Any], BoolArray]:
+    """Code nominal columns of whole numbers 0 to 255, many at a time.
+
+    Binned data have thousands of such columns; looking each up among its sorted values
+    would cost more than scoring it.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The table, of numbers.
+    values : array of shape (n_samples, n_features)
+        The same as floats; X itself, if it is of these. X is not written to.
+    nominal : bool array of shape (n_features,)
+        Which columns to code.
+    categories : list of n_features arrays or None
+        The categories of the columns coded are put here.
+
+    Returns
+    -------
+    values : array of shape (n_samples, n_features)
+        With codes in the columns coded; a copy, if X would have been written to.
+    rest : bool array of shape (n_features,)
+        Which columns are left to code.
+    """
+    columns = np.flatnonzero(nominal)
+    seen = np.zeros((columns.size, _SMALL), dtype=bool)
+    good = np.ones(columns.size, dtype=bool)
+    source = X if X.dtype.str in _READ_AS_IS else values
+    if source.flags.f_contiguous:
+        seen_by_column(source.T, columns, seen, good)
+    else:
+        seen_by_row(source, columns, seen, good)
+    n_values, largest = count_seen(seen)
+    whole = np.arange(_SMALL).astype(X.dtype)
+    for k in np.flatnonzero(good).tolist():
+        j = columns[k]
+        if n_values[k] == largest[k] + 1:  # it holds its own codes already
+            categories[j] = whole[: n_values[k]].copy()
+            continue
+        categories[j] = whole[seen[k]]
+        places = np.append(np.cumsum(seen[k]) - 1.0, np.nan)
+        number = np.where(np.isnan(source[:, j]), _SMALL, source[:, j])
+        if values is X:
+            values = X.copy(order="K")
+        values[:, j] = places[number.astype(np.intp)]
+    rest = nominal.copy()
+    rest[columns[good]] = False
+    return values, rest
+
+
+def read_numbers(
+    column: NDArray[Any], label: str, *, cure: str = _NOMINAL
+) -> NDArray[Any]:
+    """Read a column as floats; the error shows the first value that is no number."""
+    kind = column.dtype.kind
+    if kind in "fiub":
+        return column.astype(np.float64)
+    if kind in "mM":
+        raise InputError(
+            f"{label} holds dates or times; turn it into a number (days since "
+            "some day, say) or into a category."
+        )
+    missing = np.asarray(pd.isna(column))
+    result = np.full(column.shape, np.nan)
+    try:
+        result[~missing] = column[~missing].astype(np.float64)
+    except (TypeError, ValueError):
+        value = next(v for v in column[~missing] if not _is_number(v))
+        raise InputError(
+            f"{label} holds {show(value)}, which is not a number; {cure}"
+        ) from None
+    return result
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def object_if_text(values: NDArray[Any]) -> NDArray[Any]:
+    """Text as Python strings, so that width-limited dtypes cannot cut a category."""
+    return values.astype(object) if values.dtype.kind in "UST" else values

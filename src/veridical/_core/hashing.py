@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from veridical._core.columns import BoolArray
+from veridical._core.arrays import BoolArray
 from veridical._core.encoding import encode
 
 #: Rows that are brought into order at a time; bounds the copy.
@@ -50,13 +50,11 @@ def table_hash(X: Any, y: Any) -> str:
     """
     labels = np.asarray(y).ravel()
     if sparse.issparse(X):
-        values = sparse.csc_array(X, dtype=np.float64)
-        n_features = values.shape[1]
-        nominal, categories = np.zeros(n_features, dtype=bool), (None,) * n_features
-        return hash_columns(values, nominal, categories, None, labels)
+        X = sparse.csc_array(X, dtype=np.float64)
     table = encode(X)
-    names = getattr(X, "columns", None)
-    return hash_columns(table.values, table.nominal, table.categories, names, labels)
+    return hash_columns(
+        table.values, table.categorical, table.categories, table.names, labels
+    )
 
 
 def hash_columns(

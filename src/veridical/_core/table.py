@@ -1,124 +1,271 @@
-"""A table with its target, checked."""
+"""A table: features as numbers and codes, and a target.
+
+Whatever people hold in their hands (arrays, data frames, sparse matrices) becomes one
+`Table` when it is read, once. Selectors, learners and the evaluation work on it;
+only an estimator that is not ours is given rows and columns as the user had them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
-from veridical._core.arrays import IntArray
-from veridical._core.encoding import encode
-from veridical._core.errors import InputError
-from veridical._core.text import listed, plural, show
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.encoding import Categories, Features, encode
+from veridical._core.hashing import hash_columns
+from veridical._core.records import DataSummary
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """A classification problem as arrays, the form in which criteria see it.
+class Classes:
+    """A target of classes.
 
     Parameters
     ----------
-    values : array or CSC matrix of shape (n_samples, n_features)
-        float64 or float32; NaN is a missing value; nominal columns hold codes.
-    nominal : bool array of shape (n_features,)
-        Which columns hold codes ``0..v-1`` rather than numbers.
-    y : int array of shape (n_samples,)
-        Classes ``0..n_classes-1``.
-    n_classes : int
-        Number of classes in `y`.
+    labels : array of shape (n_samples,)
+        The classes as they were given.
+    classes : array of shape (n_classes,)
+        The different labels, sorted.
+    codes : int array of shape (n_samples,)
+        The place of each label among the classes.
     """
 
-    values: Any
-    nominal: NDArray[np.bool_]
-    y: IntArray
-    n_classes: int
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    codes: IntArray
+
+    @classmethod
+    def of(cls, labels: NDArray[Any]) -> Classes:
+        """Sort the labels and number them."""
+        codes, found = pd.factorize(labels)
+        classes = np.asarray(found)
+        try:
+            order = np.argsort(classes, kind="stable")
+        except TypeError:  # text beside numbers
+            order = np.argsort([str(label) for label in classes], kind="stable")
+        place = np.empty(order.size, dtype=np.intp)
+        place[order] = np.arange(order.size)
+        return cls(labels, classes[order], place[codes])
+
+    @property
+    def by_appearance(self) -> IntArray:
+        """Classes numbered as they first occur, whatever their labels are."""
+        return pd.factorize(self.codes)[0].astype(np.intp)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: Any) -> Classes:
+        """Take some samples; classes keep their numbers."""
+        return replace(self, labels=self.labels[rows], codes=self.codes[rows])
+
+    def encode(self, predicted: Any) -> IntArray:
+        """Number predicted labels; −1 for one that is no class of the table."""
+        index: Any = pd.Index(self.classes)
+        return index.get_indexer(pd.Index(np.asarray(predicted)))
+
+    def counts(self) -> dict[str, int]:
+        """Count the samples of each class."""
+        counts = np.bincount(self.codes, minlength=len(self.classes))
+        return {
+            str(label): int(count)
+            for label, count in zip(self.classes, counts, strict=True)
+            if count
+        }
 
 
-def check_table(
-    X: Any, y: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
-) -> None:
-    """Refuse a table from which nothing can be learned, saying why.
+class Table:
+    """Samples with their features and target.
+
+    Features are encoded when they are first asked for, once: an estimator that is not
+    ours never asks, and may take what cannot be encoded.
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The features.
-    y : array-like of shape (n_samples,)
-        The class labels.
-    name : str, default="X"
-        What the message calls the table; a file name, say.
-    categorical_features : optional
-        Which columns are nominal, as in :func:`encode`.
-
-    Raises
-    ------
-    InputError
-        If X and y differ in length, a label is missing, there are fewer than two
-        classes or the labels are measurements, a column is wholly missing, or a value
-        is infinite.
-
-    Examples
-    --------
-    >>> from veridical.datasets import check_table
-    >>> check_table([[1.0], [2.0]], ["a", "a"], "toy.csv")
-    Traceback (most recent call last):
-        ...
-    veridical._records.base.InputError: toy.csv has only one class, 'a', ...
+    features : Features or None
+        The features as numbers and codes; None encodes `source` when needed.
+    target : Classes
+        What is to be predicted.
+    source : array, data frame, sparse matrix or sequence, optional
+        The features as the user had them.
+    groups : int array of shape (n_samples,), optional
+        Samples that belong together have the same number.
+    weights : float array of shape (n_samples,), optional
+        Sample weights.
+    name : str, default="data"
+        Display name.
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise InputError(
-            f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
-            "one label per row."
-        )
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n_samples != len(labels):
-        raise InputError(
-            f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
-        )
-    _check_labels(labels, name)
-    if issparse(X):
-        sparse: Any = X
-        if not np.isfinite(sparse.tocsr().data).all():
-            raise InputError(
-                f"{name} holds a NaN or infinite value; a sparse matrix may hold "
-                "neither. Replace it by a number."
-            )
-        return
-    table = encode(X, categorical_features, name=name)
-    # Only a column that is missing in the first row can be missing in all.
-    empty = np.flatnonzero(np.isnan(table.values[0]))
-    empty = empty[np.isnan(table.values[:, empty]).all(axis=0)]
-    if empty.size:
-        names = table.feature_names
-        columns = empty if names is None else names[empty]
-        raise InputError(
-            f"{name} has no value at all in {plural('column', columns)} "
-            f"{listed(columns)}; remove {'it' if empty.size == 1 else 'them'}."
+
+    def __init__(
+        self,
+        features: Features | None,
+        target: Classes,
+        *,
+        source: Any = None,
+        groups: IntArray | None = None,
+        weights: FloatArray | None = None,
+        name: str = "data",
+    ) -> None:
+        if features is not None:
+            self.features = features
+        self.target = target
+        self.source = source
+        self.groups = groups
+        self.weights = weights
+        self.name = name
+
+    @classmethod
+    def of_arrays(cls, values: Any, categorical: BoolArray, y: IntArray) -> Table:
+        """Make a table of numbers, codes and numbered classes, unchecked."""
+        n_codes = [
+            int(np.nanmax(values[:, j], initial=0)) + 1 if c else None
+            for j, c in enumerate(categorical)
+        ]
+        categories = tuple(None if n is None else np.arange(n) for n in n_codes)
+        n_classes = int(np.max(y, initial=0)) + 1
+        target = Classes(y, np.arange(n_classes), y)
+        return cls(Features(values, categorical, categories), target)
+
+    @cached_property
+    def features(self) -> Features:
+        """The features as numbers and codes."""
+        return encode(self.source, name=self.name)
+
+    def replace(self, **changes: Any) -> Table:
+        """Copy the table with some parts changed."""
+        kept = {
+            "features": self.__dict__.get("features"),
+            "target": self.target,
+            "source": self.source,
+            "groups": self.groups,
+            "weights": self.weights,
+            "name": self.name,
+        }
+        return Table(**{**kept, **changes})
+
+    @property
+    def values(self) -> Any:
+        """Array or CSC matrix of shape (n_samples, n_features); see `Features`."""
+        return self.features.values
+
+    @property
+    def categorical(self) -> BoolArray:
+        """Which features are categorical."""
+        return self.features.categorical
+
+    @property
+    def categories(self) -> Categories:
+        """The categories of each categorical feature."""
+        return self.features.categories
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the features, where the input has any."""
+        return self.features.names
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.target)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.values.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the values are a sparse matrix."""
+        return self.features.is_sparse
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any value is missing."""
+        return self.features.has_missing
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, made up as x0, x1, ... where there are none."""
+        return self.features.shown_names
+
+    # -- the target ------------------------------------------------------------------
+
+    @property
+    def y(self) -> IntArray:
+        """Class of each sample, numbered in the order of the sorted labels."""
+        return self.target.codes
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.target.classes)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class of each sample as it was given."""
+        return self.target.labels
+
+    def with_codes(self, codes: IntArray) -> Table:
+        """Give the samples other classes, a permutation of them say."""
+        classes = self.target.classes
+        return self.replace(target=Classes(classes[codes], classes, codes))
+
+    # -- parts -----------------------------------------------------------------------
+
+    def take(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Take some samples of some features as a dense array of numbers and codes."""
+        return self.features.take(rows, columns)
+
+    def frame(self, rows: Any = None, columns: Any = None) -> Any:
+        """Take some samples of some features as the user had them.
+
+        Without a source: an array where all features are numeric, else a data frame
+        in which categorical features have a category dtype.
+        """
+        if self.source is None:
+            return self.features.frame(rows, columns)
+        part = self.source if rows is None else _safe_indexing(self.source, rows)
+        return part if columns is None else _safe_indexing(part, columns, axis=1)
+
+    def permute(self, columns: IntArray) -> Table:
+        """Put the features in another order, or take some of them."""
+        return self.replace(features=self.features.permute(columns), source=None)
+
+    def rows(self, rows: Any) -> Table:
+        """Take some samples, all features; a slice does not copy the values."""
+        features = self.__dict__.get("features")
+        places = np.arange(self.n_samples)[rows]
+        return self.replace(
+            features=None if features is None else features.rows(rows),
+            target=self.target.take(rows),
+            source=None if self.source is None else _safe_indexing(self.source, places),
+            groups=None if self.groups is None else self.groups[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
+    # -- to tell others --------------------------------------------------------------
 
-def _check_labels(labels: NDArray[Any], name: str) -> None:
-    missing = np.flatnonzero(pd.isna(labels))
-    if missing.size:
-        raise InputError(
-            f"The class is missing in {plural('row', missing)} {listed(missing)} of "
-            f"{name}, counted from 0; fill it in or remove these rows."
+    def sha256(self) -> str:
+        """Hash the table, as `veridical.datasets.table_hash` does."""
+        return hash_columns(
+            self.values, self.categorical, self.categories, self.names, self.labels
         )
-    if labels.dtype.kind == "f":
-        broken = labels[labels != np.round(labels)]
-        if broken.size:
-            raise InputError(
-                f"The labels of {name} are measurements such as {show(broken[0])}, not "
-                "classes; choose another target, or cut it into classes first."
-            )
-    classes = pd.unique(labels)
-    if len(classes) == 1:
-        raise InputError(
-            f"{name} has only one class, {show(classes[0])}, in all {len(labels)} "
-            "rows; at least two classes are needed. Is it the right target?"
+
+    def summary(self, name: str | None = None) -> DataSummary:
+        """Describe the table for a report."""
+        return DataSummary(
+            name=name or self.name,
+            n_samples=self.n_samples,
+            n_features=self.n_features,
+            classes=self.target.counts(),
+            feature_names=self.feature_names,
         )

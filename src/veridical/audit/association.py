@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
+from veridical._core.table import Table
 
 #: Random orders of the labels, and random sets of columns.
 DRAWS = 999
@@ -45,12 +45,12 @@ _SCAR_COLUMNS = 5
 _SCAR_FIT = 0.001
 
 
-def chosen_by_labels(data: Data, columns: IntArray, seed: int) -> float:
+def chosen_by_labels(data: Table, columns: IntArray, seed: int) -> float:
     """Test whether columns were chosen by the labels.
 
     Parameters
     ----------
-    data : Data
+    data : Table
         All cases, all columns.
     columns : int array
         The columns in question.
@@ -66,9 +66,7 @@ def chosen_by_labels(data: Data, columns: IntArray, seed: int) -> float:
         of neighbours along a column that are of the same class (their share).
     """
     rng = np.random.default_rng(seed)
-    labels = np.stack(
-        [data.codes, *(rng.permutation(data.codes) for _ in range(DRAWS))]
-    )
+    labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(DRAWS))])
     alone = strengths(data, columns, labels).mean(axis=2)
     p_alone = _p_values(alone)
     if comb(data.n_features, columns.size) < 1 / LEVEL:
@@ -89,7 +87,7 @@ def _p_values(strength: FloatArray) -> float:
     return min(1.0, len(p) * float(p.min()))
 
 
-def strengths(data: Data, columns: IntArray, labels: IntArray) -> FloatArray:
+def strengths(data: Table, columns: IntArray, labels: IntArray) -> FloatArray:
     """How closely each column is tied to each order of the labels, by three measures.
 
     Returns
@@ -103,13 +101,13 @@ def strengths(data: Data, columns: IntArray, labels: IntArray) -> FloatArray:
     for start in range(0, columns.size, _BLOCK):
         block = columns[start : start + _BLOCK]
         raw = data.take(np.arange(data.n_samples), block)
-        numeric = np.flatnonzero(~data.nominal[block])
+        numeric = np.flatnonzero(~data.categorical[block])
         if numeric.size:
             result[0][:, start + numeric] = np.log1p(
                 _f_ratios(_centred(raw[:, numeric]), members)
             )
             result[2][:, start + numeric] = _alike(raw[:, numeric], labels)
-        cells, owner = _cells(raw, data.nominal[block])
+        cells, owner = _cells(raw, data.categorical[block])
         chi = _chi_squares(cells, owner, members, block.size)
         result[1][:, start : start + block.size] = np.log1p(chi)
     return result
@@ -195,7 +193,7 @@ def _chi_squares(
 # -- a table that holds nothing but selected columns ---------------------------------
 
 
-def selection_scar(data: Data) -> tuple[int, float, float] | None:
+def selection_scar(data: Table) -> tuple[int, float, float] | None:
     """Look for the mark that selection leaves on a table.
 
     The best of many noise columns have p-values that are spread evenly below a sharp
@@ -208,13 +206,11 @@ def selection_scar(data: Data) -> tuple[int, float, float] | None:
         Number of columns, their largest p-value, and how well an even spread fits (the
         p-value of a Kolmogorov-Smirnov test); None without such a mark.
     """
-    if data.nominal.any() or data.n_features < _SCAR_COLUMNS:
+    if data.categorical.any() or data.n_features < _SCAR_COLUMNS:
         return None
     if sparse.issparse(data.values) or np.isnan(data.values).any():
         return None
-    members = [
-        (data.codes == k)[None, :].astype(np.float64) for k in np.unique(data.codes)
-    ]
+    members = [(data.y == k)[None, :].astype(np.float64) for k in np.unique(data.y)]
     p_values = np.empty(data.n_features)
     df = len(members) - 1, data.n_samples - len(members)
     for start in range(0, data.n_features, _BLOCK):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from veridical._core.arrays import IntArray
-from veridical._core.data import Data
+from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.audit.codes import finding
 from veridical.audit.evidence import Evidence, percent, span
@@ -80,7 +80,7 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     if not isinstance(e.method, Bootstrap632) or e.method.plus:
         return None
     p = e.procedure
-    X = p.X if p.columns is None else p.data.table(np.arange(e.n_cases), p.columns)
+    X = p.X if p.columns is None else p.data.frame(np.arange(e.n_cases), p.columns)
     found = estimate(p.whole, X, p.data.labels, method=e.method, random_state=e.seed)
     remembered, outside = found.details["resubstitution"], found.details["outside"]
     if remembered < 1 or outside >= 1:
@@ -202,7 +202,7 @@ def column_gives_class_away(e: Evidence) -> Finding | None:
     telling = columns[_tells(data, codes, columns)].tolist()
     if not telling:
         return None
-    names = ", ".join(show(data.names[j]) for j in telling[:5])
+    names = ", ".join(show(data.feature_names[j]) for j in telling[:5])
     more = f" and {len(telling) - 5} more" if len(telling) > 5 else ""
     return finding(
         "VD012",
@@ -214,10 +214,10 @@ def column_gives_class_away(e: Evidence) -> Finding | None:
     )
 
 
-def _tells(data: Data, codes: IntArray, columns: IntArray) -> NDArray[np.bool_]:
+def _tells(data: Table, codes: IntArray, columns: IntArray) -> NDArray[np.bool_]:
     """Which columns tell all classes apart: by ranges, or category by category."""
     tells = np.zeros(columns.size, dtype=bool)
-    numeric = ~data.nominal[columns]
+    numeric = ~data.categorical[columns]
     values = data.values[:, columns[numeric]]
     classes = np.unique(codes)
     low = np.stack([values[codes == k].min(axis=0) for k in classes])

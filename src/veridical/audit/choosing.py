@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
+from veridical._core.table import Table
 from veridical.evaluation.rankers import Ranker
 from veridical.selection import SELECTORS, AnovaF, Correlation
 
@@ -37,7 +37,7 @@ class Chooser:
         The selector and its name.
     n_features : int
         How many columns it keeps.
-    data : Data
+    data : Table
         The cases.
     order : int array
         Order in which the selector sees the columns.
@@ -47,7 +47,7 @@ class Chooser:
 
     ranker: Ranker
     n_features: int
-    data: Data
+    data: Table
     order: IntArray
     quick: QuickF | None = None
 
@@ -60,7 +60,7 @@ class Chooser:
         """
         if self.quick is not None:
             return self.quick.choose(codes, train_sets, self.n_features)
-        labelled = replace(self.data, codes=codes, labels=codes)
+        labelled = self.data.with_codes(codes)
         return self.ranker.choose(
             labelled, self.data.n_samples, self.order, train_sets, self.n_features
         )
@@ -69,10 +69,10 @@ class Chooser:
         """Prepare for many orders of the labels."""
         selector = self.ranker.selector
         by_f = type(selector) is AnovaF or (
-            type(selector) is Correlation and self.data.codes.max() == 1
+            type(selector) is Correlation and self.data.y.max() == 1
         )
         values = self.data.values
-        if not by_f or sparse.issparse(values) or self.data.nominal.any():
+        if not by_f or sparse.issparse(values) or self.data.categorical.any():
             return self
         return replace(self, quick=QuickF.of(values))
 
@@ -138,13 +138,13 @@ def name_of(selector: Any) -> str:
 
 
 def find_stand_in(
-    data: Data, columns: IntArray, order: IntArray
+    data: Table, columns: IntArray, order: IntArray
 ) -> tuple[Chooser, dict[str, int]]:
     """Find the selector that agrees best with the columns, on all cases.
 
     Parameters
     ----------
-    data : Data
+    data : Table
         The cases.
     columns : int array
         The columns that were chosen.
@@ -161,7 +161,7 @@ def find_stand_in(
     for name in candidates(data):
         selector = SELECTORS[name](n_features_to_select=columns.size)
         chooser = Chooser(Ranker(selector, name), columns.size, data, order)
-        (chosen,) = chooser.choose(data.codes, everything)
+        (chosen,) = chooser.choose(data.y, everything)
         choosers[name] = chooser
         overlap[name] = int(np.isin(chosen, columns).sum())
         if overlap[name] == columns.size:
@@ -170,19 +170,19 @@ def find_stand_in(
     return choosers[best], overlap
 
 
-def candidates(data: Data) -> list[str]:
+def candidates(data: Table) -> list[str]:
     """Selectors that can read the data in reasonable time."""
     named = []
     missing = not sparse.issparse(data.values) and bool(np.isnan(data.values).any())
     for name in CANDIDATES:
         abilities = SELECTORS[name]._abilities
         able = (
-            (abilities.nominal or not data.nominal.any())
+            (abilities.nominal or not data.categorical.any())
             and (abilities.missing or not missing)
             and (abilities.sparse or not sparse.issparse(data.values))
         )
         cost = data.n_features * data.n_samples ** _DEAR.get(name, 0)
-        same = name == "correlation" and data.codes.max() == 1  # the order of anova
+        same = name == "correlation" and data.y.max() == 1  # the order of anova
         if able and cost <= _MOST and not same:
             named.append(name)
     return named

@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
+from veridical._core.table import Table
 
 #: A near-copy is at least four times nearer than its sixth neighbour.
 NEAR = 0.25
@@ -62,7 +62,7 @@ class Copies:
     expected: float
 
 
-def find_copies(data: Data) -> Copies:
+def find_copies(data: Table) -> Copies:
     """Find exact and near-copies among the rows."""
     exact = exact_pairs(data)
     near, nearness = near_pairs(data)
@@ -77,7 +77,7 @@ def find_copies(data: Data) -> Copies:
     )
 
 
-def exact_pairs(data: Data) -> IntArray:
+def exact_pairs(data: Table) -> IntArray:
     """Pairs of equal rows; of a group of m rows, the m − 1 pairs with its first."""
     if sparse.issparse(data.values):
         rows = sparse.csr_array(data.values)
@@ -102,13 +102,13 @@ def exact_pairs(data: Data) -> IntArray:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def near_pairs(data: Data) -> tuple[IntArray, FloatArray]:
+def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     """Pairs of rows that are far nearer than their surroundings, with r."""
     nothing = np.empty((0, 2), dtype=np.intp), np.empty(0)
     n = data.n_samples
     k = min(NEIGHBOURS, n - 2)
-    numeric = np.flatnonzero(~data.nominal)
-    if k < 2 or n > MOST_CASES or numeric.size < 2 or data.nominal.any():
+    numeric = np.flatnonzero(~data.categorical)
+    if k < 2 or n > MOST_CASES or numeric.size < 2 or data.categorical.any():
         return nothing
     distance = _distances(data, numeric)
     ordered = np.sort(distance, axis=1)
@@ -131,7 +131,7 @@ def near_pairs(data: Data) -> tuple[IntArray, FloatArray]:
     return pairs, found[rare][order]
 
 
-def _distances(data: Data, numeric: IntArray) -> FloatArray:
+def _distances(data: Table, numeric: IntArray) -> FloatArray:
     """Distances between all rows; infinite on the diagonal."""
     if sparse.issparse(data.values):
         columns = data.values[:, numeric]
@@ -158,11 +158,11 @@ def _distances(data: Data, numeric: IntArray) -> FloatArray:
     return distance
 
 
-def _expected_copies(data: Data) -> float:
+def _expected_copies(data: Table) -> float:
     """Pairs of equal rows to expect if columns were independent within each class."""
     expected = 0.0
-    for k in np.unique(data.codes):
-        rows = np.flatnonzero(data.codes == k)
+    for k in np.unique(data.y):
+        rows = np.flatnonzero(data.y == k)
         pairs = rows.size * (rows.size - 1) / 2
         log_share = 0.0
         for j in range(data.n_features):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from veridical import __version__
-from veridical._core.data import read_data
+from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split
@@ -161,7 +161,7 @@ def audit(
     (True, True)
     """
     X = X if hasattr(X, "shape") else np.asarray(X)
-    data = read_data(X, y)
+    data = read_table(X, y)
     muted = check_codes(ignore)
     check_alpha(alpha)
     test = None if test is None else find_test(test)

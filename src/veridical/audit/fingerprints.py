@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from veridical._core.arrays import FloatArray
-from veridical._core.data import Data
+from veridical._core.table import Table
 from veridical.evaluation.fitting import Problem, predict_splits
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Mark:
     words: str
 
 
-def find_marks(data: Data) -> list[Mark]:
+def find_marks(data: Table) -> list[Mark]:
     """Look for steps that were fitted on all rows."""
     if sparse.issparse(data.values) or data.n_samples < _FEWEST_CASES:
         return []
-    values = data.values[:, ~data.nominal]
+    values = data.values[:, ~data.categorical]
     values = values[:, ~np.isnan(values).any(axis=0)]
     spread = np.ptp(values, axis=0) if values.size else np.empty(0)
     values = values[:, spread > 0]
@@ -144,7 +144,7 @@ def redo(e: Evidence, marks: Sequence[Mark]) -> float | None:
     p = e.procedure
     if [mark.kind for mark in marks] not in [[kind] for kind in again]:
         return None
-    if p.data.nominal.any() or np.isnan(p.data.values).any():
+    if p.data.categorical.any() or np.isnan(p.data.values).any():
         return None
     step = again[marks[0].kind]()
     codes = p.codes()

@@ -32,8 +32,8 @@ from sklearn.preprocessing import (
 from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.splits import Split
+from veridical._core.table import Table
 from veridical.audit.choosing import Chooser, name_of
 from veridical.evaluation.fitting import Problem, predict_splits
 from veridical.evaluation.rankers import Ranker
@@ -77,7 +77,7 @@ class Procedure:
     ----------
     X : array, data frame or sparse matrix
         The data as the estimator takes it.
-    data : Data
+    data : Table
         The same, checked and encoded.
     classes : array
         The labels, sorted; class numbers refer to it.
@@ -95,7 +95,7 @@ class Procedure:
     """
 
     X: Any
-    data: Data
+    data: Table
     classes: NDArray[Any]
     whole: Any
     estimator: Any
@@ -157,7 +157,7 @@ class Procedure:
         if find_shortcut(self.estimator) is None:
             predicted = self.predict_chosen(codes, splits, [columns] * len(splits))
         else:
-            Z = self.data.table(np.arange(self.data.n_samples), columns)
+            Z = self.data.frame(np.arange(self.data.n_samples), columns)
             predicted = self._predict_plainly(self.estimator, Z, codes, splits)
         return _run(codes, splits, predicted)
 
@@ -222,8 +222,8 @@ def _plain(
     model: Any, p: Procedure, codes: IntArray, train: Any, test: Any, columns: Any
 ) -> IntArray:
     """Fit and predict as any classifier does."""
-    model.fit(p.data.table(train, columns), p.classes[codes[train]])
-    named = model.predict(p.data.table(test, columns))
+    model.fit(p.data.frame(train, columns), p.classes[codes[train]])
+    named = model.predict(p.data.frame(test, columns))
     return np.searchsorted(p.classes, named).astype(np.intp)
 
 
@@ -231,7 +231,7 @@ def _encoded(
     model: Any, p: Procedure, codes: IntArray, train: Any, test: Any, columns: Any
 ) -> IntArray:
     """Fit and predict as our own do, which take numbers and codes as they are."""
-    nominal = p.data.nominal[columns]
+    nominal = p.data.categorical[columns]
     model.fit_encoded(p.data.take(train, columns), nominal, codes[train])
     return np.asarray(model.predict_encoded(p.data.take(test, columns)))
 
@@ -262,7 +262,7 @@ def is_rowwise(step: Any) -> bool:
     return type(step) in (Binarizer, Normalizer)
 
 
-def make_procedure(estimator: Any, X: Any, data: Data, classes: Any) -> Procedure:
+def make_procedure(estimator: Any, X: Any, data: Table, classes: Any) -> Procedure:
     """Read a procedure off an estimator; one of our selectors in front is seen.
 
     A pipeline that begins with a selector of `veridical.selection` is taken apart, so
@@ -272,7 +272,7 @@ def make_procedure(estimator: Any, X: Any, data: Data, classes: Any) -> Procedur
         first = estimator.steps[0][1]
         wanted = getattr(first, "n_features_to_select", None)
         ours = type(first) in SELECTORS.values() and len(estimator.steps) > 1
-        plain = not data.nominal.any() and not sparse.issparse(X)
+        plain = not data.categorical.any() and not sparse.issparse(X)
         if ours and plain and isinstance(wanted, (int, np.integer)) and wanted > 0:
             rest = Pipeline(estimator.steps[1:])
             learner = rest if len(rest.steps) > 1 else rest.steps[0][1]
@@ -294,7 +294,7 @@ def _take_apart(p: Procedure) -> Procedure | None:
     """
     if type(p.estimator) is not Pipeline or p.estimator.memory is not None:
         return None
-    if p.data.nominal.any() or sparse.issparse(p.data.values) or not p.is_finite:
+    if p.data.categorical.any() or sparse.issparse(p.data.values) or not p.is_finite:
         return None
     steps = p.estimator.steps[:-1]
     place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
@@ -312,7 +312,7 @@ def _take_apart(p: Procedure) -> Procedure | None:
     return replace(p, estimator=learner, chooser=chooser.hurried(), known=True)
 
 
-def _keeps(selector: Any, data: Data) -> int | None:
+def _keeps(selector: Any, data: Table) -> int | None:
     """How many columns a selector by the F ratio keeps; None if it is another."""
     wanted: Any = None
     if type(selector) is SelectKBest and selector.score_func is f_classif:

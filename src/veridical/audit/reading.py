@@ -14,10 +14,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for, seeded
 from veridical._core.splits import Split, as_method
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, one_line, show
 from veridical._core.validation import check_count
 from veridical.audit.association import LEVEL, chosen_by_labels
@@ -34,7 +34,7 @@ _TRIALS = 6
 
 
 def read_procedure(
-    learner: Any, X: Any, data: Data, selected: Any, selector: Any, root: int
+    learner: Any, X: Any, data: Table, selected: Any, selector: Any, root: int
 ) -> tuple[Procedure, dict[str, int]]:
     """Make out what is audited, and who may have chosen the columns."""
     classes = np.unique(data.labels)
@@ -66,13 +66,13 @@ def read_procedure(
             )
         ranker = Ranker(seeded(made, root), name_of(made))
         chooser = Chooser(ranker, columns.size, data, order)
-        (chosen,) = chooser.choose(data.codes, [np.arange(data.n_samples)])
+        (chosen,) = chooser.choose(data.y, [np.arange(data.n_samples)])
         overlap = {ranker.name: int(np.isin(chosen, columns).sum())}
     procedure = Procedure(X, data, classes, learner, learner, chooser, columns)
     return procedure, overlap
 
 
-def _picked_alike(step: Any, X: Any, data: Data, seed: int) -> FloatArray | None:
+def _picked_alike(step: Any, X: Any, data: Table, seed: int) -> FloatArray | None:
     """Transform the table; None where it matters what the step is fitted on.
 
     Random labels and half of the rows must make no difference to a choice that is
@@ -98,7 +98,7 @@ def _picked_alike(step: Any, X: Any, data: Data, seed: int) -> FloatArray | None
 
 
 def picked_columns(
-    estimator: Any, X: Any, data: Data, seed: int
+    estimator: Any, X: Any, data: Table, seed: int
 ) -> tuple[IntArray, Any] | None:
     """Find columns that the first step of a pipeline picks whatever it is fitted on.
 
@@ -115,7 +115,7 @@ def picked_columns(
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
         return None
     first = estimator.steps[0][1]
-    if is_rowwise(first) or sparse.issparse(X) or data.nominal.any():
+    if is_rowwise(first) or sparse.issparse(X) or data.categorical.any():
         return None
     one = _picked_alike(first, X, data, seed)
     if one is None or not one.size:
@@ -131,14 +131,14 @@ def picked_columns(
     return columns, Pipeline(rest) if len(rest) > 1 else rest[0][1]
 
 
-def read_columns(selected: Any, data: Data) -> IntArray:
+def read_columns(selected: Any, data: Table) -> IntArray:
     """Turn names, indices or a mask into column numbers.
 
     Parameters
     ----------
     selected : list of str or int, or bool mask
         As the user gave them.
-    data : Data
+    data : Table
         The table that they are columns of.
     """
     if isinstance(selected, (str, bytes)) or not hasattr(selected, "__iter__"):
@@ -157,8 +157,8 @@ def read_columns(selected: Any, data: Data) -> IntArray:
     if np.unique(columns).size < columns.size:
         twice = int(columns[np.bincount(columns)[columns] > 1][0])
         raise InputError(
-            f"selected names column {show(data.names[twice])} more than once; name "
-            "each once."
+            f"selected names column {show(data.feature_names[twice])} more than once; "
+            "name each once."
         )
     if columns.size == data.n_features:
         raise InputError(
@@ -168,9 +168,10 @@ def read_columns(selected: Any, data: Data) -> IntArray:
     return np.sort(columns)
 
 
-def _column(item: Any, data: Data) -> int:
+def _column(item: Any, data: Table) -> int:
     if isinstance(item, str):
-        places = [j for j, name in enumerate(data.names) if name == item]
+        names = data.feature_names
+        places = [j for j, name in enumerate(names) if name == item]
         if len(places) == 1:
             return places[0]
         if places:
@@ -180,7 +181,7 @@ def _column(item: Any, data: Data) -> int:
             )
         raise InputError(
             f"selected names {show(item)}, which is no column of X"
-            f"{did_you_mean(item, data.names)} The columns are {listed(data.names)}."
+            f"{did_you_mean(item, names)} The columns are {listed(names)}."
         )
     if isinstance(item, Integral) and not isinstance(item, (bool, np.bool_)):
         if 0 <= int(item) < data.n_features:
@@ -219,7 +220,7 @@ def read_method(cv: Any) -> Method:
     return as_method(cv)
 
 
-def make_splits(method: Method, data: Data, root: int) -> list[Split]:
+def make_splits(method: Method, data: Table, root: int) -> list[Split]:
     """Split the cases, and refuse empty parts."""
     splits = method.split(data.labels, seed_for(root, Purpose.FOLDS))
     for number, split in enumerate(splits):

@@ -158,14 +158,14 @@ def _describe(data: Path, target: str | None) -> DataDescription:
         return {**summary, "n_stored": int(X.nnz)}
     table = encode(X)
     missing = np.isnan(table.values).sum(axis=0)
-    if table.feature_names is not None:
+    if table.names is not None:
         summary["columns"] = [
             _column(str(column), table, j, int(missing[j]))
-            for j, column in enumerate(table.feature_names)
+            for j, column in enumerate(table.names)
         ]
     return {
         **summary,
-        "n_nominal": int(table.nominal.sum()),
+        "n_nominal": int(table.categorical.sum()),
         "n_missing": int(missing.sum()),
     }
 
@@ -181,7 +181,7 @@ def _column(name: str, table: Any, j: int, missing: int) -> Column:
         "least": None,
         "most": None,
     }
-    if table.nominal[j]:
+    if table.categorical[j]:
         values = [str(value) for value in table.categories[j]]
         return {**column, "kind": "nominal", "values": values}
     known = table.values[:, j][~np.isnan(table.values[:, j])]

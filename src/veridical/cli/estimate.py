@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical._core.data import Data
+    from veridical._core.table import Table
     from veridical.evaluation import Method
     from veridical.evaluation.records import Estimate, Estimates
 
@@ -171,11 +171,11 @@ def _check_words(
 
 
 def _on_file(question: Question, jobs: int) -> Estimates:
-    from veridical._core.data import read_data
+    from veridical._core.reading import read_table
 
     assert question.data is not None
     X, y, name = options.take(question.data, question.target)
-    data = read_data(X, y)
+    data = read_table(X, y)
     question = question.complete(*X.shape)
     return _record(question, data, name, _estimates(question, X, y, jobs), None)
 
@@ -183,7 +183,7 @@ def _on_file(question: Question, jobs: int) -> Estimates:
 def _on_source(question: Question, jobs: int) -> Estimates:
     import numpy as np
 
-    from veridical._core.data import read_data
+    from veridical._core.reading import read_table
     from veridical.datasets import SOURCES
     from veridical.evaluation import estimate as run
 
@@ -201,7 +201,7 @@ def _on_source(question: Question, jobs: int) -> Estimates:
         random_state=question.seed,
     )
     truth = replace(truth, method="fresh cases")
-    return _record(question, read_data(X, y), f"{SOURCE} source", found, truth)
+    return _record(question, read_table(X, y), f"{SOURCE} source", found, truth)
 
 
 def _learner(question: Question, X: Any) -> Any:
@@ -260,7 +260,7 @@ def _by(
 
 def _record(
     question: Question,
-    data: Data,
+    data: Table,
     data_name: str,
     found: tuple[Estimate, ...],
     truth: Estimate | None,

@@ -1,4 +1,4 @@
-"""Data sets drawn from a source, each from seeds of its own."""
+"""Table sets drawn from a source, each from seeds of its own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from veridical._core.data import Data, read_data
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical.datasets import SOURCES
 
@@ -27,7 +28,7 @@ class Lottery:
     cv: Any
     root: int
 
-    def draw(self, number: int) -> tuple[Data, int]:
+    def draw(self, number: int) -> tuple[Table, int]:
         """Draw one data set: training rows first, then test rows; and how many train.
 
         Both are read together, so that a category has the same code in both.
@@ -40,13 +41,13 @@ class Lottery:
             X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
             X, y = _stack(X, X_test), np.concatenate([y, y_test])
         try:
-            data = read_data(X, y)
+            data = read_table(X, y)
         except InputError as error:
-            raise InputError(f"Data set {number} of the source: {error}") from error
+            raise InputError(f"Table set {number} of the source: {error}") from error
         n_train = data.n_samples - self.n_test
-        if np.unique(data.codes[:n_train]).size < 2:
+        if np.unique(data.y[:n_train]).size < 2:
             raise InputError(
-                f"Data set {number} of the source has one class only; use a larger "
+                f"Table set {number} of the source has one class only; use a larger "
                 "n_train."
             )
         return data, n_train

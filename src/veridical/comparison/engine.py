@@ -18,10 +18,10 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner
 from veridical._core.seeds import seeded
+from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical.comparison.splits import Splits
 from veridical.evaluation.rankers import Ranker
@@ -47,7 +47,7 @@ class Judge:
     named: bool = False
 
     def accuracy(
-        self, data: Data, train: IntArray, test: IntArray, columns: IntArray
+        self, data: Table, train: IntArray, test: IntArray, columns: IntArray
     ) -> float:
         """Fit on the training rows of some columns, count hits on the test rows."""
         if self.named and self.description in NESTED:
@@ -58,23 +58,23 @@ class Judge:
         if self.named:
             with config_context(assume_finite=True, skip_parameter_validation=True):
                 predicted = self._predict_encoded(data, train, test, columns)
-            return float(np.mean(predicted == data.codes[test]))
+            return float(np.mean(predicted == data.y[test]))
         model = clone(self.classifier)
-        model.fit(data.table(train, columns), data.labels[train])
-        predicted = np.asarray(model.predict(data.table(test, columns)))
+        model.fit(data.frame(train, columns), data.labels[train])
+        predicted = np.asarray(model.predict(data.frame(test, columns)))
         return float(np.mean(predicted == data.labels[test]))
 
     def _predict_encoded(
-        self, data: Data, train: IntArray, test: IntArray, columns: IntArray
+        self, data: Table, train: IntArray, test: IntArray, columns: IntArray
     ) -> Any:
-        model, nominal = self.classifier, data.nominal[columns]
+        model, nominal = self.classifier, data.categorical[columns]
         known, unknown = data.take(train, columns), data.take(test, columns)
         if isinstance(model, TabularClassifier):
-            model.fit_encoded(known, nominal, data.codes[train])
+            model.fit_encoded(known, nominal, data.y[train])
             return model.predict_encoded(unknown)
         if "categorical_features" in model.get_params(deep=False):
             model.set_params(categorical_features=nominal if nominal.any() else None)
-        return model.fit(known, data.codes[train]).predict(unknown)
+        return model.fit(known, data.y[train]).predict(unknown)
 
 
 def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
@@ -145,7 +145,7 @@ class Outcome:
 
 def run_data_set(
     design: Design,
-    data: Data,
+    data: Table,
     splits: Splits | None,
     columns: IntArray,
     run: Runner,
@@ -158,7 +158,7 @@ def run_data_set(
     ----------
     design : Design
         Selectors, classifiers and methods.
-    data : Data
+    data : Table
         The cases; for TRUTH the rows from `n_rows` on are the independent test set.
     splits : Splits or None
         Folds over the leading rows; None if TRUTH alone is asked for.
@@ -203,7 +203,7 @@ def run_data_set(
 
 def _choose(
     design: Design,
-    data: Data,
+    data: Table,
     n_rows: int,
     columns: IntArray,
     train_sets: Sequence[IntArray],
@@ -261,7 +261,7 @@ def _by_method(design: Design, scored: list[FloatArray]) -> dict[str, FloatArray
 
 def score(
     judges: Sequence[Judge],
-    data: Data,
+    data: Table,
     train: IntArray,
     test: IntArray,
     subsets: Sequence[IntArray],

@@ -27,7 +27,7 @@ of freedom. All other columns carry nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 from scipy.stats import rankdata
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
+from veridical._core.table import Table
 
 FALSE_DISCOVERIES = 0.1
 LARGEST = 100_000_000  # values in a dense copy
@@ -53,7 +53,7 @@ class Lookalike:
 
     Parameters
     ----------
-    data : Data
+    data : Table
         The data set to look like.
     pooled : array of shape (n, p)
         Every column sorted, missing values last.
@@ -68,7 +68,7 @@ class Lookalike:
         carries nothing.
     """
 
-    data: Data
+    data: Table
     pooled: FloatArray
     by_class: tuple[FloatArray, ...]
     mixing: FloatArray
@@ -76,12 +76,12 @@ class Lookalike:
     keep: FloatArray
 
     @classmethod
-    def of(cls, data: Data, strength: float = 1.0) -> Lookalike:
+    def of(cls, data: Table, strength: float = 1.0) -> Lookalike:
         """Learn what a data set looks like.
 
         Parameters
         ----------
-        data : Data
+        data : Table
             The data set.
         strength : float, default=1.0
             Multiplies `keep`, which is cut at 1.
@@ -96,10 +96,12 @@ class Lookalike:
             )
         dense = data.values.toarray() if sparse.issparse(data.values) else data.values
         values = np.asarray(dense, dtype=np.float64)
-        classes = np.unique(data.codes)
-        mixing = _scores_within(values, data.codes, data.nominal)
+        codes = data.target.by_appearance
+        mixing = _scores_within(values, codes, data.categorical)
         with np.errstate(invalid="ignore"):
-            by_class = tuple(np.sort(values[data.codes == c], axis=0) for c in classes)
+            by_class = tuple(
+                np.sort(values[codes == c], axis=0) for c in np.unique(codes)
+            )
         return cls(
             data=data,
             pooled=np.sort(values, axis=0),
@@ -132,16 +134,8 @@ class Lookalike:
         rng = np.random.default_rng(random_state)
         codes = rng.permutation(self._classes(n_samples))
         drawn = self.draw(codes, rng)
-        rows = np.arange(n_samples)
-        like = Data(
-            drawn,
-            self.data.nominal,
-            self.data.categories,
-            self.data.names,
-            self._labels()[codes],
-            codes,
-        )
-        return like.table(rows, np.arange(drawn.shape[1])), like.labels
+        like = replace(self.data.features, values=drawn)
+        return like.frame(), self._labels()[codes]
 
     def draw(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
         """Draw the columns for cases of known class.
@@ -182,7 +176,7 @@ class Lookalike:
 
         Every class gets at least one case, if there are that many.
         """
-        counts = np.bincount(self.data.codes)
+        counts = np.bincount(self.data.target.by_appearance)
         exact = counts / counts.sum() * n_samples
         given = np.floor(exact).astype(np.intp)
         rest = np.argsort(-(exact - given), kind="stable")[: n_samples - given.sum()]
@@ -194,7 +188,7 @@ class Lookalike:
         return np.repeat(np.arange(counts.size), given)
 
     def _labels(self) -> NDArray[Any]:
-        first = np.unique(self.data.codes, return_index=True)[1]
+        first = np.unique(self.data.target.by_appearance, return_index=True)[1]
         return self.data.labels[first]
 
 
@@ -255,21 +249,20 @@ def _shrinkage(Z: FloatArray) -> float:
     return float(np.clip(variances / squares, 0.0, 1.0))
 
 
-def _keep(values: FloatArray, data: Data) -> FloatArray:
+def _keep(values: FloatArray, data: Table) -> FloatArray:
     """How much of each column's difference between classes is believed."""
-    n_classes = int(data.codes.max()) + 1
+    codes = data.target.by_appearance
+    n_classes = int(codes.max()) + 1
     ratio, p_value = np.ones(data.n_features), np.ones(data.n_features)
-    numeric = np.flatnonzero(~data.nominal)
+    numeric = np.flatnonzero(~data.categorical)
     if numeric.size:
         scores = _normal_scores(values[:, numeric])
-        both = np.stack(
-            [_f(part, data.codes, n_classes) for part in (scores, scores**2)]
-        )
+        both = np.stack([_f(part, codes, n_classes) for part in (scores, scores**2)])
         ratio[numeric] = both.max(axis=0)
         df = n_classes - 1, data.n_samples - n_classes
         p_value[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
-    for j in np.flatnonzero(data.nominal):
-        ratio[j], p_value[j] = _chi_squared(values[:, j], data.codes, n_classes)
+    for j in np.flatnonzero(data.categorical):
+        ratio[j], p_value[j] = _chi_squared(values[:, j], codes, n_classes)
     believed = _benjamini_hochberg(p_value)
     with np.errstate(divide="ignore"):
         return np.where(believed, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.data import Data, read_data
 from veridical._core.errors import InputError
 from veridical._core.parallel import Progress, Workers
+from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical.comparison import conclusions as say
 from veridical.comparison.engine import Design, Outcome, make_judges, run_data_set
@@ -126,7 +127,7 @@ def compare_many(
     >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
     (3, 3)
     """
-    data = read_data(X, y)
+    data = read_table(X, y)
     methods = check_methods(methods, ("in", "out"))
     test = _check_test(test, correction)
     check_alpha(alpha)
@@ -176,7 +177,7 @@ def _check_test(test: str, correction: str) -> str:
 
 def _conclude(
     design: Design,
-    data: Data,
+    data: Table,
     splits: Splits,
     outcome: Outcome,
     court: Court,

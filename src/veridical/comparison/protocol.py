@@ -10,11 +10,12 @@ import numpy as np
 
 from veridical import __version__
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data, read_data
 from veridical._core.errors import InputError
 from veridical._core.parallel import Progress, Workers
+from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, one_line
 from veridical.comparison import conclusions as say
 from veridical.comparison.calibration import check_calibrated
@@ -152,7 +153,7 @@ def compare(
     >>> result.verdicts["in"].winner
     'draw'
     """
-    data = read_data(X, y)
+    data = read_table(X, y)
     methods = check_methods(methods, ("in", "out"))
     test = find_test(test)
     check_alpha(alpha)
@@ -185,7 +186,7 @@ def compare(
 
 def _conclude(
     design: Design,
-    data: Data,
+    data: Table,
     splits: Splits,
     outcome: Outcome,
     court: Court,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from veridical._core.data import read_data
 from veridical._core.errors import InputError
 from veridical._core.parallel import Progress
+from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
 from veridical._core.validation import check_count
@@ -124,7 +124,7 @@ def sensitivity(
     """
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
-    data = read_data(X, y)
+    data = read_table(X, y)
     root = root_seed(random_state)
     common = {
         "n_features": n_features,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.parallel import Progress, Workers, serial
 from veridical._core.records import DataSummary, Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.table import Table
 from veridical._core.validation import check_count
 from veridical.comparison import conclusions as say
 from veridical.comparison.draws import Lottery, find_source
@@ -191,14 +191,14 @@ def _one_set(design: Design, lottery: Lottery, number: int) -> SetResult:
 
 
 def _summarize(
-    first: Data, name: str, n_train: int, counts: list[Mapping[str, int]]
+    first: Table, name: str, n_train: int, counts: list[Mapping[str, int]]
 ) -> DataSummary:
     """Describe the source; its classes are counted over all that was drawn."""
     classes = {
         label: sum(count.get(label, 0) for count in counts)
         for label in sorted(set().union(*counts))
     }
-    return DataSummary(name, n_train, first.n_features, classes, first.names)
+    return DataSummary(name, n_train, first.n_features, classes, first.feature_names)
 
 
 # -- all data sets -------------------------------------------------------------------

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 
 from veridical._core.arrays import IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
+from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.comparison.significance import Geometry
 
@@ -57,7 +57,9 @@ class Splits:
         )
 
 
-def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) -> Splits:
+def make_splits(
+    cv: Any, data: Table, seed: int, *, n_rows: int | None = None
+) -> Splits:
     """Split the rows of a data set.
 
     Parameters
@@ -65,7 +67,7 @@ def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) ->
     cv : int, str, scikit-learn splitter or iterable of (train, test)
         A number means that many plain shuffled folds, "10x5" ten repeats of five. A
         splitter that shuffles and has no seed of its own is given one.
-    data : Data
+    data : Table
         What is split.
     seed : int
         Decides the shuffling.
@@ -108,7 +110,7 @@ def make_splits(cv: Any, data: Data, seed: int, *, n_rows: int | None = None) ->
     return splits
 
 
-def refuse_small_classes(cv: Any, data: Data) -> None:
+def refuse_small_classes(cv: Any, data: Table) -> None:
     """Refuse classes with fewer members than there are folds.
 
     With a number of folds some test folds would then hold no case of that class.
@@ -117,10 +119,10 @@ def refuse_small_classes(cv: Any, data: Data) -> None:
     cv = repeated[1] if repeated else cv
     if not isinstance(cv, Integral):
         return
-    sizes = np.bincount(data.codes)
+    sizes = np.bincount(data.y)
     smallest = int(sizes.argmin())
     if sizes[smallest] < cv:
-        label = data.labels[np.flatnonzero(data.codes == smallest)[0]]
+        label = data.labels[np.flatnonzero(data.y == smallest)[0]]
         cure = f"use at most {sizes[smallest]} folds, " if sizes[smallest] > 1 else ""
         raise InputError(
             f"Class {show(label)} has {sizes[smallest]} member(s), fewer than the {cv} "
@@ -191,8 +193,8 @@ def _describe(splitter: Any) -> str:
     return "the given list of splits" if "object at 0x" in text or "[" in text else text
 
 
-def _refuse_missing_class(splits: Splits, data: Data, n_rows: int) -> None:
-    codes = data.codes[:n_rows]
+def _refuse_missing_class(splits: Splits, data: Table, n_rows: int) -> None:
+    codes = data.y[:n_rows]
     present = np.bincount(codes, minlength=1) > 0
     for number, train in enumerate(splits.train):
         missing = np.flatnonzero(

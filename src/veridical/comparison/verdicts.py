@@ -19,10 +19,10 @@ from itertools import product
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
 from veridical._core.seeds import Purpose, generator_for
+from veridical._core.table import Table
 from veridical.comparison.calibration import check_calibrated, judge, rate
 from veridical.comparison.engine import Design, run_data_set
 from veridical.comparison.lookalike import Lookalike
@@ -114,7 +114,7 @@ def count_draws(calibrated: bool | int, alpha: float, n_pairs: int = 1) -> int:
 
 def measure_nulls(
     design: Design,
-    data: Data,
+    data: Table,
     splits: Splits,
     question: Question,
     root: int,
@@ -125,7 +125,7 @@ def measure_nulls(
 
     Parameters
     ----------
-    design, data, splits : Design, Data, Splits
+    design, data, splits : Design, Table, Splits
         Those of the comparison; TRUTH has no part in it.
     question : Question
         The test and its level.
@@ -179,7 +179,7 @@ def _apply(
 
 def _null_pair(
     design: Design,
-    data: Data,
+    data: Table,
     splits: Splits,
     source: Lookalike,
     root: int,
@@ -192,7 +192,9 @@ def _null_pair(
     rng = generator_for(root, Purpose.NULL, number)
     outcomes = []
     for _ in range(2):
-        block = replace(data, values=source.draw(data.codes, rng))
+        drawn = source.draw(data.target.by_appearance, rng)
+        features = replace(data.features, values=drawn)
+        block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)
         outcomes.append(run_data_set(design, block, splits, columns, serial).accuracy)
     return {m: np.stack([outcome[m] for outcome in outcomes]) for m in design.methods}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.moments import block_variances
 from veridical.kernels.trainsets import TrainSets
@@ -44,7 +44,7 @@ class Variances:
 
 
 def variances(
-    data: Labelled,
+    data: Table,
     sets: TrainSets,
     n_threads: int,
     *,
@@ -108,7 +108,7 @@ class AnovaRelevance:
     rtol: float = 1e-12
     atol: float = 0.0
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the F ratios."""
         parts = variances(data, sets, n_threads)
         n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
@@ -131,7 +131,7 @@ class CorrelationRelevance:
     rtol: float = 1e-12
     atol: float = 0.0
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the correlations."""
         parts = variances(data, sets, n_threads, against=data.n_classes > 2)
         if data.n_classes == 2:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.anova import variances
 from veridical.kernels.columns import column_block
 from veridical.kernels.similarity import LANES, Columns, standardize, write_draft
@@ -34,7 +34,7 @@ class CorrelationRedundancy:
 
     Parameters
     ----------
-    data : Labelled
+    data : Table
         The data.
     sets : TrainSets
         The training sets.
@@ -53,7 +53,7 @@ class CorrelationRedundancy:
 
     def __init__(
         self,
-        data: Labelled,
+        data: Table,
         sets: TrainSets,
         n_threads: int,
         *,

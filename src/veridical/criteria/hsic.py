@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.hsic import gaussian_scores
 from veridical.kernels.threads import run, spans
@@ -81,7 +81,7 @@ class HSICRelevance:
 
     kernel: str = "linear"
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the criterion, larger for more dependence."""
         result = np.empty((len(sets), data.values.shape[1]))
         rows = [np.sort(indices) for indices in sets.indices]
@@ -109,7 +109,7 @@ class GaussianWithout:
     The width follows the number of features, ``gamma = 1 / (2 d)``.
     """
 
-    def __init__(self, data: Labelled, rows: IntArray, n_threads: int) -> None:
+    def __init__(self, data: Table, rows: IntArray, n_threads: int) -> None:
         psi = label_vectors(data.y[rows], data.n_classes)
         self._L = psi @ psi.T
         n_features = data.values.shape[1]

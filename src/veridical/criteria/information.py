@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.mdl import (
     block_gains,
@@ -33,7 +33,7 @@ def _counts_cuts(mdl_cost: MdlCost) -> bool:
 
 
 def gains(
-    data: Labelled, sets: TrainSets, n_threads: int, mdl_cost: MdlCost = "cuts"
+    data: Table, sets: TrainSets, n_threads: int, mdl_cost: MdlCost = "cuts"
 ) -> tuple[FloatArray, FloatArray]:
     """Information gain and symmetrical uncertainty with the class, each (S, p).
 
@@ -47,7 +47,7 @@ def gains(
     xlogx = xlogx_table(int(totals.sum(axis=1).max()))
     gain = np.empty((n_features, len(sets)))
     uncertainty = np.empty((n_features, len(sets)))
-    nominal = data.nominal
+    nominal = data.categorical
 
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
         g, u = np.empty((2, len(block), len(sets)))
@@ -86,7 +86,7 @@ def gains(
 
 
 def cut_points(
-    data: Labelled, sets: TrainSets, s: int, j: int, mdl_cost: MdlCost
+    data: Table, sets: TrainSets, s: int, j: int, mdl_cost: MdlCost
 ) -> FloatArray:
     """Cuts of numeric column `j` in training set `s`, rising."""
     x = column_block(data.values, j, j + 1)[0]
@@ -96,9 +96,7 @@ def cut_points(
 class _Cutter:
     """Cuts columns of one training set: what they share is made once."""
 
-    def __init__(
-        self, data: Labelled, sets: TrainSets, s: int, mdl_cost: MdlCost
-    ) -> None:
+    def __init__(self, data: Table, sets: TrainSets, s: int, mdl_cost: MdlCost) -> None:
         self._y, self._n_classes = data.y, data.n_classes
         self._counts = sets.counts[s].astype(np.int32)
         self._xlogx = xlogx_table(int(self._counts.sum()))
@@ -131,7 +129,7 @@ class InformationRelevance:
     rtol: float = 0.0
     atol: float = 1e-12
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the gains in bits."""
         return gains(data, sets, n_threads, self.mdl_cost)[0]
 
@@ -144,7 +142,7 @@ class UncertaintyRelevance:
     rtol: float = 0.0
     atol: float = 1e-12
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the uncertainties, between 0 and 1."""
         return gains(data, sets, n_threads, self.mdl_cost)[1]
 
@@ -156,7 +154,7 @@ class UncertaintyRedundancy:
 
     Parameters
     ----------
-    data : Labelled
+    data : Table
         The data.
     sets : TrainSets
         The training sets.
@@ -170,7 +168,7 @@ class UncertaintyRedundancy:
 
     def __init__(
         self,
-        data: Labelled,
+        data: Table,
         sets: TrainSets,
         s: int,
         mdl_cost: MdlCost,
@@ -204,7 +202,7 @@ class UncertaintyRedundancy:
         new = np.empty((features.size, self._codes.shape[1]), dtype=np.int32)
         for row, j in zip(new, features.tolist(), strict=True):
             x = column_block(self._data.values, j, j + 1)[0]
-            if self._data.nominal[j]:
+            if self._data.categorical[j]:
                 row[:] = np.where(np.isnan(x), -1, x)
             else:
                 row[:] = interval_codes(x, self._cut(x, self._order(j, x)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from veridical._core.arrays import FloatArray
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -24,5 +24,5 @@ class Relevance(Protocol):
     def atol(self) -> float:
         """Absolute error of a score."""
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return scores of shape (n_sets, n_features); NaN where undefined."""

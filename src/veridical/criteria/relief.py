@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.distance import (
     SingleArray,
@@ -95,7 +95,7 @@ class ReliefRelevance:
     atol: float = 1e-12
     tick: Callable[[], None] | None = None
 
-    def scores(self, data: Labelled, sets: TrainSets, n_threads: int) -> FloatArray:
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, between −1 and 1."""
         return _Relief(data, sets, self, n_threads).weights()
 
@@ -112,7 +112,7 @@ class _Relief:
 
     def __init__(
         self,
-        data: Labelled,
+        data: Table,
         sets: TrainSets,
         relevance: ReliefRelevance,
         n_threads: int,
@@ -127,9 +127,9 @@ class _Relief:
         self.k = relevance.n_neighbors
         self.n_threads = n_threads
         self.tick = relevance.tick
-        self.nominal = data.nominal
+        self.nominal = data.categorical
         self.scales = self._scales()
-        plain = ~data.nominal
+        plain = ~data.categorical
         with np.errstate(over="ignore", invalid="ignore"):
             self.mean = self.X.sum(axis=0) / np.float64(len(self.X))
         plain[plain] = ~np.isnan(self.mean[plain])

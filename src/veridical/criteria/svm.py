@@ -10,7 +10,7 @@ from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.columns import column_lengths, cross_products, gram, row_products
 from veridical.kernels.svm import solve_dual
 from veridical.kernels.svm_plain import bias_of
@@ -29,7 +29,7 @@ class SVMWeights:
 
     Parameters
     ----------
-    data : Labelled
+    data : Table
         All the data.
     counts : array of shape (n,)
         How often each case counts; its multipliers are bounded by C times that.
@@ -46,7 +46,7 @@ class SVMWeights:
         How far the first machines are from optimal, beside their optimum.
     """
 
-    def __init__(self, data: Labelled, counts: FloatArray, C: float) -> None:
+    def __init__(self, data: Table, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
         everyone = rows.size == counts.size
         self._X: Any = data.values if everyone else data.values[rows]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
-from veridical._core.table import check_table
+from veridical._core.reading import check_table
 from veridical._core.text import did_you_mean, listed, plural
 from veridical.datasets.limits import memory, too_much
 from veridical.datasets.strangers import refuse_other_archive

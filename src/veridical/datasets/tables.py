@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical._core.table import check_table
+from veridical._core.reading import check_table
 from veridical._core.text import did_you_mean, listed, show
 
 #: Says where row i of a table stands in its file: "line 7".

@@ -84,7 +84,7 @@ def correction(
             "for two. Leave the correction out, or take two of the classes."
         )
     table = encode(X)  # refused here, a hole has the number of its row in X
-    refuse_unknown(table.values, range(table.values.shape[1]), table.feature_names)
+    refuse_unknown(table.values, range(table.values.shape[1]), table.names)
     chosen = _choose(X, model)
     if n_folds < 2:
         raise InputError(f"n_folds={n_folds} leaves nothing to test; give 2 or more.")
@@ -128,7 +128,7 @@ def _choose(X: Any, model: str) -> str:
         raise InputError(f"model={model!r} must be 'auto', 'binary' or 'gaussian'.")
     table = encode(X)
     binary = bool(np.isin(table.values, (0.0, 1.0)).all())
-    return "binary" if binary or table.nominal.any() else "gaussian"
+    return "binary" if binary or table.categorical.any() else "gaussian"
 
 
 def _out_of_fold(

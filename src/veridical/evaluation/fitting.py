@@ -27,9 +27,9 @@ from threadpoolctl import ThreadpoolController
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import check_table
 from veridical._core.scoring import Scorer, score
 from veridical._core.splits import Split, class_counts
-from veridical._core.table import check_table
 from veridical.evaluation.shortcuts import find_shortcut, leave_one_out_labels
 from veridical.selection import SELECTORS
 

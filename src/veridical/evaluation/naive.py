@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Encoded, encode
+from veridical._core.encoding import Features, encode
 from veridical._core.splits import Split, flatten
 from veridical.evaluation.naive_sums import EPS, Moments, RowSums, moments_of
 
@@ -219,13 +219,13 @@ class Names:
     present: FloatArray = field(repr=False)
 
     @classmethod
-    def of(cls, table: Encoded, X: Any, chosen: Any, laplace: bool) -> Names:
+    def of(cls, table: Features, X: Any, chosen: Any, laplace: bool) -> Names:
         """Lay out the nominal columns.
 
         A column that declares its values does so in one row as in all of them; others
         have the values that occur in the training set.
         """
-        columns = np.flatnonzero(table.nominal)
+        columns = np.flatnonzero(table.categorical)
         full = [np.asarray(table.categories[j]) for j in columns]
         sizes = [len(values) for values in full]
         starts = np.cumsum([0, *sizes])
@@ -289,7 +289,7 @@ def mixed_nb(
     """
     chosen = estimator.categorical_features
     table = encode(X, chosen)
-    values = table.values[:, ~table.nominal].astype(np.float64)
+    values = table.values[:, ~table.categorical].astype(np.float64)
     # fmin and fmax pass over what is missing; a column without any value stays NaN.
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     constant = ~(low < high)

@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.arrays import IntArray
-from veridical._core.data import Data
 from veridical._core.errors import InputError
 from veridical._core.seeds import seeded
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean, one_line
 from veridical.selection import SELECTORS
 
@@ -51,7 +51,7 @@ class Ranker:
 
     def choose(
         self,
-        data: Data,
+        data: Table,
         n_rows: int,
         columns: IntArray,
         train_sets: Sequence[IntArray],
@@ -61,7 +61,7 @@ class Ranker:
 
         Parameters
         ----------
-        data : Data
+        data : Table
             The cases.
         n_rows : int
             Only the leading rows may be seen; the others are a test set.
@@ -78,19 +78,20 @@ class Ranker:
         int array of shape (n_train_sets, n_features)
             Column indices of `data`, best first.
         """
-        X = data.permuted(columns, n_rows)
+        shuffled = data.rows(slice(0, n_rows)).permute(columns)
         if self.ranks_many:
             # How far a search goes may depend on how many features are wanted.
             selector = _ask_for(clone(self.selector, safe=False), n_features)
-            orders = selector.rank_many(X, data.codes[:n_rows], list(train_sets))
+            if hasattr(selector, "rank_table"):
+                orders = selector.rank_table(shuffled, train_sets)
+            else:
+                orders = selector.rank_many(
+                    shuffled.frame(), shuffled.y, list(train_sets)
+                )
             chosen = [np.asarray(order)[:n_features] for order in orders]
         else:
             chosen = [
-                self._choose_one(
-                    X.iloc[rows] if hasattr(X, "iloc") else X[rows],
-                    data.labels[rows],
-                    n_features,
-                )
+                self._choose_one(shuffled.frame(rows), data.labels[rows], n_features)
                 for rows in train_sets
             ]
         for order in chosen:

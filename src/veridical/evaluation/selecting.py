@@ -13,13 +13,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data, read_data
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import seeded
 from veridical._core.splits import Split
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.evaluation import CrossValidation, wilson
 from veridical.evaluation.rankers import make_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
@@ -86,7 +86,7 @@ def select(
     Selection
         The features, the accuracy with its interval, and the classes.
     """
-    data = read_data(X, y)
+    data = read_table(X, y)
     if max_features < 1:
         raise InputError(f"max_features={max_features} selects nothing; use 1 or more.")
     asked, max_features = max_features, min(max_features, data.n_features)
@@ -158,12 +158,9 @@ def _make(selector: Any, max_features: int, seed: int) -> Any:
     return seeded(made, seed)
 
 
-def _check_abilities(selector: Any, data: Data, codes: IntArray) -> None:
+def _check_abilities(selector: Any, data: Table, codes: IntArray) -> None:
     """Refuse what the selector cannot read, by the names of the user's columns."""
-    labelled = Labelled(
-        data.values, data.nominal, codes.astype(np.intp), int(codes.max()) + 1
-    )
-    selector._abilities.check(labelled, type(selector).__name__, data.names)
+    selector._abilities.check(data, type(selector).__name__)
 
 
 def _check_training(
@@ -185,12 +182,12 @@ def _name_of(selector: Any) -> str:
     return selector if isinstance(selector, str) else type(selector).__name__
 
 
-def _learner_for(data: Data) -> str:
+def _learner_for(data: Table) -> str:
     holes = not sparse.issparse(data.values) and bool(np.isnan(data.values).any())
-    return "svm" if data.nominal.any() or holes else "dagsvm"
+    return "svm" if data.categorical.any() or holes else "dagsvm"
 
 
-def _check_learner(learner: str, data: Data) -> None:
+def _check_learner(learner: str, data: Table) -> None:
     if learner != "dagsvm":
         make_classifier(learner)
     elif _learner_for(data) != "dagsvm":
@@ -211,7 +208,7 @@ def _sizes(learner: str, most: int) -> IntArray:
 
 def _rank(
     selector: Any,
-    data: Data,
+    data: Table,
     codes: IntArray,
     train_sets: Sequence[IntArray],
     n_jobs: int | None,
@@ -228,7 +225,7 @@ def _rank(
 
 def _one_fold(
     learner: str,
-    data: Data,
+    data: Table,
     codes: IntArray,
     order: IntArray,
     alpha: float | None,
@@ -241,21 +238,21 @@ def _one_fold(
     return _Fold(named, chosen, alpha)
 
 
-def _fit(selector: Any, data: Data, rows: IntArray, codes: IntArray) -> Any:
+def _fit(selector: Any, data: Table, rows: IntArray, codes: IntArray) -> Any:
     X = _table(data)
     return clone(selector).fit(
         X.iloc[rows] if hasattr(X, "iloc") else X[rows], codes[rows]
     )
 
 
-def _table(data: Data) -> Any:
+def _table(data: Table) -> Any:
     """All rows and columns, in the form that selectors take."""
-    return data.permuted(np.arange(data.n_features), data.n_samples)
+    return data.features.frame()
 
 
 def _predict(
     learner: str,
-    data: Data,
+    data: Table,
     codes: IntArray,
     order: IntArray,
     train: IntArray,
@@ -273,8 +270,8 @@ def _predict(
     named = np.empty((sizes.size, test.size), dtype=np.intp)
     for i, size in enumerate(sizes):
         columns = order[:size]
-        fitted = make_classifier(learner).fit(data.table(train, columns), codes[train])
-        named[i] = fitted.predict(data.table(test, columns))
+        fitted = make_classifier(learner).fit(data.frame(train, columns), codes[train])
+        named[i] = fitted.predict(data.frame(test, columns))
     return named
 
 
@@ -282,7 +279,7 @@ def _predict(
 
 
 def _features(
-    fitted: Any, order: IntArray, data: Data, found: Sequence[_Fold]
+    fitted: Any, order: IntArray, data: Table, found: Sequence[_Fold]
 ) -> tuple[SelectedFeature, ...]:
     times = np.zeros(data.n_features, dtype=np.intp)
     for fold in found:
@@ -291,7 +288,7 @@ def _features(
     return tuple(
         SelectedFeature(
             int(j),
-            data.names[j],
+            data.feature_names[j],
             None if scores is None else float(scores[j]),
             int(times[j]),
         )

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.columns import Categories
-from veridical._core.encoding import encode
+from veridical._core.encoding import Categories, encode
 from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import (
     SAME,
@@ -200,7 +199,7 @@ def _as_numbers(
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and by_dtype:
         return X, None
     table = encode(X, categorical_features)
-    if not table.nominal.any():
+    if not table.categorical.any():
         return table.values, None
     return table.values, table.categories
 

@@ -225,7 +225,7 @@ class NaiveBayes(ByLogProbability):
         self.classes_ = classes
         batch = Sums.of(table, _class_codes(y, classes), weights, len(classes))
         self._sums = batch if first else self._sums.merge(batch)
-        self._nominal = table.nominal
+        self._nominal = table.categorical
         self._derive()
         return self
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
-from veridical._core.encoding import Encoded
+from veridical._core.encoding import Features
+from veridical._core.table import Table
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
@@ -113,7 +113,7 @@ def predict_by_bayes(task: Task) -> IntArray:
     categories: list[NDArray[Any] | None] = [None] * task.nominal.size
     for j, n_codes in zip(nominal, seen, strict=True):
         categories[j] = np.arange(n_codes)
-    table = Encoded(task.known, task.nominal, tuple(categories), None)
+    table = Features(task.known, task.nominal, tuple(categories), None)
     sums = Sums.of(table, task.y, np.ones(len(task.y)), task.n_classes)
     mean, variance = gaussians(sums, settings.min_std)
     logs = log_frequencies(sums, settings.zero_counts)
@@ -213,7 +213,7 @@ NESTED: dict[str, Callable[[Task], IntArray]] = {
 
 def nested_accuracies(
     names: Sequence[str],
-    data: Data,
+    data: Table,
     train: IntArray,
     test: IntArray,
     order: IntArray,
@@ -225,7 +225,7 @@ def nested_accuracies(
     ----------
     names : sequence of str
         Keys of `NESTED`.
-    data : Data
+    data : Table
         The cases.
     train, test : int arrays
         Rows to learn from, rows to classify.
@@ -240,16 +240,16 @@ def nested_accuracies(
     """
     rising = np.unique(np.asarray(sizes, dtype=np.intp))
     columns = order[: rising[-1]]
-    _, labels, y = number_classes(data.codes[train])
+    _, labels, y = number_classes(data.y[train])
     task = Task(
         known=data.take(train, columns),
         unknown=data.take(test, columns),
-        nominal=data.nominal[columns],
+        nominal=data.categorical[columns],
         columns=columns,
         y=y,
         n_classes=labels.size,
         sizes=tuple(int(size) for size in rising),
     )
     places = np.searchsorted(rising, np.asarray(sizes))
-    hits = [labels[NESTED[name](task)] == data.codes[test] for name in names]
+    hits = [labels[NESTED[name](task)] == data.y[test] for name in names]
     return np.array([found.mean(axis=1)[places] for found in hits])

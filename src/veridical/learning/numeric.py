@@ -16,8 +16,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from veridical._core.coding import object_if_text, read_numbers
-from veridical._core.encoding import refuse_repeated
+from veridical._core.encoding import object_if_text, read_numbers, refuse_repeated
 from veridical._core.errors import InputError
 from veridical._core.text import show
 from veridical.learning.reading import read_labels

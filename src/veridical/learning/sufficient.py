@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Encoded
+from veridical._core.encoding import Features
 from veridical._core.errors import InputError
 
 ZERO_COUNTS = ("0.5/n", "laplace")
@@ -42,17 +42,17 @@ class Sums:
 
     @classmethod
     def of(
-        cls, table: Encoded, y: IntArray, sample_weight: FloatArray, n_classes: int
+        cls, table: Features, y: IntArray, sample_weight: FloatArray, n_classes: int
     ) -> Sums:
         """Sum over one batch."""
-        numbers = table.values[:, ~table.nominal]
+        numbers = table.values[:, ~table.categorical]
         origin = _first_known(numbers)
         weight, mean, spread = (
             np.zeros((n_classes, numbers.shape[1])) for _ in range(3)
         )
         categories = [values for values in table.categories if values is not None]
         sizes = [len(values) for values in categories]
-        places = positions(table.values[:, table.nominal], sizes)
+        places = positions(table.values[:, table.categorical], sizes)
         totals = np.zeros((n_classes, sum(sizes) + 1))
         for k in range(n_classes):
             rows = y == k

@@ -150,7 +150,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         _, y = check_X_y(np.zeros((len(table.values), 1)), y)
         check_classification_targets(y)
         self._categories = table.categories
-        return self.fit_encoded(table.values, table.nominal, y)
+        return self.fit_encoded(table.values, table.categorical, y)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the class of each row.

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.columns import Categories
-from veridical._core.encoding import encode
+from veridical._core.encoding import Categories, encode
 from veridical._core.errors import InputError
 from veridical.datasets import available, load
 from veridical.experiments import derive_seed

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.data import Data
 from veridical._core.seeds import seeded
+from veridical._core.table import Table
 from veridical.comparison.draws import Lottery, find_source
 from veridical.comparison.splits import Splits, make_splits
 from veridical.evaluation.rankers import Ranker
@@ -25,7 +24,7 @@ class Trial:
 
     Parameters
     ----------
-    data : Data
+    data : Table
         Training rows first, then test rows. The columns are in an order drawn at
         random, so that an index, which decides ties, carries no information.
     n_train : int
@@ -36,7 +35,7 @@ class Trial:
         For selectors that use chance.
     """
 
-    def __init__(self, data: Data, n_train: int, splits: Splits, seed: int) -> None:
+    def __init__(self, data: Table, n_train: int, splits: Splits, seed: int) -> None:
         self.data = data
         self.n_train = n_train
         self.splits = splits
@@ -61,7 +60,7 @@ class Trial:
         folds = seed("folds", resampling="k-fold", k=settings["n_folds"], repeat=0)
         splits = make_splits(settings["n_folds"], data, folds, n_rows=n_train)
         columns = np.random.default_rng(seed("columns")).permutation(data.n_features)
-        return cls(_shuffled(data, columns), n_train, splits, seed("methods"))
+        return cls(data.permute(columns), n_train, splits, seed("methods"))
 
     def rank(self, recipe: Any, n_features: int) -> IntArray:
         """Rank on all training rows, then on each training fold.
@@ -122,14 +121,3 @@ class Trial:
             }
             for i, size in enumerate(sizes)
         }
-
-
-def _shuffled(data: Data, columns: IntArray) -> Data:
-    """Put the columns of a data set into another order."""
-    return replace(
-        data,
-        values=data.values[:, columns],
-        nominal=data.nominal[columns],
-        categories=tuple(data.categories[j] for j in columns),
-        names=tuple(data.names[j] for j in columns),
-    )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.dagsvm import predict_nested
 from veridical.kernels.draws import stratified_split
 from veridical.kernels.threads import run
@@ -43,7 +43,7 @@ def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
 
 
 def score_alphas(
-    data: Labelled,
+    data: Table,
     splits: Sequence[Split],
     orders: Sequence[Sequence[IntArray]],
     sizes: IntArray,
@@ -54,7 +54,7 @@ def score_alphas(
 
     Parameters
     ----------
-    data : Labelled
+    data : Table
         The training data.
     splits : sequence of (train, test)
         Rows of it.

@@ -24,9 +24,10 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import encode
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read, read_train_sets
@@ -41,7 +42,7 @@ class Selector(SelectorMixin, BaseEstimator):
     n_jobs: int | None = None
 
     @abstractmethod
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         """Rank the features for every training set."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -83,13 +84,48 @@ class Selector(SelectorMixin, BaseEstimator):
             Feature indices, best first, one array per training set.
         """
         copy = clone(self)  # what reading leaves behind belongs to a fit
-        data = copy._read(X, y)
-        indices = read_train_sets(train_sets, data.y)
+        return copy.rank_table(copy._read(X, y), train_sets)
+
+    def rank_table(self, table: Table, train_sets: Iterable[Any]) -> list[IntArray]:
+        """Do the same as `rank_many` on a table that has been read already.
+
+        Parameters
+        ----------
+        table : Table
+            The samples; nothing is encoded again.
+        train_sets : iterable of arrays
+            As in `rank_many`.
+
+        Returns
+        -------
+        list of arrays
+            Feature indices, best first, one array per training set.
+        """
+        indices = read_train_sets(train_sets, table.y)
         if not indices:
             return []
-        sets = TrainSets.from_indices(indices, len(data.y))
-        rankings = copy._rankings(data, sets)
+        table = self._accept(table)
+        sets = TrainSets.from_indices(indices, table.n_samples)
+        rankings = clone(self)._rankings(table, sets)
         return [ranking.order for ranking in rankings]
+
+    def fit_table(self, table: Table) -> Self:
+        """Do the same as `fit` on a table that has been read already."""
+        table = self._accept(table)
+        self.n_features_in_ = table.n_features
+        self.classes_ = table.target.classes
+        return self._keep(table, TrainSets.all_rows(table.n_samples))
+
+    def _accept(self, table: Table) -> Table:
+        """Refuse what the method cannot use, by the names of the features."""
+        chosen = getattr(self, "categorical_features", "from_dtype")
+        if not (isinstance(chosen, str) and chosen == "from_dtype"):
+            features = encode(table.frame(), chosen)
+            table = table.replace(features=features)
+        features = self._abilities.adapt(table.features)
+        table = table.replace(features=features)
+        self._abilities.check(table, type(self).__name__)
+        return table
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -114,7 +150,7 @@ class Selector(SelectorMixin, BaseEstimator):
             return X[:, np.flatnonzero(mask).tolist()]
         return super().transform(X)
 
-    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
         """Rank on one training set and store what the user reads off."""
         n_features = data.values.shape[1]
         # Said before a long ranking, not after it.
@@ -135,10 +171,11 @@ class Selector(SelectorMixin, BaseEstimator):
         self.n_features_ = n_selected
         return self
 
-    def _read(self, X: Any, y: Any) -> Labelled:
+    def _read(self, X: Any, y: Any) -> Table:
         """Check the input and turn it into arrays."""
         chosen = getattr(self, "categorical_features", "from_dtype")
-        data, self.classes_ = read(self, X, y, self._abilities, chosen)
+        data = read(self, X, y, self._abilities, chosen)
+        self.classes_ = data.target.classes
         return data
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.information import (
     MdlCost,
     UncertaintyRedundancy,
@@ -88,7 +88,7 @@ class FCBF(Selector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         threshold = self.threshold
         if not isinstance(threshold, Real) or not float(threshold) < 1:
             raise InputError(

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.hsic import (
     GaussianWithout,
     HSICRelevance,
@@ -87,7 +87,7 @@ class HSIC(Selector):
         self.step = step
         self.n_jobs = n_jobs
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check()
         smallest = min(rows.size for rows in sets.indices)
         if smallest < 4:
@@ -108,7 +108,7 @@ class HSIC(Selector):
             return [Ranking(r.order, None, r.n_kept) for r in rankings]
         return rankings
 
-    def _backward(self, data: Labelled, sets: TrainSets, s: int) -> Ranking:
+    def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
         without = GaussianWithout(data, sets.indices[s], self._n_threads)
         order = backward(
             data.values.shape[1],
@@ -132,6 +132,6 @@ class HSIC(Selector):
             raise InputError(f"step={self.step!r}; give a share between 0 and 1.")
 
 
-def _scale(data: Labelled, sets: TrainSets, s: int) -> float:
+def _scale(data: Table, sets: TrainSets, s: int) -> float:
     """How large the criterion can be in a training set: ties are judged beside it."""
     return label_scale(label_vectors(data.y[sets.indices[s]], data.n_classes))

@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
@@ -35,7 +35,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
 
     n_searched: int | None
 
-    def _n_steps(self, data: Labelled) -> int | None:
+    def _n_steps(self, data: Table) -> int | None:
         return self._depth(data.values.shape[1])
 
     @property
@@ -123,7 +123,7 @@ class MRMR(IncrementalSelector):
         self.n_searched = n_searched
         self.n_jobs = n_jobs
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         tradeoffs = {"quotient": quotient, "difference": difference}
         if self.scheme not in tradeoffs:
             raise InputError(

@@ -65,7 +65,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted discretizer.
         """
-        data, _ = read(self, X, y, Abilities(missing=True))
+        data = read(self, X, y, Abilities(missing=True))
         sets = TrainSets.all_rows(len(data.y))
         self.cut_points_: list[FloatArray] = [
             cut_points(data, sets, 0, j, self.mdl_cost)

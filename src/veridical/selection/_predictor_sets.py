@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_X_y
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.anova import variances
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import thread_count
@@ -142,12 +142,8 @@ def class_relevance(X: ArrayLike, y: ArrayLike) -> FloatArray:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise InputError("y holds one class only; there is no rest to tell it from.")
-    data = Labelled(
-        values,
-        np.zeros(values.shape[1], dtype=bool),
-        codes.astype(np.intp),
-        classes.size,
-    )
+    numeric = np.zeros(values.shape[1], dtype=bool)
+    data = Table.of_arrays(values, numeric, codes.astype(np.intp))
     sets = TrainSets.all_rows(len(codes))
     return variances(data, sets, thread_count(None), against=True).ratio_against()[0]
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
@@ -188,7 +188,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     # -- what selectors share --------------------------------------------------------
 
-    def _n_steps(self, data: Labelled) -> int | None:
+    def _n_steps(self, data: Table) -> int | None:
         known = self.relevance == "all-classes" and not self._is_auto
         return super()._n_steps(data) if known else None
 
@@ -196,7 +196,7 @@ class DifferentialPrioritization(IncrementalSelector):
     def _is_auto(self) -> bool:
         return isinstance(self.alpha, str) and self.alpha == "auto"
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check_relevance()
         if not self._is_auto:
             (alpha,) = _check_alphas([self.alpha], "alpha")
@@ -213,7 +213,7 @@ class DifferentialPrioritization(IncrementalSelector):
                 self._last = found_one, alpha, accuracy
         return rankings
 
-    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
         found, alpha, accuracy = self.__dict__.pop("_last")
         self._store_path(found, alpha)
@@ -254,7 +254,7 @@ class DifferentialPrioritization(IncrementalSelector):
     def _candidates(self) -> list[float]:
         return _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
 
-    def _choose_alpha(self, data: Labelled) -> tuple[float, FloatArray]:
+    def _choose_alpha(self, data: Table) -> tuple[float, FloatArray]:
         """Try all alphas on splits of the data; return the best, and how all did."""
         wanted = self._candidates()
         whole = isinstance(self.n_splits, Integral)
@@ -285,7 +285,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     def _search(
         self,
-        data: Labelled,
+        data: Table,
         sets: TrainSets,
         alphas: Sequence[float],
         depth: int | None = None,
@@ -357,15 +357,15 @@ class DifferentialPrioritization(IncrementalSelector):
         ]
 
 
-def _take(data: Labelled, rows: IntArray) -> Labelled:
+def _take(data: Table, rows: IntArray) -> Table:
     """Some rows as a problem of their own.
 
     Classes are numbered as they appear, so that their names decide nothing.
     """
     _, first, codes = np.unique(data.y[rows], return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))
-    return Labelled(
-        np.asarray(data.values[rows]), data.nominal, place[codes], first.size
+    return Table.of_arrays(
+        np.asarray(data.values[rows]), data.categorical, place[codes]
     )
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Selector
 
@@ -20,11 +20,11 @@ class ReportsProgress(CallbackSupportMixin, Selector):
     """
 
     @abstractmethod
-    def _n_steps(self, data: Labelled) -> int | None:
+    def _n_steps(self, data: Table) -> int | None:
         """How many steps a fit takes; None if that is not known beforehand."""
 
     @with_callbacks
-    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
         root = self._init_callback_context(max_subtasks=self._n_steps(data))
         root.call_on_fit_task_begin(estimator=self)
         super()._keep(data, sets)

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import narwhals as nw
-import narwhals.selectors as ncs
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -19,9 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from veridical._core.arrays import IntArray
-from veridical._core.encoding import encode
+from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
-from veridical._core.table import Labelled
+from veridical._core.table import Classes, Table
 
 
 @dataclass(frozen=True)
@@ -32,12 +30,40 @@ class Abilities:
     missing: bool = False
     sparse: bool = False
 
-    def check(self, data: Labelled, name: str, columns: Any = None) -> None:
+    def adapt(self, features: Features) -> Features:
+        """Take true and false for 1 and 0 where categorical features are not read.
+
+        That is how ``pandas.get_dummies`` means them.
+        """
+        if self.nominal or not features.categorical.any():
+            return features
+        truths = [
+            j
+            for j in np.flatnonzero(features.categorical)
+            if all(isinstance(v, bool) for v in _values(features, j))
+        ]
+        if not truths:
+            return features
+        values = features.values.copy()
+        categorical, categories = features.categorical.copy(), list(features.categories)
+        for j in truths:
+            numbers = np.append(np.asarray(categories[j], dtype=np.float64), np.nan)
+            missing = np.isnan(values[:, j])
+            values[:, j] = numbers[np.where(missing, -1, values[:, j]).astype(np.intp)]
+            categorical[j], categories[j] = False, None
+        return replace(
+            features,
+            values=values,
+            categorical=categorical,
+            categories=tuple(categories),
+        )
+
+    def check(self, data: Table, name: str) -> None:
         """Refuse data that needs an ability the method lacks."""
         needs = {
-            "nominal": data.nominal.any(),
-            "missing": not self.missing and _has_nan(data.values),
-            "sparse": sparse.issparse(data.values),
+            "nominal": data.categorical.any(),
+            "missing": not self.missing and data.has_missing,
+            "sparse": data.is_sparse,
         }
         cures = {
             "nominal": "nominal columns; encode them as numbers, or use a selector "
@@ -52,15 +78,15 @@ class Abilities:
                 words = cures[ability.name]
                 j = _first_column(data, ability.name)
                 if j is not None:
-                    place = j if columns is None else repr(columns[j])
+                    place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
                 raise InputError(f"{name} cannot use {words}.")
 
 
 def read(
     estimator: Any, X: Any, y: Any, abilities: Abilities, chosen: Any = "from_dtype"
-) -> tuple[Labelled, Any]:
-    """Check what is handed to ``fit`` and turn it into arrays; also give the classes.
+) -> Table:
+    """Check what is handed to ``fit`` and turn it into a table.
 
     Parameters
     ----------
@@ -89,86 +115,51 @@ def read(
             ensure_all_finite=False,
             ensure_min_samples=2,
         )
-        values, nominal = read_values(X, abilities, chosen)
+        features = read_features(X, abilities, chosen)
     else:
-        values, nominal = read_values(X, abilities, chosen)
+        features = read_features(X, abilities, chosen)
         validate_data(estimator, X, skip_check_array=True)
-    classes, codes = read_labels(y, values.shape[0])
-    data = Labelled(values, nominal, codes, classes.size)
-    abilities.check(data, name, getattr(estimator, "feature_names_in_", None))
-    return data, classes
+    classes, codes = read_labels(y, features.values.shape[0])
+    table = Table(features, Classes(classes[codes], classes, codes))
+    abilities.check(table, name)
+    return table
+
+
+def _values(features: Features, j: Any) -> list[Any]:
+    categories = features.categories[j]
+    return [] if categories is None else categories.tolist()
 
 
 # -- columns -------------------------------------------------------------------------
 
 
-def read_values(X: Any, abilities: Abilities, chosen: Any) -> tuple[Any, Any]:
-    """Turn columns into numbers, and say which of them are nominal.
+def read_features(X: Any, abilities: Abilities, chosen: Any) -> Features:
+    """Turn columns into numbers and codes.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame
         As the user gave it, or as scikit-learn has checked it.
     abilities : Abilities
-        True and false are numbers for methods that read no nominal columns.
+        True and false are numbers for methods that read no categorical features.
     chosen : object
         The parameter ``categorical_features``.
     """
-    if sparse.issparse(X):
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        X = X.tocsc()
-        _refuse_infinite(X)
-        return X, np.zeros(X.shape[1], dtype=bool)
     if isinstance(X, np.ndarray) and isinstance(chosen, str) and X.dtype == object:
         # Things that are neither numbers nor text end here, as a TypeError; for
         # text, `encode` has a message that names the column.
         with suppress(ValueError):
             X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
-    if not abilities.nominal:
-        X = _booleans_as_numbers(X)
-    table = encode(X, chosen)
-    return table.values, table.nominal
+    return abilities.adapt(encode(X, chosen))
 
 
-def _first_column(data: Labelled, ability: str) -> int | None:
+def _first_column(data: Table, ability: str) -> int | None:
     """The first column that needs an ability, where one can be named."""
     if ability == "nominal":
-        return int(np.argmax(data.nominal))
+        return int(np.argmax(data.categorical))
     if ability == "missing" and not sparse.issparse(data.values):
         return int(np.argmax(np.isnan(data.values).any(axis=0)))
     return None
-
-
-def _booleans_as_numbers(X: Any) -> Any:
-    """Take true and false for 1 and 0, as ``pandas.get_dummies`` means them."""
-    if isinstance(X, np.ndarray):
-        return X
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        return X  # `encode` says which names are repeated
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or nw.Boolean not in frame.schema.values():
-        return X
-    return frame.with_columns(ncs.boolean().cast(nw.Float64)).to_native()
-
-
-def _has_nan(values: Any) -> bool:
-    # NaN survives a sum, so the usual case needs no mask of the size of X.
-    values = values.data if sparse.issparse(values) else values
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(values)
-    return bool(np.isnan(total)) and bool(np.isnan(values).any())
-
-
-def _refuse_infinite(X: Any) -> None:
-    infinite = np.flatnonzero(np.isinf(X.data))
-    if infinite.size:
-        column = int(np.searchsorted(X.indptr, infinite[0], side="right")) - 1
-        raise InputError(
-            f"Column {column} of X holds an infinite value (row "
-            f"{int(X.indices[infinite[0]])}); replace it by a finite number."
-        )
 
 
 # -- labels --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
@@ -94,10 +94,10 @@ class ReliefF(ReportsProgress):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _n_steps(self, data: Labelled) -> int:
+    def _n_steps(self, data: Table) -> int:
         return SLICES
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise InputError(
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
@@ -93,7 +93,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         self.C = C
         self.n_jobs = n_jobs
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         n_features = data.values.shape[1]
         n_drop = self._schedule(n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
@@ -141,7 +141,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
 
         return n_drop
 
-    def _n_steps(self, data: Labelled) -> int:
+    def _n_steps(self, data: Table) -> int:
         left = data.values.shape[1]
         n_drop, rounds = self._schedule(left), 0
         while left > 1:

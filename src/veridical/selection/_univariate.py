@@ -10,7 +10,7 @@ from scipy.special import fdtrc
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.table import Labelled
+from veridical._core.table import Table
 from veridical.criteria import (
     AnovaRelevance,
     CorrelationRelevance,
@@ -30,7 +30,7 @@ class _ScoreSelector(WeightedSelector):
     def _relevance(self) -> Relevance:
         raise AssertionError("a subclass names its relevance")  # pragma: no cover
 
-    def _rankings(self, data: Labelled, sets: TrainSets) -> list[Ranking]:
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         relevance = self._relevance()
         scores = relevance.scores(data, sets, self._n_threads)
         return rank_by_score(
@@ -99,7 +99,7 @@ class AnovaF(_ScoreSelector):
     def _relevance(self) -> Relevance:
         return AnovaRelevance()
 
-    def _keep(self, data: Labelled, sets: TrainSets) -> Self:
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
         weight = sets.class_counts(data.y, data.n_classes)[0]
         between = np.count_nonzero(weight) - 1
