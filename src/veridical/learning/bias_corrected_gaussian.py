@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.validation import count_features
 from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold, how_many
+from veridical.learning.bias_corrected_columns import check_threshold
 from veridical.learning.bias_corrected_normal import low_normal
 from veridical.learning.numeric import read_numeric, read_numeric_training
 
@@ -196,7 +197,7 @@ class BiasCorrectedGaussianNB(Corrected):
         varies = X.max(axis=0) > X.min(axis=0)
         centre, scale, means, within, scores = _standardized(X, codes, sizes, varies)
         order = order_by_score(scores, rtol=_SAME)
-        kept, cut = self._how_many(scores, order)
+        kept, cut = self._count_features(scores, order)
         self._retain(scores, order, kept, cut)
         used = np.flatnonzero(self.support_ & varies)
         self._used, self._centre, self._scale = used, centre[used], scale[used]
@@ -227,11 +228,11 @@ class BiasCorrectedGaussianNB(Corrected):
         self._check_shared()
         return df, squares
 
-    def _how_many(self, scores: FloatArray, order: IntArray) -> tuple[int, float]:
+    def _count_features(self, scores: FloatArray, order: IntArray) -> tuple[int, float]:
         if self.threshold is not None:
             cut = check_threshold(self.threshold)
             return int((scores >= cut * (1 - _SAME)).sum()), cut
-        kept = how_many(self.n_features_to_select, order.size)
+        kept = count_features(self.n_features_to_select, order.size)
         return kept, float(scores[order[kept - 1]])
 
     def _integrate(self, prior: Prior, sizes: IntArray) -> None:

@@ -1,0 +1,578 @@
+"""The one engine: procedures, a table and splits in; predictions and selections out.
+
+A procedure is an estimator, and before it a selector where there is one. Under IN the
+selector sees the training samples of each split, under OUT all samples once. TRUTH is
+IN on one more split, which learns from all samples and tests fresh ones.
+
+Rankings come first, for all training sets of a selector at once (``rank_table``). Then
+every split is predicted, at every subset size; learners of ours share work over sizes
+and splits (``predict_table``), all others are fitted in a loop. Whatever the way, the
+predictions are those of the loop, ``clone(estimator).fit(X[train][:, columns],
+y[train]).predict(X[test][:, columns])``; only the time differs.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.parallel import Job, Runner, Workers
+from veridical._core.scoring import Scored, Scorer, score
+from veridical._core.splits import Split, class_counts
+from veridical._core.table import Table
+from veridical._core.validation import count_features
+from veridical.learning.many import fit_loop, predict_loop, predict_table
+from veridical.selection import SELECTORS
+
+#: Rankings held at a time, in numbers: bounds the memory that ``rank_table`` takes.
+_RANKS_AT_A_TIME = 1 << 24
+#: Parameters by which selectors are told the number of features.
+NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
+
+Protocol = Literal["in", "out"]
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure:
+    """What is evaluated: an estimator, on features that a selector may choose.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted; it is cloned for every split.
+    selector : selector or None
+        Chooses the features; without one the estimator gets all.
+    sizes : tuple of int
+        Numbers of leading features, all evaluated on one ranking.
+    protocol : {"in", "out"}
+        Whether the selector sees the training samples of each split, or all samples.
+    """
+
+    estimator: Any
+    selector: Any = None
+    sizes: tuple[int, ...] = ()
+    protocol: Protocol = "in"
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Predictions and selections of one procedure on every split.
+
+    Parameters
+    ----------
+    predictions : list of int arrays of shape (n_sizes, n_test)
+        By split: predicted classes, as places among those of the table.
+    targets : list of int arrays of shape (n_test,)
+        By split: the true classes.
+    rankings : list of Ranked or None
+        By split: the features, best first, as far as they were asked for; None where
+        nothing was selected, or one class alone leaves nothing to rank by.
+    seconds : float
+        How long all rankings of the selector took.
+    """
+
+    predictions: list[IntArray]
+    targets: list[IntArray]
+    rankings: list[Ranked | None]
+    seconds: float = 0.0
+
+    @cached_property
+    def hits(self) -> list[Any]:
+        """By split: which predictions are right, (n_sizes, n_test)."""
+        pairs = zip(self.predictions, self.targets, strict=True)
+        return [predicted == target for predicted, target in pairs]
+
+    def accuracies(self) -> FloatArray:
+        """Share of right predictions per size and split, (n_sizes, n_splits)."""
+        return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
+
+    def pooled_accuracy(self) -> FloatArray:
+        """Share of right predictions per size, all splits together, (n_sizes,)."""
+        return np.concatenate(self.hits, axis=1).mean(axis=1)
+
+
+class Ranked(NamedTuple):
+    """Features, best first; `alpha` where the selector chose an exponent."""
+
+    order: IntArray
+    alpha: float | None = None
+
+
+def evaluate(
+    procedures: Sequence[Procedure],
+    table: Table,
+    splits: Sequence[Split],
+    *,
+    run: Runner,
+    columns: IntArray | None = None,
+    everything: IntArray | None = None,
+) -> list[Evaluation]:
+    """Predict the test samples of every split by every procedure.
+
+    Parameters
+    ----------
+    procedures : sequence of Procedure
+        What to evaluate; all on the same splits, and procedures with the same selector
+        on the same rankings.
+    table : Table
+        The samples.
+    splits : sequence of Split
+        Samples to learn from and samples to test; repeats in training count.
+    run : callable
+        Does a series of jobs: `Workers`, or `serial`.
+    columns : int array, optional
+        Order in which selectors see the features, so that the place of a feature
+        carries no information where ties go by index.
+    everything : int array, optional
+        The samples that selection sees under OUT; all by default.
+
+    Returns
+    -------
+    list of Evaluation
+        One per procedure.
+    """
+    if everything is None:
+        everything = np.arange(table.n_samples)
+    rankings, seconds = _rank_all(procedures, table, splits, columns, everything, run)
+    predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
+    whole = [p for p, one in enumerate(procedures) if one.selector is None]
+    if len(splits) > 1:
+        jobs: list[Job] = [
+            (predict_table, (procedures[p].estimator, table, splits)) for p in whole
+        ]
+        for p, found in zip(whole, run(jobs) if jobs else [], strict=True):
+            predicted[p] = list(found) if found is not None else predicted[p]
+    left = [
+        [p for p in range(len(procedures)) if predicted[p][s] is None]
+        for s in range(len(splits))
+    ]
+    parts = _parts(sum(1 for some in left if some), run)
+    todo = [s for s, some in enumerate(left) if some]
+    jobs = [
+        (
+            _predict_splits,
+            (
+                table,
+                [splits[s] for s in part],
+                [[procedures[p] for p in left[s]] for s in part],
+                [[rankings[p][s] for p in left[s]] for s in part],
+            ),
+        )
+        for part in (np.array(todo)[places] for places in parts)
+    ]
+    done = [found for part in run(jobs) for found in part] if jobs else []
+    for s, found in zip(todo, done, strict=True):
+        for p, codes in zip(left[s], found, strict=True):
+            predicted[p][s] = codes
+    targets = [table.y[split.test] for split in splits]
+    return [
+        Evaluation(predicted[p], targets, rankings[p], seconds[p])
+        for p in range(len(procedures))
+    ]
+
+
+def _parts(n_splits: int, run: Runner) -> list[IntArray]:
+    """Cut the splits into jobs: enough for all workers, and for progress."""
+    n_jobs = effective_n_jobs(run.n_jobs) if isinstance(run, Workers) else 1
+    n_parts = min(n_splits, max(4 * n_jobs, 20))
+    return np.array_split(np.arange(n_splits), n_parts) if n_splits else []
+
+
+def count_jobs(
+    procedures: Sequence[Procedure], splits: Sequence[Any], run: Workers
+) -> int:
+    """How many jobs an evaluation takes, for progress."""
+    selectors = {id(p.selector): p for p in procedures if p.selector is not None}
+    n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
+    ranking = sum(1 if shares_work(p.selector) else n_sets for p in selectors.values())
+    whole = sum(p.selector is None for p in procedures) * (len(splits) > 1)
+    return ranking + whole + len(_parts(len(splits), run))
+
+
+# -- rankings ------------------------------------------------------------------------
+
+
+def _rank_all(
+    procedures: Sequence[Procedure],
+    table: Table,
+    splits: Sequence[Split],
+    columns: IntArray | None,
+    everything: IntArray,
+    run: Runner,
+) -> tuple[list[list[Ranked | None]], list[float]]:
+    """Rank for every selector and every training set that some procedure needs."""
+    wanted: dict[int, dict[bytes, IntArray]] = {}
+    sets: list[list[bytes]] = []
+    for one in procedures:
+        keys: list[bytes] = []
+        if one.selector is not None:
+            own = wanted.setdefault(id(one.selector), {})
+            for split in splits:
+                rows = everything if one.protocol == "out" else split.train
+                keys.append(rows.tobytes())
+                own.setdefault(keys[-1], rows)
+        sets.append(keys)
+    jobs: list[Job] = []
+    owners: list[tuple[int, list[bytes]]] = []
+    for one in {id(p.selector): p for p in procedures}.values():
+        if one.selector is None:
+            continue
+        most = max(p.sizes[-1] for p in procedures if p.selector is one.selector)
+        able = {
+            key: rows
+            for key, rows in wanted[id(one.selector)].items()
+            if np.ptp(table.y[rows])
+        }
+        for part in _ranking_parts(one.selector, list(able)):
+            owners.append((id(one.selector), part))
+            rows = [able[key] for key in part]
+            jobs.append((_timed_rank, (one.selector, table, rows, most, columns)))
+    found: dict[tuple[int, bytes], Ranked] = {}
+    seconds: dict[int, float] = {}
+    for (owner, part), (ranked, taken) in zip(
+        owners, run(jobs) if jobs else [], strict=True
+    ):
+        seconds[owner] = seconds.get(owner, 0.0) + taken
+        found |= {(owner, key): r for key, r in zip(part, ranked, strict=True)}
+    rankings: list[list[Ranked | None]] = [
+        [found.get((id(one.selector), key)) for key in keys]
+        if keys
+        else [None] * len(splits)
+        for one, keys in zip(procedures, sets, strict=True)
+    ]
+    return rankings, [seconds.get(id(one.selector), 0.0) for one in procedures]
+
+
+def shares_work(selector: Any) -> bool:
+    """Whether a selector ranks for many training sets at once."""
+    if getattr(selector, "alpha", None) == "auto":
+        return False  # it is fitted, to learn which exponent it chooses
+    return hasattr(selector, "rank_table") or hasattr(selector, "rank_many")
+
+
+def _ranking_parts(selector: Any, keys: list[bytes]) -> list[list[bytes]]:
+    return [keys] if shares_work(selector) else [[key] for key in keys]
+
+
+def _timed_rank(*arguments: Any) -> tuple[list[Ranked], float]:
+    start = time.perf_counter()
+    return rank(*arguments), time.perf_counter() - start
+
+
+def rank(
+    selector: Any,
+    table: Table,
+    train_sets: Sequence[IntArray],
+    n_features: int,
+    columns: IntArray | None = None,
+) -> list[Ranked]:
+    """Ask a selector for its best features on each training set.
+
+    Parameters
+    ----------
+    selector : selector
+        One of ours, which answers for all sets at once, or any other that has
+        ``rank_many``, or ``fit`` and ``get_support``.
+    table : Table
+        The samples.
+    train_sets : sequence of int arrays
+        Rows to choose on.
+    n_features : int
+        How many features to choose.
+    columns : int array, optional
+        Order in which the selector sees the features.
+
+    Returns
+    -------
+    list of Ranked
+        Features of the table, best first.
+    """
+    shuffled = table if columns is None else table.permute(columns)
+    # How far a search goes may depend on how many features are wanted.
+    asked = ask_for(clone(selector, safe=False), n_features)
+    if not shares_work(selector):
+        ranked = [
+            _rank_by_fit(asked, shuffled, rows, n_features) for rows in train_sets
+        ]
+    elif hasattr(selector, "rank_table"):
+        batch = max(1, _RANKS_AT_A_TIME // table.n_features)
+        ranked = [
+            Ranked(np.array(order[:n_features]))
+            for start in range(0, len(train_sets), batch)
+            for order in asked.rank_table(shuffled, train_sets[start : start + batch])
+        ]
+    else:
+        orders = asked.rank_many(shuffled.frame(), shuffled.y, list(train_sets))
+        ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
+    for one in ranked:
+        _check_order(one.order, n_features, selector)
+    if columns is None:
+        return ranked
+    return [one._replace(order=columns[one.order]) for one in ranked]
+
+
+def _check_order(order: IntArray, n_features: int, selector: Any) -> None:
+    found = np.unique(order).size
+    if found != n_features:
+        raise InputError(
+            f"{type(selector).__name__} ranked {found} feature(s), but {n_features} "
+            "are asked for; its rank_many must return an order of all features."
+        )
+
+
+def _rank_by_fit(
+    selector: Any, table: Table, rows: IntArray, n_features: int
+) -> Ranked:
+    if hasattr(selector, "fit_table"):
+        fitted = clone(selector).fit_table(table.rows(rows))
+        alpha = getattr(fitted, "alpha_", None)
+        return Ranked(np.array(fitted.order_[:n_features]), alpha)
+    fitted = clone(selector).fit(table.frame(rows), table.labels[rows])
+    chosen = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
+    merit = _merit(fitted, table.n_features)
+    if merit is not None:
+        chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
+    if chosen.size < n_features or (chosen.size > n_features and merit is None):
+        raise InputError(
+            f"{type(selector).__name__} returned {chosen.size} feature(s), but "
+            f"{n_features} are asked for; give it a parameter that leaves at least so "
+            "many, or use a selector with n_features_to_select or k."
+        )
+    return Ranked(chosen[:n_features])
+
+
+def ask_for(selector: Any, n_features: int) -> Any:
+    """Set whatever parameter a selector has for the number of features."""
+    if not hasattr(selector, "get_params"):
+        return selector
+    parameters = selector.get_params(deep=False)
+    for name in NUMBER_OF_FEATURES[:2]:
+        if name in parameters:
+            return selector.set_params(**{name: n_features})
+    if {"max_features", "threshold"} <= set(parameters):  # SelectFromModel
+        return selector.set_params(max_features=n_features, threshold=-np.inf)
+    return selector
+
+
+def _merit(fitted: Any, n_columns: int) -> Any:
+    """Larger is better, per column; None if the selector does not say."""
+    for name, sign in (("scores_", 1.0), ("ranking_", -1.0)):
+        values = getattr(fitted, name, None)
+        if values is not None and np.shape(values) == (n_columns,):
+            merit = sign * np.asarray(values, dtype=np.float64)
+            return np.where(np.isnan(merit), -np.inf, merit)
+    return None
+
+
+# -- predictions ---------------------------------------------------------------------
+
+
+def _predict_splits(
+    table: Table,
+    splits: Sequence[Split],
+    procedures: Sequence[Sequence[Procedure]],
+    rankings: Sequence[Sequence[Ranked | None]],
+) -> list[list[IntArray]]:
+    return [
+        _predict_split(table, *one)
+        for one in zip(splits, procedures, rankings, strict=True)
+    ]
+
+
+def _predict_split(
+    table: Table,
+    split: Split,
+    procedures: Sequence[Procedure],
+    rankings: Sequence[Ranked | None],
+) -> list[IntArray]:
+    """Predict one split by every procedure; equal subsets are fitted once.
+
+    A subset is a set: its features are put in the order of the table, so that two
+    selectors which choose the same features get the same model.
+    """
+    known: dict[tuple[int, bytes, tuple[int, ...]], IntArray] = {}
+    found = []
+    for one, ranked in zip(procedures, rankings, strict=True):
+        sizes = one.sizes or None
+        order = None if ranked is None else ranked.order[: one.sizes[-1]]
+        if order is not None and len(one.sizes) == 1:
+            order = np.sort(order)
+        key = (id(one.estimator), b"" if order is None else order.tobytes(), one.sizes)
+        if key not in known:
+            known[key] = _predict(one.estimator, table, split, order, sizes)
+        found.append(known[key])
+    return found
+
+
+def _predict(
+    estimator: Any,
+    table: Table,
+    split: Split,
+    order: IntArray | None,
+    sizes: tuple[int, ...] | None,
+) -> IntArray:
+    if sizes is not None and order is None:  # one class: nothing to rank by
+        only = table.y[split.train[0]]
+        return np.full((len(sizes), len(split.test)), only)
+    orders = None if order is None else [order]
+    fast = predict_table(estimator, table, [split], orders, sizes)
+    if fast is not None and fast[0] is not None:
+        return fast[0]
+    return predict_loop(estimator, table, [split], orders, sizes)[0]
+
+
+# -- scores that need the model ------------------------------------------------------
+
+
+def score_splits(
+    procedure: Procedure,
+    table: Table,
+    splits: Sequence[Split],
+    scorer: Scorer,
+    *,
+    run: Runner,
+) -> tuple[FloatArray, str]:
+    """Score a model fitted on the training samples of every split on its test samples.
+
+    Returns
+    -------
+    scores : array of shape (n_splits,)
+        NaN where the score is not defined.
+    reason : str
+        Why it is not, as far as scikit-learn said.
+    """
+    rankings, _ = _rank_all(
+        [procedure], table, splits, None, np.arange(table.n_samples), run
+    )
+    jobs: list[Job] = [
+        (
+            _score_splits,
+            (
+                procedure,
+                table,
+                [splits[s] for s in part],
+                [rankings[0][s] for s in part],
+                scorer,
+            ),
+        )
+        for part in _parts(len(splits), run)
+    ]
+    found = [one for part in run(jobs) for one in part]
+    for category, text in dict.fromkeys(w for one in found for w in one.warned):
+        warnings.warn(text, category, stacklevel=4)
+    reasons = [one.reason for one in found if one.reason]
+    return np.array([one.value for one in found]), next(iter(reasons), "")
+
+
+def _score_splits(
+    procedure: Procedure,
+    table: Table,
+    splits: Sequence[Split],
+    rankings: Sequence[Ranked | None],
+    scorer: Scorer,
+) -> list[Scored]:
+    results = []
+    for split, ranked in zip(splits, rankings, strict=True):
+        columns = None
+        if ranked is not None:
+            columns = np.sort(ranked.order[: procedure.sizes[-1]])
+        model = fit_loop(procedure.estimator, table, split.train, columns)
+        X, y = table.frame(split.test, columns), table.labels[split.test]
+        results.append(score(scorer, model, X, y, table.target.classes))
+    return results
+
+
+# -- from a user's pipeline to a procedure -------------------------------------------
+
+
+def is_rowwise(step: Any) -> bool:
+    """Tell a step that treats every row alone and learns nothing."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return True
+    if type(step) is FunctionTransformer:
+        return step.func is None or isinstance(step.func, np.ufunc)
+    return type(step) in (Binarizer, Normalizer)
+
+
+def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
+    """Take a pipeline apart where its steps are known; else take it as a whole.
+
+    Known are pipelines of steps that treat every row alone, one of our selectors, and
+    anything after it: transforming all rows once is then the same as transforming them
+    split by split, and selection goes through ``rank_table``.
+
+    Returns
+    -------
+    Procedure
+        The estimator behind the selector with the selector, or the estimator as given.
+    Table
+        The table that the procedure sees.
+    """
+    whole = Procedure(estimator), table
+    if type(estimator) is not Pipeline or estimator.memory is not None:
+        return whole
+    if getattr(estimator, "transform_input", None) is not None:
+        return whole
+    place = _place_of_selector(estimator)
+    matrix = None if place is None else _plain_matrix(table.source)
+    if place is None or matrix is None:
+        return whole
+    for _, step in clone(estimator).steps[:place]:
+        if step is not None and not isinstance(step, str):
+            matrix = step.fit_transform(matrix, table.labels)
+    selector = estimator.steps[place][1]
+    n_features = count_features(selector.n_features_to_select, matrix.shape[1])
+    rest = Pipeline(estimator.steps[place + 1 :])
+    last = rest if len(rest.steps) > 1 else rest.steps[0][1]
+    seen = replace_source(table, matrix)
+    return Procedure(last, selector, (n_features,)), seen
+
+
+def replace_source(table: Table, X: Any) -> Table:
+    """Give a table other features; they are encoded when first asked for."""
+    return table.replace(features=None, source=X)
+
+
+def _place_of_selector(estimator: Pipeline) -> int | None:
+    for place, (_, step) in enumerate(estimator.steps[:-1]):
+        if type(step) in SELECTORS.values():
+            wanted = step.n_features_to_select
+            known = wanted is not None and not hasattr(step, "_sklearn_output_config")
+            return place if known else None  # None: only a fit can tell how many
+        if not is_rowwise(step):
+            return None
+    return None
+
+
+def _plain_matrix(X: Any) -> Any:
+    """The matrix that a selector's ``transform`` would hand on; None if it is mixed."""
+    values = X
+    if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):
+        values = X.to_numpy()
+    elif not hasattr(X, "shape"):
+        values = np.asarray(X)
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    return values if kind in "fiub" and getattr(values, "ndim", 0) == 2 else None
+
+
+def with_sizes(procedure: Procedure, sizes: Sequence[int]) -> Procedure:
+    """Evaluate a procedure at other subset sizes."""
+    return replace(procedure, sizes=tuple(int(size) for size in sizes))
+
+
+def lacks_class(table: Table, splits: Sequence[Split]) -> IntArray:
+    """Count, for each class, the training sets without a sample of it."""
+    counts = class_counts(splits, table.y, table.n_classes)
+    return np.count_nonzero(counts == 0, axis=0)
