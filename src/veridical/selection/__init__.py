@@ -18,11 +18,12 @@ from veridical.selection._relieff import ReliefF
 from veridical.selection._svmrfe import SVMRFE
 from veridical.selection._univariate import AnovaF, Correlation, InformationGain
 
-#: Selectors by the name the command line knows them by.
+#: Selectors by the name the command line knows them by. Command line, messages, docs,
+#: benchmarks and tests are derived from this table and from what the classes declare.
 SELECTORS: dict[str, type[Selector]] = {
-    "information-gain": InformationGain,
     "anova": AnovaF,
     "correlation": Correlation,
+    "information-gain": InformationGain,
     "relieff": ReliefF,
     "fcbf": FCBF,
     "mrmr": MRMR,

@@ -20,7 +20,7 @@ from veridical.search.incremental import (
     difference,
     quotient,
 )
-from veridical.selection._base import WeightedSelector, _count
+from veridical.selection._base import Cost, WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -106,6 +106,7 @@ class MRMR(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from veridical.search.incremental import (
     take_turns,
 )
 from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
-from veridical.selection._base import _count
+from veridical.selection._base import Cost, _count
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
 from veridical.selection._reading import Abilities
@@ -124,6 +124,7 @@ class DifferentialPrioritization(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities()
+    _cost: ClassVar = Cost("at most n p k, k = 100")
 
     def __init__(
         self,

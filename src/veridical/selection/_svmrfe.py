@@ -15,7 +15,7 @@ from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import WeightedSelector, _count
+from veridical.selection._base import Cost, WeightedSelector, _count
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -76,6 +76,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("p rounds: each n p of what is left and n³")
 
     def __init__(
         self,
