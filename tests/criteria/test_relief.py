@@ -103,20 +103,22 @@ def test_an_outlier_left_out_changes_the_scale_and_nothing_else():
         )
 
 
-def test_the_error_of_quick_distances_stays_within_its_bound():
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_the_error_of_quick_distances_stays_within_its_bound(precision):
     rng = np.random.default_rng(9)
     table = rng.lognormal(size=(40, 3000)) + 1e6
     low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
     rows = np.arange(40)
-    D = np.zeros((40, 40), dtype=np.float32)
-    scaled = scale(table, rows, low, inverse, 1)
+    D = np.zeros((40, 40), dtype=precision)
+    scaled = scale(table, rows, low, inverse, 1, precision)
     sum_pairs(scaled, D, rows, D, [(0, 40)], 1)
     exact = np.array(
         [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
     )
     plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
     np.testing.assert_allclose(exact, plain, rtol=1e-12)
-    assert 0 < np.abs(D - plain).max() < error_bound(3000, scaled.reach, float(D.max()))
+    bound = error_bound(3000, scaled.reach, float(D.max()), precision)
+    assert 0 < np.abs(D - plain).max() < bound
 
 
 def test_quick_distances_are_near_where_most_of_a_range_is_empty():
