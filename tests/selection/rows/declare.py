@@ -20,8 +20,9 @@ class Peer:
     name : str
         The package.
     scores : callable
-        ``scores(X, y, nominal) -> scores``; raises `UnclearError` where equality would
-        hang on rounding.
+        ``scores(X, y, nominal) -> scores``.
+    is_clear : callable
+        Whether the package can do a problem, and no score hangs on its rounding.
     timed_at : dict or None
         Cases ``n`` and columns ``p`` of the problem on which benchmarks time both; None
         if they have a case of their own.
@@ -29,6 +30,7 @@ class Peer:
 
     name: str
     scores: Callable[..., Any]
+    is_clear: Callable[..., bool] = lambda X, y, nominal: True
     timed_at: dict[str, int] | None = None
 
 
