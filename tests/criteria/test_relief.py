@@ -1,4 +1,4 @@
-"""ReliefF asked of some cases only."""
+"""ReliefF asked of some cases only; distances; cases within a radius."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from veridical.kernels.distance import (
     scale,
     sum_pairs,
 )
+from veridical.kernels.relief import Cases, Neighbourhood, find_within
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 
@@ -175,3 +176,30 @@ def test_a_range_too_large_for_a_double_is_a_range():
     table[:, 2] = 1.7e308 * small[:, 2]
     fitted, wanted = ReliefF(3).fit(table, Y), ReliefF(3).fit(small, Y)
     np.testing.assert_allclose(fitted.scores_, wanted.scores_, atol=1e-14)
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-3, 0.1, 10.0])
+def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
+    """Distances that are off by up to `error` give the neighbours of exact ones."""
+    rng = np.random.default_rng(12)
+    order = np.argsort(Y, kind="stable")
+    inverse, none = 1 / np.ptp(X, axis=0), np.empty(0)
+    cases = Cases(
+        X, inverse, np.empty((60, 0)), none, none, np.empty(0, dtype=np.intp), order
+    )
+    counts = rng.integers(1, 4, 60).astype(float)
+    exact = np.array(
+        [[numeric_distance(X, i, j, inverse) for j in order] for i in order]
+    )
+    noise = np.tril(rng.uniform(-error, error, exact.shape), -1)
+    found = [
+        find_within(
+            Neighbourhood(
+                D, off, counts, counts, np.arange(4) * 20, cases, np.arange(60), 60, 1
+            )
+        )
+        for D, off in ((exact, 0.0), (exact + noise + noise.T, error))
+    ]
+    for wanted, got in zip(*found, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    assert 60 < found[0].pull.size < 60 * 59 / 2

@@ -318,25 +318,25 @@ def _find_nearest(
     return Pairs(first[:at], second[:at], pull[:at])
 
 
-@njit(cache=True, nogil=True)
-def _radius(distance: Any, counts: FloatArray, me: int) -> tuple[float, float]:
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _radius(distance: Any, others: FloatArray) -> tuple[float, float]:
     """Mean distance to the other cases, and that less half the standard deviation."""
-    n = counts.sum() - 1.0
-    mean, square = 0.0, 0.0
-    for j in range(counts.size):
-        mean += (counts[j] - (j == me)) * distance[j]
+    n, mean, square = 0.0, 0.0, 0.0
+    for j in range(others.size):
+        n += others[j]
+        mean += others[j] * distance[j]
     mean /= n
-    for j in range(counts.size):
-        square += (counts[j] - (j == me)) * (distance[j] - mean) ** 2
+    for j in range(others.size):
+        square += others[j] * (distance[j] - mean) ** 2
     return mean, mean - np.sqrt(square / n) / 2.0
 
 
 @njit(cache=True, nogil=True)
 def _is_near(
     i: int,
-    D: QuickArray,
+    row: Any,
     error: float,
-    counts: FloatArray,
+    others: FloatArray,
     cases: Cases,
     exact: FloatArray,
     near: Any,
@@ -346,21 +346,20 @@ def _is_near(
     Where a quick distance cannot tell, the exact ones are taken, for radius and case. A
     case that is as far as the radius is not near.
     """
-    row = D[i]
-    mean, radius = _radius(row, counts, i)
+    mean, radius = _radius(row, others)
     # Mean and standard deviation are off by at most `error` each, as is the distance.
     doubt = 2.5 * error + 2.0 * TIE * mean
-    doubtful = False
-    for j in range(counts.size):
-        near[j] = row[j] < radius and counts[j] > (j == i)
-        doubtful |= abs(row[j] - radius) <= doubt and counts[j] > (j == i)
-    if not doubtful:
+    n_doubtful = 0
+    for j in range(others.size):
+        near[j] = (row[j] < radius) & (others[j] > 0)
+        n_doubtful += (abs(row[j] - radius) <= doubt) & (others[j] > 0)
+    if n_doubtful == 0:
         return
-    for j in range(counts.size):
-        exact[j] = _exact(cases, i, j) if counts[j] > (j == i) else 0.0
-    mean, radius = _radius(exact, counts, i)
-    for j in range(counts.size):
-        near[j] = exact[j] < radius - TIE * mean and counts[j] > (j == i)
+    for j in range(others.size):
+        exact[j] = _exact(cases, i, j) if others[j] > 0 else 0.0
+    mean, radius = _radius(exact, others)
+    for j in range(others.size):
+        near[j] = (exact[j] < radius - TIE * mean) & (others[j] > 0)
 
 
 @njit(cache=True, nogil=True)
@@ -376,26 +375,28 @@ def _find_within(
 ) -> Pairs:
     """Each case ``lo:hi`` with each case within its radius, by the names of both."""
     n_classes, m = bounds.size - 1, counts.size
-    n_others = -1  # classes in the training set beside one's own
+    n_rivals = -1  # classes in the training set beside one's own
     for c in range(n_classes):
-        n_others += bounds[c + 1] > bounds[c]
+        n_rivals += bounds[c + 1] > bounds[c]
     near, exact, inside = np.empty(m, dtype=np.bool_), np.empty(m), np.empty(n_classes)
-    room = (hi - lo) * (m // 4 + 1)
+    others = counts.copy()
+    room = (hi - lo) * (m // 3 + 1) + m + 1
     first, second = np.empty((2, room), dtype=np.intp)
     pull = np.empty(room)
     at, mine = 0, 0
     for i in range(lo, hi):
         while i >= bounds[mine + 1]:
             mine += 1
-        _is_near(i, D, error, counts, cases, exact, near)
+        others[i] -= 1.0
+        _is_near(i, D[i], error, others, cases, exact, near)
         misses = 0.0
         for c in range(n_classes):
             inside[c] = 0.0
             for j in range(bounds[c], bounds[c + 1]):
-                inside[c] += (counts[j] - (j == i)) if near[j] else 0.0
+                inside[c] += near[j] * others[j]
             misses += inside[c] if c != mine else 0.0
-        if at + m > pull.size:
-            room = 2 * (at + m)
+        if at + m >= pull.size:
+            room = 2 * (at + m) + 1
             first, second = _longer(first, room), _longer(second, room)
             pull = _longer(pull, room)
         for c in range(n_classes):
@@ -404,12 +405,13 @@ def _find_within(
             if c == mine:
                 force = -counts[i] / inside[c]
             else:
-                force = counts[i] * n_others * (inside[c] / misses) / misses
+                force = counts[i] * n_rivals * (inside[c] / misses) / misses
             for j in range(bounds[c], bounds[c + 1]):
-                if near[j]:
-                    first[at], second[at] = names[min(i, j)], names[max(i, j)]
-                    pull[at] = force * (counts[j] - (j == i))
-                    at += 1
+                # Written for every case, and kept for those that are near.
+                first[at], second[at] = names[min(i, j)], names[max(i, j)]
+                pull[at] = force * others[j]
+                at += near[j]
+        others[i] += 1.0
     return Pairs(first[:at], second[:at], pull[:at])
 
 
