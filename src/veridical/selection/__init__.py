@@ -6,6 +6,7 @@ from veridical.selection._fcbf import FCBF
 from veridical.selection._hsic import HSIC
 from veridical.selection._incremental import MRMR
 from veridical.selection._mdl import MDLDiscretizer
+from veridical.selection._multisurf import MultiSURF
 from veridical.selection._predictor_sets import (
     best_alpha,
     class_accuracy,
@@ -25,6 +26,7 @@ SELECTORS: dict[str, type[Selector]] = {
     "correlation": Correlation,
     "information-gain": InformationGain,
     "relieff": ReliefF,
+    "multisurf": MultiSURF,
     "fcbf": FCBF,
     "mrmr": MRMR,
     "ddp": DifferentialPrioritization,
@@ -44,6 +46,7 @@ __all__ = [
     "ExpressionFilter",
     "InformationGain",
     "MDLDiscretizer",
+    "MultiSURF",
     "ReliefF",
     "best_alpha",
     "class_accuracy",
