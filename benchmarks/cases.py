@@ -14,6 +14,7 @@ from benchmarks import (
     filters,
     incremental,
     lufe,
+    peers,
     prioritization,
     training_sets,
 )
@@ -23,6 +24,7 @@ CASES: dict[str, Case] = {
     case.name: case
     for case in (
         *filters.CASES,
+        *peers.CASES,
         *incremental.CASES,
         prioritization.DDP_PATH,
         prioritization.NESTED,

@@ -104,7 +104,7 @@ def best_of(call: Callable[[], Any], longest: float = LONGEST, most: int = 7) ->
 
 
 def page(figures: Mapping[str, Any]) -> str:
-    """The whole page as Markdown; methods without a figure say so."""
+    """Return the page as Markdown; a method appears once it has been measured."""
     about = figures.get("machine", {})
     lines = [INTRODUCTION]
     if about:
@@ -127,17 +127,17 @@ def _table(kind: Kind, times: Mapping[str, Mapping[str, float]]) -> str:
         "|" + " --- |" * len(headings),
     ]
     for method in kind.methods:
-        found = times.get(method.name, {})
-        cells = [f"`{method.name}`", method.cost, show_time(found.get("base"))]
+        if method.name not in times:
+            continue
+        found = times[method.name]
+        cells = [f"`{method.name}`", method.cost, show_time(found["base"])]
         cells += [show_growth(found, symbol) for symbol in symbols]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def show_time(seconds: float | None) -> str:
+def show_time(seconds: float) -> str:
     """Two digits, in the unit that suits."""
-    if seconds is None:
-        return "not measured"
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         value = seconds * factor
         if value >= 0.95 or unit == "µs":

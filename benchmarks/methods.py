@@ -92,44 +92,42 @@ def _privileged(X: Any, y: Any) -> Any:
     return learning.SVMPlus().fit(X[:, :half], y, X_privileged=X[:, half:])
 
 
+#: Selectors with other parameters: what they cost, and what is doubled.
+_VARIANTS: dict[str, tuple[Method, ...]] = {
+    "ddp": (
+        Method(
+            "DifferentialPrioritization(alpha='auto')",
+            "ten splits of ten searches, and a DAGSVM for each size",
+            _fits(selection.DifferentialPrioritization(alpha="auto", random_state=0)),
+        ),
+    ),
+    "hsic": (
+        Method(
+            "HSIC(kernel='rbf')", "n² p", _fits(selection.HSIC(kernel="rbf")), "npK"
+        ),
+    ),
+    "svm-rfe": (
+        Method(
+            "SVMRFE(step=0.1)",
+            "ten rounds: n² p once, then n² of what is dropped and n³",
+            _fits(selection.SVMRFE(step=0.1)),
+            "np",
+        ),
+    ),
+}
+_SLOW = {"svm-rfe"}  # timed at one size only
+
+
+def _rows_of(name: str) -> tuple[Method, ...]:
+    """Return the row of a registered selector, and those of its variants."""
+    cls = selection.SELECTORS[name]
+    grows = "" if name in _SLOW else "npK"
+    row = Method(f"{cls.__name__}()", cls._cost.time, _fits(cls()), grows)
+    return row, *_VARIANTS.get(name, ())
+
+
 SELECTORS = (
-    Method("AnovaF()", "n p", _fits(selection.AnovaF()), "npK"),
-    Method("Correlation()", "n p", _fits(selection.Correlation()), "npK"),
-    Method("InformationGain()", "n log n p", _fits(selection.InformationGain()), "npK"),
-    Method("ReliefF()", "n² p", _fits(selection.ReliefF()), "npK"),
-    Method(
-        "FCBF()",
-        "n log n p, then pairs of telling columns: n × pairs",
-        _fits(selection.FCBF()),
-        "npK",
-    ),
-    Method("MRMR()", "at most n p k, k = 100", _fits(selection.MRMR()), "npK"),
-    Method(
-        "DifferentialPrioritization()",
-        "at most n p k, k = 100",
-        _fits(selection.DifferentialPrioritization()),
-        "npK",
-    ),
-    Method(
-        "DifferentialPrioritization(alpha='auto')",
-        "ten splits of ten searches, and a DAGSVM for each size",
-        _fits(selection.DifferentialPrioritization(alpha="auto", random_state=0)),
-        "",
-    ),
-    Method("HSIC()", "n p", _fits(selection.HSIC()), "npK"),
-    Method("HSIC(kernel='rbf')", "n² p", _fits(selection.HSIC(kernel="rbf")), "npK"),
-    Method(
-        "SVMRFE(step=0.1)",
-        "ten rounds: n² p once, then n² of what is dropped and n³",
-        _fits(selection.SVMRFE(step=0.1)),
-        "np",
-    ),
-    Method(
-        "SVMRFE()",
-        "p rounds: each n p of what is left and n³",
-        _fits(selection.SVMRFE()),
-        "",
-    ),
+    *(row for name in selection.SELECTORS for row in _rows_of(name)),
     Method("MDLDiscretizer()", "n log n p", _fits(selection.MDLDiscretizer()), "npK"),
     Method(
         "ExpressionFilter()",

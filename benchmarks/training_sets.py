@@ -8,19 +8,14 @@ from benchmarks import ours, problems
 from benchmarks.agreement import same_order
 from benchmarks.aims import Faster, Lean
 from benchmarks.declare import Case, Contender
+from veridical.selection import SELECTORS
 
-#: The selectors, and parameters under which all of them take their time.
-EVERY: dict[str, dict[str, object]] = {
-    "information-gain": {},
-    "anova": {},
-    "correlation": {},
-    "relieff": {},
-    "fcbf": {},
-    "mrmr": {},
-    "ddp": {},
+#: Parameters under which a selector takes its time, where the defaults would not do.
+PARAMETERS: dict[str, dict[str, object]] = {
     "hsic": {"kernel": "linear"},
     "svm-rfe": {"step": 0.1},
 }
+EVERY = {name: PARAMETERS.get(name, {}) for name in SELECTORS}
 
 #: What `rank_many` over ten folds may cost, in fits on all rows.
 MANY_AIMS = {

@@ -1,11 +1,16 @@
 """Sphinx configuration; `make docs` builds with warnings as errors."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
+
+sys.path.insert(0, str(Path(__file__).parent))
+import selector_table
 
 from veridical import __version__
 
@@ -120,7 +125,13 @@ def write_formula(self: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
+def fill_table(app: Any, page: str, source: list[str]) -> None:
+    """Put the table of selectors where a page has its mark."""
+    source[0] = selector_table.fill(source[0])
+
+
 def setup(app: Any) -> None:
-    """Have Sphinx write formulas as above."""
+    """Have Sphinx write formulas and the table of selectors as above."""
+    app.connect("source-read", fill_table)
     renderer = (write_formula, None)
     app.add_html_math_renderer("mathml", renderer, renderer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -96,6 +97,39 @@ def test_every_selector_has_a_page():
     assert names <= titles("selectors")
 
 
+def test_the_table_of_selectors_has_a_row_for_each():
+    from veridical.selection import SELECTORS
+
+    path = ROOT / "docs" / "selector_table.py"
+    spec = importlib.util.spec_from_file_location("selector_table", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    page = (ROOT / "docs" / "selectors" / "index.md").read_text(encoding="utf-8")
+    assert page.count(module.MARK) == 1
+    lines = module.fill(page).splitlines()
+    rows = [line for line in lines if line.startswith("| [")]
+    assert len(rows) == len(SELECTORS)
+    for row, (name, cls) in zip(rows, SELECTORS.items(), strict=True):
+        assert row.startswith(f"| [{cls.__name__}](")
+        assert f"| `{name}` |" in row
+    assert rows[list(SELECTORS).index("relieff")] == (
+        "| [ReliefF](relieff.md) | `relieff` | features that matter only together | "
+        "n² p | yes | yes | – | – |"
+    )
+
+
+def test_every_selector_page_is_in_the_table_of_contents_and_ends_with_its_class():
+    from veridical.selection import SELECTORS
+
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert ":glob:\n\nselectors/index\nselectors/*\n" in contents
+    for page in (ROOT / "docs" / "selectors").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        title = text.splitlines()[0].removeprefix("# ")
+        if title in {cls.__name__ for cls in SELECTORS.values()}:
+            assert text.endswith(f"\n   {title}\n```\n"), page.name
+
+
 def test_every_paper_has_a_page():
     from veridical.papers import available
 
@@ -127,9 +161,11 @@ MODULES = {"__version__", *ROOMS}
 
 
 def reference() -> set[str]:
-    """Dotted names that the reference documents."""
+    """Dotted names that the reference and the pages of the selectors document."""
     found = set()
-    for _, body in fences(ROOT / "docs" / "api.md"):
+    pages = [ROOT / "docs" / "api.md", *(ROOT / "docs" / "selectors").glob("*.md")]
+    blocks = [body for page in pages for kind, body in fences(page) if "eval" in kind]
+    for body in blocks:
         module = re.search(r"currentmodule:: (\S+)", body)
         assert module is not None, body
         names = re.findall(r"^   ([\w.]+)$", body, re.M)

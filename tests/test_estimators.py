@@ -10,18 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import veridical.learning
 import veridical.selection
 
-KNOWN = {
-    "AnovaF",
-    "Correlation",
-    "DifferentialPrioritization",
+KNOWN = {cls.__name__ for cls in veridical.selection.SELECTORS.values()} | {
     "ExpressionFilter",
-    "FCBF",
-    "HSIC",
-    "InformationGain",
     "MDLDiscretizer",
-    "MRMR",
-    "ReliefF",
-    "SVMRFE",
 }
 
 

@@ -132,7 +132,6 @@ def test_comparing_agrees_with_scikit_learns_pieces_fold_by_fold():
 
 @pytest.mark.parametrize(("limit", "n_known"), [(np.inf, 3), (0.0, 1)])
 def test_folds_that_were_not_timed_are_estimated_and_said_so(limit, n_known):
-    pytest.importorskip("skrebate")
     made = problems.normal(40, 12, n_folds=3)
     problem = problems.Problem(made.X, made.y, 4, made.folds, limit)
     result = skrebate_inside(problem)

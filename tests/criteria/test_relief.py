@@ -1,4 +1,4 @@
-"""ReliefF asked of some cases only."""
+"""ReliefF asked of some cases only; distances; cases within a radius."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from tests.oracles import selection as oracle
 from veridical._core.table import Table
 from veridical.criteria import ReliefRelevance
 from veridical.kernels.distance import error_bound, numeric_distance, scale, sum_pairs
+from veridical.kernels.relief import Cases, Neighbourhood, find_within
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 
@@ -98,20 +99,22 @@ def test_an_outlier_left_out_changes_the_scale_and_nothing_else():
         )
 
 
-def test_the_error_of_quick_distances_stays_within_its_bound():
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_the_error_of_quick_distances_stays_within_its_bound(precision):
     rng = np.random.default_rng(9)
     table = rng.lognormal(size=(40, 3000)) + 1e6
     low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
     rows = np.arange(40)
-    D = np.zeros((40, 40), dtype=np.float32)
-    scaled = scale(table, rows, low, inverse, 1)
+    D = np.zeros((40, 40), dtype=precision)
+    scaled = scale(table, rows, low, inverse, 1, precision)
     sum_pairs(scaled, D, rows, D, [(0, 40)], 1)
     exact = np.array(
         [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
     )
     plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
     np.testing.assert_allclose(exact, plain, rtol=1e-12)
-    assert 0 < np.abs(D - plain).max() < error_bound(3000, scaled.reach, float(D.max()))
+    bound = error_bound(3000, scaled.reach, float(D.max()), precision)
+    assert 0 < np.abs(D - plain).max() < bound
 
 
 def test_quick_distances_are_near_where_most_of_a_range_is_empty():
@@ -168,3 +171,30 @@ def test_a_range_too_large_for_a_double_is_a_range():
     table[:, 2] = 1.7e308 * small[:, 2]
     fitted, wanted = ReliefF(3).fit(table, Y), ReliefF(3).fit(small, Y)
     np.testing.assert_allclose(fitted.scores_, wanted.scores_, atol=1e-14)
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-3, 0.1, 10.0])
+def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
+    """Distances that are off by up to `error` give the neighbours of exact ones."""
+    rng = np.random.default_rng(12)
+    order = np.argsort(Y, kind="stable")
+    inverse, none = 1 / np.ptp(X, axis=0), np.empty(0)
+    cases = Cases(
+        X, inverse, np.empty((60, 0)), none, none, np.empty(0, dtype=np.intp), order
+    )
+    counts = rng.integers(1, 4, 60).astype(float)
+    exact = np.array(
+        [[numeric_distance(X, i, j, inverse) for j in order] for i in order]
+    )
+    noise = np.tril(rng.uniform(-error, error, exact.shape), -1)
+    found = [
+        find_within(
+            Neighbourhood(
+                D, off, counts, counts, np.arange(4) * 20, cases, np.arange(60), 60, 1
+            )
+        )
+        for D, off in ((exact, 0.0), (exact + noise + noise.T, error))
+    ]
+    for wanted, got in zip(*found, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    assert 60 < found[0].pull.size < 60 * 59 / 2

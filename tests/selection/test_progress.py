@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from veridical.datasets import make_linear
-from veridical.selection import MRMR, SVMRFE, DifferentialPrioritization, ReliefF
+from veridical.selection import MRMR, SELECTORS, SVMRFE, DifferentialPrioritization
+from veridical.selection._progress import ReportsProgress
+
+WATCHED = [cls for cls in SELECTORS.values() if issubclass(cls, ReportsProgress)]
 
 
 class Counter:
@@ -31,7 +34,7 @@ class Counter:
 @pytest.mark.parametrize(
     ("selector", "known"),
     [
-        (ReliefF(), True),
+        *((cls(), True) for cls in WATCHED),
         (MRMR(n_searched=7, n_features_to_select=3), True),
         (DifferentialPrioritization(5, n_searched=12), True),
         (DifferentialPrioritization(5, n_searched=12, relevance="one-vs-all"), False),

@@ -14,6 +14,7 @@ from veridical._core.errors import InputError
 from veridical.selection import (
     FCBF,
     MRMR,
+    SELECTORS,
     AnovaF,
     Correlation,
     DifferentialPrioritization,
@@ -71,6 +72,23 @@ def test_sparse_data_where_they_cannot_be_used(row, container):
         return
     with pytest.raises(InputError, match=r"cannot use sparse data.*toarray"):
         make(row).fit(container(X), Y)
+
+
+@pytest.mark.parametrize(
+    ("ability", "table"),
+    [
+        ("missing", with_value(np.nan)),
+        ("nominal", pd.DataFrame({"a": pd.Categorical(["red", "blue"] * 10)})),
+    ],
+)
+def test_selectors_that_can_read_the_data_are_named(ability, table):
+    with pytest.raises(InputError) as caught:
+        AnovaF(1).fit(table, Y)
+    named = re.search(r"\(([\w, ]+)\)\.$", str(caught.value))[1].split(", ")
+    able = {cls for cls in SELECTORS.values() if getattr(cls._abilities, ability)}
+    assert named == sorted(cls.__name__ for cls in able)
+    for cls in able:
+        assert cls(1).fit(table, Y).n_features_ == 1
 
 
 @each_selector()

@@ -67,11 +67,11 @@ def count_features(
             "whole number, a share in (0, 1], or None."
         )
     if isinstance(wanted, Integral):
-        if wanted < 1:
+        if int(wanted) < 1:
             raise InputError(
                 f"n_features_to_select={wanted} selects nothing; give 1 or more."
             )
-        if warn and wanted > n_features:
+        if warn and int(wanted) > n_features:
             warnings.warn(
                 f"n_features_to_select={wanted} is more than the {n_features} features "
                 "of X; all of them are selected.",

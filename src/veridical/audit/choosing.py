@@ -19,11 +19,7 @@ from veridical._core.table import Table
 from veridical.evaluation.rankers import Ranker
 from veridical.selection import SELECTORS, AnovaF, Correlation
 
-#: Selectors that are asked who may have chosen; the first of equals stands in.
-CANDIDATES = ("anova", "correlation", "information-gain", "relieff", "fcbf", "mrmr")
-#: What a selector costs per case or pair of cases; the dear ones are left out of
-#: large tables.
-_DEAR = {"relieff": 2, "fcbf": 1, "mrmr": 1}
+# Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
 _MOST = 2e8
 
 
@@ -171,18 +167,23 @@ def find_stand_in(
 
 
 def candidates(data: Table) -> list[str]:
-    """Selectors that can read the data in reasonable time."""
-    named = []
+    """Return the selectors that can read the data in reasonable time, quick ones first.
+
+    Of selectors that agree equally well the first stands in.
+    """
     missing = not sparse.issparse(data.values) and bool(np.isnan(data.values).any())
-    for name in CANDIDATES:
-        abilities = SELECTORS[name]._abilities
+    powers = {}
+    for name, selector in SELECTORS.items():
+        abilities, power = selector._abilities, selector._cost.power
         able = (
             (abilities.nominal or not data.categorical.any())
             and (abilities.missing or not missing)
             and (abilities.sparse or not sparse.issparse(data.values))
         )
-        cost = data.n_features * data.n_samples ** _DEAR.get(name, 0)
-        same = name == "correlation" and data.y.max() == 1  # the order of anova
-        if able and cost <= _MOST and not same:
-            named.append(name)
-    return named
+        # With two classes Correlation gives the order of AnovaF.
+        same = selector is Correlation and data.y.max() == 1
+        if power is None or not able or same:
+            continue
+        if data.n_features * data.n_samples**power <= _MOST:
+            powers[name] = power
+    return sorted(powers, key=lambda name: powers[name])

@@ -1,17 +1,31 @@
 """Names that options take, for help and for a shell that completes them.
 
-They stand here once more so that ``--help`` and the Tab key answer at once, without
-loading the rooms that hold what is named; a test compares both.
+``--help`` and the Tab key answer at once, without importing the packages that hold what
+is named. The names of selectors are read from the source of their table; the other
+names stand here once more, and a test compares both.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
-SELECTORS = (
-    *("information-gain", "anova", "correlation", "relieff", "fcbf", "mrmr", "ddp"),
-    *("hsic", "svm-rfe"),
-)
+
+def _keys(package: str, table: str) -> tuple[str, ...]:
+    """Return the keys of a table in a package, without importing the package.
+
+    The table is a dictionary written out in ``__init__.py``, with a type.
+    """
+    source = Path(__file__).parents[1] / package / "__init__.py"
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == table:
+            assert isinstance(node.value, ast.Dict)
+            return tuple(ast.literal_eval(key) for key in node.value.keys if key)
+    raise AssertionError(f"no table {table} in {source}")
+
+
+SELECTORS = _keys("selection", "SELECTORS")
 LEARNERS = ("svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
 #: What ``veridical select`` knows besides, made for more than two classes.
 DAGSVM = "dagsvm"

@@ -7,12 +7,13 @@ how much every feature repeats a given one. Neither knows how it will be searche
 from veridical.criteria.anova import AnovaRelevance, CorrelationRelevance
 from veridical.criteria.information import InformationRelevance, UncertaintyRelevance
 from veridical.criteria.protocols import Relevance
-from veridical.criteria.relief import ReliefRelevance
+from veridical.criteria.relief import MultiSurfRelevance, ReliefRelevance
 
 __all__ = [
     "AnovaRelevance",
     "CorrelationRelevance",
     "InformationRelevance",
+    "MultiSurfRelevance",
     "Relevance",
     "ReliefRelevance",
     "UncertaintyRelevance",

@@ -1,10 +1,11 @@
-"""Relevance by neighbours: ReliefF.
+"""Relevance by neighbours: ReliefF and MultiSURF.
 
-Distances are taken over all rows once, in single precision. A training set needs other
-distances only for the features whose range (or number of values) changes when its rows
-are left out, and those are corrected; then its neighbours are found anew. Where two
-cases compete for a place and single precision cannot tell which is nearer, double
-precision decides.
+Quick distances are taken over all rows once. A training set needs other distances only
+for the features whose range (or number of values) changes when its rows are left out,
+and those are corrected; then its neighbours are found anew. Where a quick distance
+cannot tell which case is a neighbour, exact ones decide. The k nearest cases are clear
+from distances in single precision but for few; for a radius that hangs on the distances
+of all cases, quick distances have double precision.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +22,26 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.distance import (
-    SingleArray,
+    Precision,
+    QuickArray,
     add_mixed,
     error_bound,
     scale,
     sum_pairs,
 )
 from veridical.kernels.ranges import block_ranges
-from veridical.kernels.relief import Cases, Pairs, find_pairs
+from veridical.kernels.relief import (
+    Cases,
+    Neighbourhood,
+    Pairs,
+    find_nearest,
+    find_within,
+)
 from veridical.kernels.relief_sums import sum_mixed, sum_numeric
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
 SLICES = 10  # parts in which the distances are taken, for those who watch
-BATCH = 16  # training sets whose neighbour pairs are summed in one pass over X
 SHORT = 1e-290  # a range below this, or above its inverse, is put in other units
 NARROW = 16  # a set whose range is so many times smaller shares no sums of a column
 
@@ -95,9 +103,44 @@ class ReliefRelevance:
     atol: float = 1e-12
     tick: Callable[[], None] | None = None
 
+    precision: ClassVar[Precision] = np.float32
+    batch: ClassVar[int] = 16  # sets whose pairs, mostly the same, are summed together
+
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, between −1 and 1."""
         return _Relief(data, sets, self, n_threads).weights()
+
+    def pairs(self, problem: Neighbourhood) -> Pairs:
+        """Find the nearest cases of every class."""
+        return find_nearest(problem, self.n_neighbors)
+
+
+@dataclass(frozen=True)
+class MultiSurfRelevance:
+    """MultiSURF weights.
+
+    Parameters
+    ----------
+    tick : callable or None
+        As in :class:`ReliefRelevance`.
+    """
+
+    rtol: float = 0.0
+    atol: float = 1e-12
+    tick: Callable[[], None] | None = None
+
+    queries: ClassVar[None] = None  # every case is asked
+    precision: ClassVar[Precision] = np.float64
+    # The weight of a pair hangs on how many neighbours there are, in each set others.
+    batch: ClassVar[int] = 1
+
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return the weights, between −1 and the number of classes less one."""
+        return _Relief(data, sets, self, n_threads).weights()
+
+    def pairs(self, problem: Neighbourhood) -> Pairs:
+        """Find the cases within the radius of each case."""
+        return find_within(problem)
 
 
 def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
@@ -114,7 +157,7 @@ class _Relief:
         self,
         data: Table,
         sets: TrainSets,
-        relevance: ReliefRelevance,
+        relevance: ReliefRelevance | MultiSurfRelevance,
         n_threads: int,
     ) -> None:
         self.X = _writeable(data.values)
@@ -124,7 +167,8 @@ class _Relief:
         self.counts = np.ascontiguousarray(sets.counts[:, self.rows])
         queries = sets.counts if relevance.queries is None else relevance.queries
         self.queries = np.ascontiguousarray(queries[:, self.rows])
-        self.k = relevance.n_neighbors
+        self.relevance = relevance
+        self.precision = relevance.precision
         self.n_threads = n_threads
         self.tick = relevance.tick
         self.nominal = data.categorical
@@ -194,16 +238,16 @@ class _Relief:
         return low, high
 
     def weights(self) -> FloatArray:
-        """Return ReliefF weights of shape (S, p)."""
+        """Return weights of shape (S, p)."""
         numeric, mixed = self._numeric_distances(), self._mixed_distances()
         result = np.zeros((len(self.counts), self.X.shape[1]))
-        for lo in range(0, len(self.counts), BATCH):
-            batch = range(lo, min(lo + BATCH, len(self.counts)))
+        for lo in range(0, len(self.counts), self.relevance.batch):
+            batch = range(lo, min(lo + self.relevance.batch, len(self.counts)))
             self._sum(batch, self._all_pairs(numeric, mixed, batch), result)
         return result
 
     def _all_pairs(
-        self, numeric: SingleArray, mixed: FloatArray | None, batch: range
+        self, numeric: QuickArray, mixed: FloatArray | None, batch: range
     ) -> list[Pairs]:
         """Neighbour pairs of every set of a batch, sets side by side."""
         found: dict[int, Pairs] = {}
@@ -215,14 +259,17 @@ class _Relief:
         run(work, [(s,) for s in batch], self.n_threads)
         return [found[s] for s in batch]
 
-    def _numeric_distances(self) -> SingleArray:
+    def _numeric_distances(self) -> QuickArray:
         """Quick distances of all rows over the complete numeric columns."""
         n, whole = len(self.X), self.scales[-1]
         centre = whole.centre(self.mean, self.plain)
         inverse = whole.inverse[self.plain]
-        scaled = scale(self.X_plain, self.rows, centre, inverse, self.n_threads)
+        scaled = scale(
+            self.X_plain, self.rows, centre, inverse, self.n_threads, self.precision
+        )
         self.reach = scaled.reach
-        D, same = np.zeros((n, n), dtype=np.float32), np.arange(n)
+        D: QuickArray = np.zeros((n, n), dtype=self.precision)
+        same = np.arange(n)
         each = 4 * self.n_threads
         steps = 1 if self.tick is None else SLICES
         pieces = pairs_evenly(n, steps * each)
@@ -243,12 +290,12 @@ class _Relief:
 
     def _quick(
         self,
-        numeric: SingleArray,
+        numeric: QuickArray,
         mixed: FloatArray | None,
         s: int,
         here: IntArray,
         n_threads: int,
-    ) -> tuple[SingleArray, float]:
+    ) -> tuple[QuickArray, float]:
         """Distances as training set `s` measures them, and how far they may be off."""
         scales, whole = self.scales[s], self.scales[-1]
         stretch = scales.stretch(whole, self.plain)
@@ -257,18 +304,22 @@ class _Relief:
         if changed.size or here.size < len(numeric):
             X = np.take(self.X_plain, changed, axis=1)
             centre = scales.centre(self.mean, self.plain[changed])
-            scaled = scale(X, self.rows[here], centre, stretch[changed], n_threads)
-            D, reach = np.empty((here.size, here.size), dtype=np.float32), scaled.reach
+            scaled = scale(
+                X, self.rows[here], centre, stretch[changed], n_threads, self.precision
+            )
+            D, reach = np.empty((here.size, here.size), self.precision), scaled.reach
             pieces = pairs_evenly(here.size, 4 * n_threads)
             sum_pairs(scaled, numeric, here, D, pieces, n_threads)
         if mixed is not None:
             rows = self.rows[here]
             more = self._as_measured(mixed, s, n_threads)[np.ix_(rows, rows)]
-            D = D + more.astype(np.float32)
+            D = D + more.astype(self.precision)
         largest = float(D.max(initial=0.0))
         return D, (
-            error_bound(self.plain.size, self.reach, largest)
-            + error_bound(changed.size, reach, largest)
+            error_bound(self.plain.size, self.reach, largest, self.precision)
+            + error_bound(changed.size, reach, largest, self.precision)
+            # Added and taken away in double precision, column by column.
+            + 4 * self.mixed.size * float(np.finfo(np.float64).eps) * self.mixed.size
         )
 
     def _as_measured(self, mixed: FloatArray, s: int, n_threads: int) -> FloatArray:
@@ -285,7 +336,7 @@ class _Relief:
 
     def _pairs(
         self,
-        numeric: SingleArray,
+        numeric: QuickArray,
         mixed: FloatArray | None,
         s: int,
         n_threads: int,
@@ -300,16 +351,17 @@ class _Relief:
             *scales.take(self.mixed),
             self.rows[here],
         )
-        return find_pairs(
-            *self._quick(numeric, mixed, s, here, n_threads),
-            self.counts[s, here],
-            self.queries[s, here],
-            np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
-            self.k,
-            cases,
-            here,
-            len(self.X),
-            n_threads,
+        return self.relevance.pairs(
+            Neighbourhood(
+                *self._quick(numeric, mixed, s, here, n_threads),
+                self.counts[s, here],
+                self.queries[s, here],
+                np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
+                cases,
+                here,
+                len(self.X),
+                n_threads,
+            )
         )
 
     def _sum(self, batch: range, pairs: list[Pairs], result: FloatArray) -> None:

@@ -1,13 +1,13 @@
 """Manhattan distances between cases: numbers by range, categories by equality.
 
-Two kinds: quick ones in single precision with a bound on their error, for all pairs;
-and exact ones in double precision, for the few pairs on which something hangs.
+Two kinds: quick ones in single or double precision with a bound on their error, for all
+pairs; and exact ones in double precision, for the few pairs on which something hangs.
 
 | symbol  | meaning                                                        | shape  |
 |---------|----------------------------------------------------------------|--------|
 | X       | cases as they are; complete numeric columns                    | (n, p) |
-| Z       | cases scaled to differences of at most 1, single precision;    | (m, q) |
-|         | zeros fill the last columns up to a multiple of `WIDTH`        |        |
+| Z       | cases scaled to differences of at most 1, in the precision of  | (m, q) |
+|         | D; zeros fill the last columns up to a multiple of `WIDTH`     |        |
 | sums    | Σ of a row of Z                                                | (m,)   |
 | rows    | which rows of X (or of `base`) the rows of Z are               | (m,)   |
 | low     | least value of a column                                        | (p,)   |
@@ -33,26 +33,28 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.threads import run, spans
 
-SingleArray = NDArray[np.float32]
+#: Quick distances, and what they are summed from: single or double precision.
+QuickArray = NDArray[np.float32 | np.float64]
+Precision = type[np.float32] | type[np.float64]
 
 ROWS = 4  # rows whose distances to two others are summed side by side
 WIDTH = 16  # numbers that the widest registers hold
 TILE = 256  # columns of a sum: longer ones leave more pairs in doubt
 
 _REORDER = {"reassoc", "contract", "nsz"}
-_ROUNDING = 2.0**-24  # half a unit in the last place of single precision
-_MINUS_TWO = np.float32(-2.0)
 
 
 class Scaled(NamedTuple):
-    """Cases in single precision, Σ z and the largest Σ |z| of their rows."""
+    """Scaled cases, Σ z and the largest Σ |z| of their rows."""
 
-    Z: SingleArray
+    Z: QuickArray
     sums: FloatArray
     reach: float
 
 
-def error_bound(n_columns: int, reach: float, largest: float) -> float:
+def error_bound(
+    n_columns: int, reach: float, largest: float, precision: Precision = np.float32
+) -> float:
     """How far a quick distance of up to `largest` can lie from the exact one.
 
     A scaled value is off by half a unit in its last place. A sum of m terms is off by
@@ -60,8 +62,9 @@ def error_bound(n_columns: int, reach: float, largest: float) -> float:
     ``2 |min(a, b)| ≤ |a| + |b| + |a − b|``. Sums over tiles are added in double
     precision.
     """
-    terms = min(n_columns, TILE) + 8
-    return terms * _ROUNDING * (2 * reach + largest)
+    within = (min(n_columns, TILE) + 8) * float(np.finfo(precision).eps) / 2
+    beyond = n_columns / TILE * float(np.finfo(np.float64).eps) / 2
+    return (within + beyond) * (2 * reach + largest)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -72,7 +75,7 @@ def _scale(
     factor: FloatArray,
     lo: int,
     hi: int,
-    Z: SingleArray,
+    Z: QuickArray,
     sums: FloatArray,
     sizes: FloatArray,
 ) -> None:
@@ -90,19 +93,24 @@ def _scale(
         sums[i], sizes[i] = total, size
 
 
-def _aligned(n_rows: int, width: int) -> SingleArray:
+def _aligned(n_rows: int, width: int, precision: Precision) -> QuickArray:
     """Room for rows that begin with a cache line, so that no register spans two."""
-    room = np.empty((n_rows + 1) * width, dtype=np.float32)
-    skip = -room.ctypes.data % (4 * WIDTH) // 4
+    room = np.empty((n_rows + 1) * width, dtype=precision)
+    skip = -room.ctypes.data % (4 * WIDTH) // room.itemsize
     return room[skip : skip + n_rows * width].reshape(n_rows, width)
 
 
 def scale(
-    X: Any, rows: IntArray, centre: FloatArray, factor: FloatArray, n_threads: int
+    X: Any,
+    rows: IntArray,
+    centre: FloatArray,
+    factor: FloatArray,
+    n_threads: int,
+    precision: Precision = np.float32,
 ) -> Scaled:
-    """``(X[rows] - centre) * factor`` in single precision."""
+    """``(X[rows] - centre) * factor`` in the precision that is wanted."""
     m, width = len(rows), -(-X.shape[1] // WIDTH) * WIDTH
-    Z = _aligned(m, width)
+    Z = _aligned(m, width, precision)
     sums, sizes = np.empty((2, m))
     fixed = X, rows, centre, factor
     pieces = spans(m, n_threads, 64)
@@ -112,16 +120,17 @@ def scale(
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def _sum_pairs(
-    Z: SingleArray,
+    Z: QuickArray,
     sums: FloatArray,
     minus_two: float,
-    base: SingleArray,
+    base: QuickArray,
     rows: IntArray,
     lo: int,
     hi: int,
-    D: SingleArray,
+    D: QuickArray,
 ) -> None:
     m, p = Z.shape
+    zero = minus_two - minus_two  # in the precision of Z
     total = np.empty((m + 1, ROWS))  # one more row: the last pair may reach over
     for first in range(lo, hi, ROWS):
         total[first:] = 0.0
@@ -133,8 +142,8 @@ def _sum_pairs(
             d = Z[min(first + 3, m - 1), f:g]
             for j in range(first + 1, m, 2):
                 y, z = Z[j, f:g], Z[min(j + 1, m - 1), f:g]
-                ay = by = cy = dy = np.float32(0.0)
-                az = bz = cz = dz = np.float32(0.0)
+                ay = by = cy = dy = zero
+                az = bz = cz = dz = zero
                 for t in range(z.size):
                     ay += minus_two * (a[t] if a[t] < y[t] else y[t])
                     by += minus_two * (b[t] if b[t] < y[t] else y[t])
@@ -165,9 +174,9 @@ def _sum_pairs(
 
 def sum_pairs(
     scaled: Scaled,
-    base: SingleArray,
+    base: QuickArray,
     rows: IntArray,
-    D: SingleArray,
+    D: QuickArray,
     pieces: list[tuple[int, int]],
     n_threads: int,
 ) -> None:
@@ -175,7 +184,8 @@ def sum_pairs(
 
     `pieces` are the runs of rows i to work on; each takes all j ≥ i.
     """
-    fixed = scaled.Z, scaled.sums, _MINUS_TWO, base, rows
+    minus_two = scaled.Z.dtype.type(-2.0)
+    fixed = scaled.Z, scaled.sums, minus_two, base, rows
     run(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
 
 

@@ -1,4 +1,4 @@
-"""ReliefF: who are the neighbours?
+"""ReliefF and MultiSURF: who are the neighbours?
 
 Rows of D are the cases of one training set, sorted by class, so that each class is a
 run of rows.
@@ -15,9 +15,12 @@ run of rows.
 | pull    | weight of the difference between two cases, times the number of |         |
 |         | cases asked: the same in training sets of different sizes       |         |
 
-Neighbours at the same distance as the k-th share the places that are left, so that
-the weights do not depend on the order of the rows: what one gets on average by
-breaking such ties at random.
+ReliefF takes the k nearest cases of each class. Neighbours at the same distance as the
+k-th share the places that are left, so that the weights do not depend on the order of
+the rows: what one gets on average by breaking such ties at random.
+
+MultiSURF takes all cases within a radius, which each case has of its own: the mean of
+its distances to all others less half their standard deviation.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import numpy as np
 from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical.kernels.distance import SingleArray, mixed_distance, numeric_distance
+from veridical.kernels.distance import QuickArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 
 # Distances closer than this (relatively) are equal.
@@ -65,6 +68,23 @@ class Cases(NamedTuple):
     mixed_inverse: FloatArray
     n_vals: IntArray
     rows: IntArray
+
+
+class Neighbourhood(NamedTuple):
+    """What neighbours are found from in one training set; see the table of symbols.
+
+    Cases have ascending names below `n_names`, the same in all training sets.
+    """
+
+    D: QuickArray
+    error: float
+    counts: FloatArray
+    queries: FloatArray
+    bounds: IntArray
+    cases: Cases
+    names: IntArray
+    n_names: int
+    n_threads: int
 
 
 class _Some(NamedTuple):
@@ -108,7 +128,7 @@ def _shell(some: _Some, n: int, k: float, best: _Some) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _bar(row: SingleArray, places: float, guess: float, step: float) -> float:
+def _bar(row: QuickArray, places: float, guess: float, step: float) -> float:
     """A distance within which more cases lie than there are places, or infinity."""
     for _ in range(STEPS):
         bar, n = np.float32(guess), np.int32(0)
@@ -122,7 +142,7 @@ def _bar(row: SingleArray, places: float, guess: float, step: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _within(
-    row: SingleArray,
+    row: QuickArray,
     counts: FloatArray,
     lo: int,
     hi: int,
@@ -151,7 +171,7 @@ def _neighbours_in(
     lo: int,
     hi: int,
     places: float,
-    D: SingleArray,
+    D: QuickArray,
     error: float,
     counts: FloatArray,
     cases: Cases,
@@ -233,8 +253,8 @@ def _longer(values: Any, size: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _find(
-    D: SingleArray,
+def _find_nearest(
+    D: QuickArray,
     error: float,
     counts: FloatArray,
     queries: FloatArray,
@@ -298,6 +318,103 @@ def _find(
     return Pairs(first[:at], second[:at], pull[:at])
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _radius(distance: Any, others: FloatArray) -> tuple[float, float]:
+    """Mean distance to the other cases, and that less half the standard deviation."""
+    n, mean, square = 0.0, 0.0, 0.0
+    for j in range(others.size):
+        n += others[j]
+        mean += others[j] * distance[j]
+    mean /= n
+    for j in range(others.size):
+        square += others[j] * (distance[j] - mean) ** 2
+    return mean, mean - np.sqrt(square / n) / 2.0
+
+
+@njit(cache=True, nogil=True)
+def _is_near(
+    i: int,
+    row: Any,
+    error: float,
+    others: FloatArray,
+    cases: Cases,
+    exact: FloatArray,
+    near: Any,
+) -> None:
+    """Find the cases that are nearer to case i than its radius; `near` is filled.
+
+    Where a quick distance cannot tell, the exact ones are taken, for radius and case. A
+    case that is as far as the radius is not near.
+    """
+    mean, radius = _radius(row, others)
+    # Mean and standard deviation are off by at most `error` each, as is the distance.
+    doubt = 2.5 * error + 2.0 * TIE * mean
+    n_doubtful = 0
+    for j in range(others.size):
+        near[j] = (row[j] < radius) & (others[j] > 0)
+        n_doubtful += (abs(row[j] - radius) <= doubt) & (others[j] > 0)
+    if n_doubtful == 0:
+        return
+    for j in range(others.size):
+        exact[j] = _exact(cases, i, j) if others[j] > 0 else 0.0
+    mean, radius = _radius(exact, others)
+    for j in range(others.size):
+        near[j] = (exact[j] < radius - TIE * mean) & (others[j] > 0)
+
+
+@njit(cache=True, nogil=True)
+def _find_within(
+    D: QuickArray,
+    error: float,
+    counts: FloatArray,
+    bounds: IntArray,
+    cases: Cases,
+    names: IntArray,
+    lo: int,
+    hi: int,
+) -> Pairs:
+    """Each case ``lo:hi`` with each case within its radius, by the names of both."""
+    n_classes, m = bounds.size - 1, counts.size
+    n_rivals = -1  # classes in the training set beside one's own
+    for c in range(n_classes):
+        n_rivals += bounds[c + 1] > bounds[c]
+    near, exact, inside = np.empty(m, dtype=np.bool_), np.empty(m), np.empty(n_classes)
+    others = counts.copy()
+    room = (hi - lo) * (m // 3 + 1) + m + 1
+    first, second = np.empty((2, room), dtype=np.intp)
+    pull = np.empty(room)
+    at, mine = 0, 0
+    for i in range(lo, hi):
+        while i >= bounds[mine + 1]:
+            mine += 1
+        others[i] -= 1.0
+        _is_near(i, D[i], error, others, cases, exact, near)
+        misses = 0.0
+        for c in range(n_classes):
+            inside[c] = 0.0
+            for j in range(bounds[c], bounds[c + 1]):
+                inside[c] += near[j] * others[j]
+            misses += inside[c] if c != mine else 0.0
+        if at + m >= pull.size:
+            room = 2 * (at + m) + 1
+            first, second = _longer(first, room), _longer(second, room)
+            pull = _longer(pull, room)
+        for c in range(n_classes):
+            if inside[c] == 0.0:
+                continue
+            if c == mine:
+                force = -counts[i] / inside[c]
+            else:
+                force = counts[i] * n_rivals * (inside[c] / misses) / misses
+            for j in range(bounds[c], bounds[c + 1]):
+                # Written for every case, and kept for those that are near.
+                first[at], second[at] = names[min(i, j)], names[max(i, j)]
+                pull[at] = force * others[j]
+                at += near[j]
+        others[i] += 1.0
+    return Pairs(first[:at], second[:at], pull[:at])
+
+
 @njit(cache=True, nogil=True)
 def _both_ways(pairs: Pairs, n: int) -> Pairs:
     """Add up the pulls of pairs that occur twice, order pairs by their first case."""
@@ -330,29 +447,29 @@ def _both_ways(pairs: Pairs, n: int) -> Pairs:
     return Pairs(first[:at], second[:at], pull[:at])
 
 
-def find_pairs(
-    D: SingleArray,
-    error: float,
-    counts: FloatArray,
-    queries: FloatArray,
-    bounds: IntArray,
-    k: int,
-    cases: Cases,
-    names: IntArray,
-    n_names: int,
-    n_threads: int,
-) -> Pairs:
-    """Neighbour pairs of one training set, each once, ordered by the first case.
-
-    Cases have ascending names below `n_names`, the same in all training sets.
-    """
+def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> Pairs:
+    """Find the pairs of all cases in pieces; each pair once, ordered by first case."""
     found: dict[int, Pairs] = {}
-    fixed = D, error, counts, queries, bounds, k, cases, names
 
     def work(lo: int, hi: int) -> None:
-        found[lo] = _find(*fixed, lo, hi)
+        found[lo] = find(*fixed, lo, hi)
 
-    pieces = spans(len(D), 1 if n_threads == 1 else 4 * n_threads, 16)
+    n_threads = problem.n_threads
+    pieces = spans(len(problem.D), 1 if n_threads == 1 else 4 * n_threads, 16)
     run(work, pieces, n_threads)
     parts = [found[lo] for lo, _ in pieces]
-    return _both_ways(join(parts), n_names)
+    return _both_ways(join(parts), problem.n_names)
+
+
+def find_nearest(problem: Neighbourhood, k: int) -> Pairs:
+    """Neighbour pairs of ReliefF, each once, ordered by the first case."""
+    D, error, counts, queries, bounds, cases, names, *_ = problem
+    fixed = D, error, counts, queries, bounds, k, cases, names
+    return _gather(_find_nearest, fixed, problem)
+
+
+def find_within(problem: Neighbourhood) -> Pairs:
+    """Neighbour pairs of MultiSURF, each once, ordered by the first case."""
+    D, error, counts, _, bounds, cases, names, *_ = problem
+    fixed = D, error, counts, bounds, cases, names
+    return _gather(_find_within, fixed, problem)

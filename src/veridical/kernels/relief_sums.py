@@ -1,9 +1,10 @@
-"""ReliefF: how do features differ between neighbours, in many training sets at once?
+"""How do features differ between neighbours, in many training sets at once?
 
-Most pairs of neighbours are neighbours in most training sets, with the same pull. What
-most sets want of a pair is added up once for all of them, and each set adds what it
-wants else. So the rounding error of a set's sum is that of all rows' differences, also
-of those that the set leaves out.
+In ReliefF most pairs of neighbours are neighbours in most training sets, with the same
+pull. What most sets want of a pair is added up once for all of them, and each set adds
+what it wants else. So the rounding error of a set's sum is that of all rows'
+differences, also of those that the set leaves out. (In MultiSURF each set has pulls of
+its own, and is added up by itself.)
 
 | symbol  | meaning                                                          | shape  |
 |---------|------------------------------------------------------------------|--------|

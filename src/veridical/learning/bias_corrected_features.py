@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Categories, encode
+from veridical._core.validation import count_features
 from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import (
     SAME,

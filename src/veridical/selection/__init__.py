@@ -6,6 +6,7 @@ from veridical.selection._fcbf import FCBF
 from veridical.selection._hsic import HSIC
 from veridical.selection._incremental import MRMR
 from veridical.selection._mdl import MDLDiscretizer
+from veridical.selection._multisurf import MultiSURF
 from veridical.selection._predictor_sets import (
     best_alpha,
     class_accuracy,
@@ -18,12 +19,14 @@ from veridical.selection._relieff import ReliefF
 from veridical.selection._svmrfe import SVMRFE
 from veridical.selection._univariate import AnovaF, Correlation, InformationGain
 
-#: Selectors by the name the command line knows them by.
+#: Selectors by the name the command line knows them by. Command line, messages, docs,
+#: benchmarks and tests are derived from this table and from what the classes declare.
 SELECTORS: dict[str, type[Selector]] = {
-    "information-gain": InformationGain,
     "anova": AnovaF,
     "correlation": Correlation,
+    "information-gain": InformationGain,
     "relieff": ReliefF,
+    "multisurf": MultiSURF,
     "fcbf": FCBF,
     "mrmr": MRMR,
     "ddp": DifferentialPrioritization,
@@ -43,6 +46,7 @@ __all__ = [
     "ExpressionFilter",
     "InformationGain",
     "MDLDiscretizer",
+    "MultiSURF",
     "ReliefF",
     "best_alpha",
     "class_accuracy",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -32,10 +33,33 @@ from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read, read_train_sets
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a fit costs, with the default parameters.
+
+    Parameters
+    ----------
+    time : str
+        The time in theory, as the page of costs shows it: n samples, p features, k
+        features searched for.
+    power : int or None
+        Where several selectors are tried, this one is left out if ``n**power * p`` is
+        too large: 0 for a method that is quick on every table, 2 for one that compares
+        all pairs of samples. None if the selector is never tried.
+    """
+
+    time: str
+    power: int | None = None
+
+
 class Selector(SelectorMixin, BaseEstimator):
-    """Base class of the selectors; a subclass gives ``_rankings`` and abilities."""
+    """Base class of the selectors.
+
+    A subclass gives ``_rankings``, and declares its abilities and its cost.
+    """
 
     _abilities: ClassVar[Abilities] = Abilities()
+    _cost: ClassVar[Cost]
 
     n_features_to_select: int | float | None
     n_jobs: int | None = None

@@ -18,7 +18,7 @@ from veridical.criteria.information import (
 )
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import predominance
-from veridical.selection._base import Selector
+from veridical.selection._base import Cost, Selector
 from veridical.selection._reading import Abilities
 
 
@@ -72,6 +72,9 @@ class FCBF(Selector):
     """
 
     _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _cost: ClassVar = Cost(
+        "n log n p, then pairs of telling columns: n × pairs", power=1
+    )
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from veridical.criteria.hsic import (
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.search.backward import backward
-from veridical.selection._base import Selector
+from veridical.selection._base import Cost, Selector
 from veridical.selection._reading import Abilities
 
 
@@ -71,6 +71,7 @@ class HSIC(Selector):
     """
 
     _abilities: ClassVar = Abilities()
+    _cost: ClassVar = Cost("n p")
 
     def __init__(
         self,

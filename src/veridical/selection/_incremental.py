@@ -12,6 +12,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
+from veridical._core.validation import count_features
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
@@ -23,7 +24,7 @@ from veridical.search.incremental import (
     difference,
     quotient,
 )
-from veridical.selection._base import WeightedSelector, _count
+from veridical.selection._base import Cost, WeightedSelector
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -53,7 +54,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
                 f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
                 "or more, or None for all."
             )
-        wanted = _count(self.n_features_to_select, n_features, 0, warn=False)
+        wanted = count_features(self.n_features_to_select, n_features, 0)
         return min(n_features, max(int(self.n_searched), wanted))
 
 
@@ -109,6 +110,7 @@ class MRMR(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
+from veridical._core.validation import count_features
 from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
@@ -28,7 +29,7 @@ from veridical.search.incremental import (
     take_turns,
 )
 from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
-from veridical.selection._base import _count
+from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
 from veridical.selection._reading import Abilities
@@ -127,6 +128,7 @@ class DifferentialPrioritization(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities()
+    _cost: ClassVar = Cost("at most n p k, k = 100")
 
     def __init__(
         self,
@@ -264,9 +266,7 @@ class DifferentialPrioritization(IncrementalSelector):
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
         n_features = data.values.shape[1]
-        largest = max(
-            LARGEST, _count(self.n_features_to_select, n_features, 0, warn=False)
-        )
+        largest = max(LARGEST, count_features(self.n_features_to_select, n_features, 0))
         largest = min(largest, self._depth(n_features))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of parts, not of the data

@@ -67,11 +67,10 @@ class Abilities:
         }
         cures = {
             "nominal": "nominal columns; encode them as numbers, or use a selector "
-            "that reads them (InformationGain, ReliefF, FCBF)",
+            "that reads them",
             "missing": "missing values (X contains NaN); impute them, or use a "
-            "selector that reads them (InformationGain, ReliefF, FCBF)",
-            "sparse": "sparse data; use X.toarray(), or a selector that reads it "
-            "(AnovaF, Correlation, InformationGain, MRMR, SVMRFE)",
+            "selector that reads them",
+            "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
         for ability in fields(self):
             if needs[ability.name] and not getattr(self, ability.name):
@@ -80,7 +79,16 @@ class Abilities:
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
-                raise InputError(f"{name} cannot use {words}.")
+                able = ", ".join(_selectors_with(ability.name))
+                raise InputError(f"{name} cannot use {words} ({able}).")
+
+
+def _selectors_with(ability: str) -> list[str]:
+    """Return the classes of the registered selectors that have an ability, by name."""
+    from veridical.selection import SELECTORS  # it imports this module
+
+    found = SELECTORS.values()
+    return sorted(cls.__name__ for cls in found if getattr(cls._abilities, ability))
 
 
 def read(

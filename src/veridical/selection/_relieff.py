@@ -15,6 +15,7 @@ from veridical._core.table import Table
 from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
+from veridical.selection._base import Cost
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -76,6 +77,7 @@ class ReliefF(ReportsProgress):
     """
 
     _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
         self,

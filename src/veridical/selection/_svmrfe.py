@@ -14,11 +14,12 @@ from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
+from veridical._core.validation import count_features
 from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import WeightedSelector, _count
+from veridical.selection._base import Cost, WeightedSelector
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -79,6 +80,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("p rounds: each n p of what is left and n³")
 
     def __init__(
         self,
@@ -134,7 +136,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         wanted = self.n_features_to_select
         stop = 1
         if wanted is not None:
-            stop = _count(wanted, n_features, n_features, warn=False)
+            stop = count_features(wanted, n_features)
 
         def n_drop(left: int) -> int:
             return min(step, left - stop) if left > stop else min(step, left - 1)

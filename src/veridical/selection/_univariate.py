@@ -20,7 +20,7 @@ from veridical.criteria import (
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
-from veridical.selection._base import WeightedSelector
+from veridical.selection._base import Cost, WeightedSelector
 from veridical.selection._reading import Abilities
 
 
@@ -86,6 +86,7 @@ class AnovaF(_ScoreSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("n p", power=0)
 
     def __init__(
         self,
@@ -142,6 +143,7 @@ class Correlation(_ScoreSelector):
     """
 
     _abilities: ClassVar = Abilities(sparse=True)
+    _cost: ClassVar = Cost("n p", power=0)
 
     def __init__(
         self,
@@ -205,6 +207,7 @@ class InformationGain(_ScoreSelector):
     """
 
     _abilities: ClassVar = Abilities(nominal=True, missing=True, sparse=True)
+    _cost: ClassVar = Cost("n log n p", power=0)
 
     def __init__(
         self,

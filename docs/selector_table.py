@@ -1,0 +1,56 @@
+"""The table of selectors on ``selectors/index.md``, made from classes and pages.
+
+Names, abilities and costs come from ``veridical.selection.SELECTORS``; what a selector
+is good for is the beginning of the paragraph **Good for** of its page.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from veridical.selection import SELECTORS
+from veridical.selection._base import WeightedSelector
+
+PAGES = Path(__file__).parent / "selectors"
+MARK = "<!-- table of selectors -->"
+HEADINGS = (
+    *("selector", "on the command line", "good for", "time of a fit"),
+    *("nominal", "missing", "sparse", "weights"),
+)
+
+
+def find_pages() -> dict[str, Path]:
+    """Return the pages by their titles."""
+    pages = sorted(PAGES.glob("*.md"))
+    return {page.read_text(encoding="utf-8").split("\n")[0][2:]: page for page in pages}
+
+
+def good_for(page: Path) -> str:
+    """Return what a page says its selector is good for, up to the first stop."""
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r"^\*\*Good for\*\* (.*?)(?:[:;]|\.\s)", text, re.M | re.S)
+    if found is None:
+        raise ValueError(f"{page.name} has no paragraph that begins with **Good for**")
+    return " ".join(found[1].split())
+
+
+def make_table() -> str:
+    """Return the table as Markdown, one row for each registered selector."""
+    pages = find_pages()
+    rows = [HEADINGS, ("---",) * len(HEADINGS)]
+    for name, cls in SELECTORS.items():
+        page = pages[cls.__name__]
+        abilities = cls._abilities
+        can = (abilities.nominal, abilities.missing, abilities.sparse)
+        words = (
+            "yes" if it else "–" for it in (*can, issubclass(cls, WeightedSelector))
+        )
+        link = f"[{cls.__name__}]({page.name})"
+        rows.append((link, f"`{name}`", good_for(page), cls._cost.time, *words))
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def fill(source: str) -> str:
+    """Put the table where a page has its mark."""
+    return source.replace(MARK, make_table())

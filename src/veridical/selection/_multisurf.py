@@ -1,0 +1,112 @@
+"""MultiSURF as a scikit-learn selector."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from veridical._core.records import Ranking
+from veridical._core.table import Table
+from veridical.criteria.relief import SLICES, MultiSurfRelevance
+from veridical.kernels.trainsets import TrainSets
+from veridical.search import rank_by_score
+from veridical.selection._base import Cost
+from veridical.selection._progress import ReportsProgress
+from veridical.selection._reading import Abilities
+
+
+class MultiSURF(ReportsProgress):
+    """Rank features by how they differ between near cases, without a number k.
+
+    As :class:`ReliefF`, but the neighbours of a case are all cases within a radius
+    that follows from its distances [1]_: there is nothing to tune. Sees features that
+    matter only together. Cost: all pairwise distances, O(n² p).
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number, a share of all, or None for all.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are nominal: those whose data type says so, none, or those given
+        by a mask, indices or names.
+    n_jobs : int or None, default=None
+        Number of threads; None uses all that numba has.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        MultiSURF weights, between −1 and the number of classes less 1.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    Notes
+    -----
+    The radius of case i is the mean of its distances to all other cases less half
+    their standard deviation (of these distances, without a correction for degrees of
+    freedom). Cases nearer than the radius are its near hits (same class) and near
+    misses (other classes). A case as far as the radius is not near; it is as far if
+    the two agree to 1e-11 of the mean distance, so that rounding decides nothing. The
+    weight of a feature is the mean over all cases of
+
+    ``Σ_c (K − 1) (m_c / m)² D_c − D_hits``,
+
+    where ``D_hits`` and ``D_c`` are the mean differences of the feature to the near
+    hits and to the near misses of class c, m_c is the number of these, m the number of
+    all near misses, and K the number of classes. With two classes this is the mean
+    difference to near misses less the mean difference to near hits. Where a case has
+    no near hits or no near misses, that part is 0.
+
+    Radius, neighbours and weights are those of ``skrebate.MultiSURF`` (version 0.8),
+    also for more than two classes, where the factors of the classes are not those of
+    ReliefF and do not sum to 1. Three things are as in :class:`ReliefF` and differ:
+
+    - In tables with numeric and nominal columns, each column counts alike in a
+      distance, and numeric differences are divided by the range. skrebate multiplies
+      nominal differences by the number of all columns over that of nominal columns in
+      distances, and replaces numeric differences beyond one standard deviation of the
+      feature by 1 in weights.
+    - Missing values follow Weka's ReliefFAttributeEval: an unknown number is as far as
+      it can be from the known one, an unknown category differs with the chance of a
+      random one. skrebate leaves missing values out of distances and weights.
+    - A numeric feature that is constant has weight 0; skrebate divides by its range.
+
+    References
+    ----------
+    .. [1] R. J. Urbanowicz, R. S. Olson, P. Schmitt, M. Meeker and J. H. Moore,
+       "Benchmarking relief-based feature selection methods for bioinformatics data
+       mining", Journal of Biomedical Informatics 85, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from veridical.selection import MultiSURF
+    >>> X = np.random.default_rng(0).random((200, 5))
+    >>> y = (X[:, 1] > 0.5) ^ (X[:, 3] > 0.5)  # neither column tells anything alone
+    >>> MultiSURF(2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+
+    _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _cost: ClassVar = Cost("n² p", power=2)
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _n_steps(self, data: Table) -> int:
+        return SLICES
+
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
+        relevance = MultiSurfRelevance(tick=self._tick if self._watched else None)
+        return rank_by_score(
+            relevance.scores(data, sets, self._n_threads),
+            rtol=relevance.rtol,
+            atol=relevance.atol,
+            n_threads=self._n_threads,
+        )

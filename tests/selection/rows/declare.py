@@ -1,0 +1,147 @@
+"""How a selector is put under test: a row, its oracle and its peer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.oracles import incremental
+from tests.oracles import selection as oracle
+from tests.selection.problems import WILD, problems
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another package that gives the same scores.
+
+    Parameters
+    ----------
+    name : str
+        The package.
+    scores : callable
+        ``scores(X, y, nominal) -> scores``.
+    is_clear : callable
+        Whether the package can do a problem, and no score hangs on its rounding.
+    timed_at : dict or None
+        Cases ``n`` and columns ``p`` of the problem on which benchmarks time both; None
+        if they have a case of their own.
+    """
+
+    name: str
+    scores: Callable[..., Any]
+    is_clear: Callable[..., bool] = lambda X, y, nominal: True
+    timed_at: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One selector, with parameters, and its oracle.
+
+    Parameters
+    ----------
+    name : str
+        What the test is called.
+    selector : type
+        The selector class.
+    oracle : callable or None
+        ``oracle(problem) -> (scores, order, n_kept)``, slow and obvious.
+    parameters : dict
+        Passed to the selector.
+    nominal, missing, sparse, weights : bool
+        What the selector reads.
+    rtol, atol : float
+        How far apart tied scores may be, and how near scores come to the oracle's.
+    scale : callable
+        Given the labels, what `atol` is to be multiplied with.
+    wild : tuple
+        Kinds of columns of wild scale that the selector can follow.
+    affine : "any", "positive" or None
+        Which maps ``a x + b`` of a numeric column leave the order as it is: any with
+        ``a`` not 0, those with ``a`` positive, or none.
+    min_rows : int
+        How many cases a training set must have.
+    max_rows, max_features : int
+        Size of problems the oracle can do in good time.
+    peer : Peer or None
+        Another package that gives the same scores.
+    tested_in : str
+        Where there is no oracle, the file that tests what the selector says.
+    """
+
+    name: str
+    selector: type
+    oracle: Callable[..., Any] | None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    nominal: bool = False
+    missing: bool = False
+    sparse: bool = False
+    weights: bool = False
+    rtol: float = 0.0
+    atol: float = 0.0
+    scale: Callable[[Any], float] = lambda y: 1.0
+    wild: tuple[Any, ...] = WILD
+    affine: str | None = "positive"
+    min_rows: int = 1
+    max_rows: int = 30
+    max_features: int = 8
+    peer: Peer | None = None
+    tested_in: str = ""
+
+    def make(self, problem, **more):
+        """The selector, told which columns are nominal."""
+        parameters = {"n_features_to_select": 1, **self.parameters, **more}
+        if self.nominal:
+            parameters["categorical_features"] = problem.nominal
+        return self.selector(**parameters)
+
+    def problems(self, **more):
+        """Problems that the selector reads."""
+        abilities = {"nominal": self.nominal, "missing": self.missing}
+        size = {"max_rows": self.max_rows, "max_features": self.max_features}
+        return problems(**{**abilities, "wild": self.wild, **size, **more})
+
+    def has_no_ties(self, problem, moved, columns):
+        """Whether the oracle's order moves with the columns: it does, but for ties."""
+        try:
+            here, there = self.oracle(problem)[1], self.oracle(moved)[1]
+        except incremental.UnclearError:
+            return False
+        return [columns[j] for j in there] == here
+
+    def tolerance(self, y):
+        """How far apart equal scores may be, as numpy and the oracles want it said."""
+        return {"rtol": self.rtol, "atol": self.atol * self.scale(y)}
+
+    def is_clear(self, scores, y):
+        """Whether no tie hangs on rounding."""
+        return oracle.is_clear(scores, **self.tolerance(y))
+
+
+def by_score(score, **tolerance):
+    """An oracle that scores column by column and sorts."""
+
+    def rank(problem):
+        y = problem.y.tolist()
+        scores = [
+            score(x, y, is_nominal)
+            for x, is_nominal in zip(problem.columns(), problem.nominal, strict=True)
+        ]
+        return scores, oracle.order_with_ties(scores, **tolerance), len(scores)
+
+    return rank
+
+
+def step_by_step(search, **options):
+    """An oracle that adds one feature at a time."""
+
+    def rank(problem):
+        scores, order = search(problem.columns(), problem.y.tolist(), **options)
+        return scores, order, len(scores)
+
+    return rank
+
+
+#: Selectors that read categories and missing values, and whose scores are shares.
+INFORMATION = {"nominal": True, "missing": True, "atol": 1e-12}
+INCREMENTAL = {"weights": True, "rtol": 1e-12, "affine": "any", "max_rows": 20}

@@ -1,0 +1,18 @@
+"""Rows and oracles of FCBF."""
+
+from tests.oracles import selection as oracle
+from tests.selection.rows.declare import INFORMATION, Row
+
+from veridical.selection import FCBF
+
+
+def _fcbf(**options):
+    return lambda problem: oracle.fcbf(
+        problem.columns(), problem.y.tolist(), problem.nominal, **options
+    )
+
+
+ROWS = [
+    Row("FCBF", FCBF, _fcbf(), **INFORMATION),
+    Row("FCBF-0.2", FCBF, _fcbf(threshold=0.2), {"threshold": 0.2}, **INFORMATION),
+]

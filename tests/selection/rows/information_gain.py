@@ -1,0 +1,36 @@
+"""Rows and oracles of information gain."""
+
+from tests.oracles import selection as oracle
+from tests.selection.rows.declare import INFORMATION, Row, by_score
+
+from veridical.selection import InformationGain
+
+
+def _gain(cost):
+    return by_score(
+        lambda x, y, is_nominal: oracle.information_gain(
+            oracle.coded(x, y, is_nominal, cost), y
+        ),
+        atol=1e-12,
+    )
+
+
+ROWS = [
+    Row(
+        "InformationGain",
+        InformationGain,
+        _gain("cuts"),
+        sparse=True,
+        weights=True,
+        **INFORMATION,
+    ),
+    Row(
+        "InformationGain-cases",
+        InformationGain,
+        _gain("cases"),
+        {"mdl_cost": "cases"},
+        sparse=True,
+        weights=True,
+        **INFORMATION,
+    ),
+]

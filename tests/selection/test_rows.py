@@ -1,0 +1,33 @@
+"""Every registered selector is under test, and says truly what it reads."""
+
+from pathlib import Path
+
+import pytest
+from tests.selection.rows import ROWS, each
+
+from veridical.selection import SELECTORS
+from veridical.selection._base import WeightedSelector
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_has_rows_and_something_to_be_held_against(name):
+    rows = [row for row in ROWS if row.selector is SELECTORS[name]]
+    assert rows, f"no file of tests/selection/rows has a row of {name}"
+    if not any(row.oracle for row in rows):
+        assert any(row.tested_in for row in rows), f"{name} has no oracle"
+
+
+def test_names_of_rows_are_unique_and_files_that_test_exist():
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
+    named = {row.tested_in for row in ROWS} - {""}
+    assert all((Path(__file__).parent / name).exists() for name in named)
+
+
+@each()
+def test_rows_and_classes_agree_on_what_is_read(row):
+    abilities = row.selector._abilities
+    assert row.nominal == abilities.nominal
+    assert row.missing == abilities.missing
+    assert row.sparse == abilities.sparse
+    assert row.weights == issubclass(row.selector, WeightedSelector)
