@@ -432,6 +432,65 @@ def test_a_matrix_that_no_features_have_is_refused():
     assert SVMPlus(**both).fit(rough[0], y, rough[1]).dual_gap_ < 1e-6
 
 
+def in_single_precision(X):
+    return X.astype(np.float32) @ X.astype(np.float32).T
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("privileged_bias", [True, False])
+def test_gram_matrices_of_single_precision_are_solved_to_the_end(loss, privileged_bias):
+    """They have negative eigenvalues, of which no solver can prove a gap."""
+    gaps = []
+    for seed in range(25):
+        X, Z, y = problem(seed, n=30)
+        machine = SVMPlus(
+            kernel="precomputed",
+            privileged_kernel="precomputed",
+            loss=loss,
+            privileged_bias=privileged_bias,
+        )
+        machine.fit(in_single_precision(X), y, in_single_precision(Z))
+        gaps.append(machine.dual_gap_)
+    assert max(gaps) < 1e-10
+
+
+def test_more_cases_than_small_in_single_precision():
+    X, Z, y = problem(0, n=450)
+
+    def rough(A, B):
+        return (A.astype(np.float32) @ B.astype(np.float32).T) ** 2
+
+    machine = SVMPlus(kernel=rough, privileged_kernel=rough).fit(X, y, Z)
+    assert machine.dual_gap_ < 1e-8
+
+
+def test_rounding_of_a_gram_matrix_is_hardly_felt():
+    X, Z, y = problem(3, n=40)
+    both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
+    exact = SVMPlus(**both).fit(X @ X.T, y, Z @ Z.T)
+    rough = SVMPlus(**both).fit(in_single_precision(X), y, in_single_precision(Z))
+    assert rough.objective_ == pytest.approx(exact.objective_, rel=1e-5)
+    np.testing.assert_allclose(
+        rough.decision_function(X @ X.T), exact.decision_function(X @ X.T), atol=1e-3
+    )
+
+
+def test_centred_privileged_features_without_bias():
+    """With the hinge loss no slack is left; squared slacks may be negative."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 2)
+    X, Z = rng.normal(size=(60, 3)), rng.normal(size=(60, 80))
+    Z -= Z.mean(axis=0)
+    with pytest.raises(InputError, match="No weights meet the constraints"):
+        SVMPlus(privileged_bias=False).fit(X, y, Z)
+    machine = SVMPlus(privileged_bias=False, loss="squared_hinge").fit(X, y, Z)
+    assert machine.dual_gap_ < 1e-8
+    slack = Z @ machine.privileged_coef_[0]
+    assert slack.min() < 0 < slack.max()
+    margin = np.where(y == 1, 1.0, -1.0) * machine.decision_function(X)
+    assert (margin + slack).min() > 1 - 1e-6
+
+
 def test_a_second_fit_forgets_what_only_the_first_had():
     X, Z, y = problem(6, n=30)
     machine = SVMPlus().fit(X, y, Z)
