@@ -54,6 +54,11 @@ class SVMWeights:
         How far the first machines are from optimal, beside their optimum.
     """
 
+    _G: FloatArray
+    _lengths: FloatArray
+    _size: float
+    _pairs: FloatArray | None
+
     def __init__(self, data: Labelled, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
         everyone = rows.size == counts.size
@@ -170,4 +175,4 @@ class SVMWeights:
             self._G = gram(self._X)
             self._lengths = column_lengths(self._X)
         self._size = float(np.trace(self._G))
-        self._pairs: FloatArray | None = None  # computed where they are needed
+        self._pairs = None  # computed where they are needed

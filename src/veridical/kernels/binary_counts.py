@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.threads import run, spans
 
 _TILE = 8192

@@ -18,7 +18,6 @@ than their parent; otherwise no memory is needed beyond that of the root.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_names import (
@@ -39,6 +38,7 @@ from veridical.kernels.c45_nodes import (
 )
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem, is_one
 from veridical.kernels.c45_splits import choose, numeric_split, training_value
+from veridical.kernels.compiling import njit
 
 #: So many classes are counted faster by one pass for each than by one for all.
 _FEW_CLASSES = 8

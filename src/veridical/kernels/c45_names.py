@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_problem import (
@@ -31,6 +30,7 @@ from veridical.kernels.c45_problem import (
     ratio_of,
     xlogx,
 )
+from veridical.kernels.compiling import njit
 
 
 class Count(NamedTuple):

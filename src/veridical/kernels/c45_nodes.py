@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_names import take, tally_names
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem, is_one
+from veridical.kernels.compiling import njit
 
 
 class Nodes(NamedTuple):

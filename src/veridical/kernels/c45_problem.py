@@ -20,10 +20,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 
 Int32Array = NDArray[np.int32]
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_nodes import Nodes, divide, send, share_out, with_room
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem
+from veridical.kernels.compiling import njit
 
 #: Training errors may rise by this much when a subtree is collapsed.
 _COLLAPSE = 1e-3

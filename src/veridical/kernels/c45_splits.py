@@ -16,10 +16,10 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem, ratio_of, xlogx
+from veridical.kernels.compiling import njit
 
 #: A test may fall this far short of the average gain (bits) and still be considered.
 BELOW_AVERAGE = 1e-3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray
+from veridical.kernels.compiling import njit
 
 TILE = 1024
 

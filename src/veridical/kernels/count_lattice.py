@@ -17,9 +17,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 
 #: Two values of a statistic that agree so far are the same value.
 SAME = 1e-12

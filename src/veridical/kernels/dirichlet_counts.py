@@ -23,9 +23,9 @@ from __future__ import annotations
 from math import lgamma
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.threads import run, spans
 
 

@@ -27,10 +27,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.threads import run, spans
 
 SingleArray = NDArray[np.float32]

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from veridical.kernels.compiling import njit
 
 if TYPE_CHECKING:
 

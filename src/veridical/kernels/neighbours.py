@@ -14,9 +14,9 @@ in all of them, so that a growing set of columns costs no more than its last one
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)

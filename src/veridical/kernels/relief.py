@@ -26,9 +26,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.distance import SingleArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 

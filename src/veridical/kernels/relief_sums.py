@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray, IntArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.distance import difference
 from veridical.kernels.relief import Pairs, join
 from veridical.kernels.threads import run, spans

@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray
+from veridical.kernels.compiling import njit
 from veridical.kernels.exact import add, divide_pairs, fma, multiply, normalize
 
 #: Biases that cases want may differ by this much; margins are of size 1.

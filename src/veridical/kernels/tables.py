@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._records import FloatArray
+from veridical.kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)
