@@ -150,8 +150,6 @@ def test_squared_slacks_are_optimal():
 
 def penalised_optimum(X, Z, y, C, gamma):
     """Biases are weights of a constant: a generic QP with the features plus one."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     import qpsolvers
 
     n = len(y)
@@ -246,8 +244,6 @@ def test_sweeps_alone_reach_the_optimum_when_slacks_are_dear(gamma):
 @pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (0.01, 100.0)])
 def test_many_cases_of_few_features_are_solved_on_the_features(C, gamma):
     """Neither Gram matrices nor sweeps: all digits, and multipliers to show for it."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     rng = np.random.default_rng(0)
     y = np.where(np.arange(5001) % 2, 1.0, -1.0)
     noise = rng.exponential(0.5, size=5001)

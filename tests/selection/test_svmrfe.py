@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import qpsolvers
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.feature_selection import RFE
@@ -73,8 +74,6 @@ def test_outliers_in_any_order_of_the_rows(seed):
 
 def eliminate(X, y, C):
     """One feature at a time, each machine solved by a general program."""
-    qpsolvers = pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     s, left, gone = np.where(y == y[0], 1.0, -1.0), list(range(X.shape[1])), []
     n = len(s)
     while len(left) > 1:
