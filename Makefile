@@ -7,12 +7,13 @@ BIN    := $(VENV)/bin
 EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 JOBS   ?= 2
 
-.PHONY: help demo test test-all lint bench docs clean
+.PHONY: help demo test test-all test-processors lint bench docs clean
 
 help:
 	@echo "make demo      compare two selectors on the paper's own example, write a page"
 	@echo "make test      run the tests (a few minutes)"
 	@echo "make test-all  run the tests and the slow statistical checks"
+	@echo "make test-processors  run numeric tests as an older processor would compute them"
 	@echo "make lint      format check, lint, types, import layers"
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
 	@echo "make docs      build the documentation, warnings are errors"
@@ -36,6 +37,23 @@ test: $(VENV)/.installed-test
 
 test-all: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=explore
+	$(AS_OLD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(NUMERIC)
+
+# OpenBLAS and numba choose instructions by the processor; here they take any processor
+# for an old one. What depends on the last digits then fails.
+AS_OLD  = OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic \
+          NUMBA_CACHE_DIR=$(CURDIR)/build/numba-generic
+NUMERIC = tests/kernels tests/criteria tests/search tests/selection tests/learning \
+          tests/evaluation
+# The part of them that ends in three minutes.
+TELLING = tests/test_processors.py tests/kernels/test_exact.py \
+          tests/kernels/test_ordering.py tests/kernels/test_svm.py \
+          tests/kernels/test_svm_exact.py tests/selection/test_svmrfe.py \
+          tests/selection/test_by_hand.py tests/learning/test_dagsvm.py \
+          tests/learning/test_svm_plus.py
+
+test-processors: $(VENV)/.installed-test
+	$(AS_OLD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(TELLING)
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .

@@ -44,6 +44,15 @@ def test_adding_a_double_to_a_pair(pair, x):
     assert abs(value(got) - value(pair) - Fraction(x)) <= 4 * UNIT**2 * size
 
 
+@given(first=pairs(), second=pairs())
+@settings(max_examples=300, deadline=None)
+def test_products_and_quotients_of_pairs(first, second):
+    assert_near(exact.multiply(*first, *second), value(first) * value(second), 8)
+    if second[0] != 0:
+        wanted = value(first) / value(second)
+        assert_near(exact.divide_pairs(*first, *second), wanted, 16)
+
+
 @given(values=st.lists(doubles, max_size=40))
 @settings(max_examples=200, deadline=None)
 def test_a_sum_is_right_to_twice_the_working_precision(values):

@@ -80,8 +80,6 @@ def test_the_solution_is_optimal(C, gamma, bias):
 @pytest.mark.parametrize(("C", "gamma"), [(0.01, 1.0), (1.0, 0.01), (1.0, 100.0)])
 def test_weights_are_those_of_a_generic_solver(C, gamma, bias):
     """B1 and B2."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     X, Z, y = problem(5, p=4, positive=not bias)
     c = np.full(len(y), C)
     one = solve(X, Z, y, c, gamma, bias)
@@ -259,8 +257,6 @@ def test_the_plain_machine_is_scikit_learns(C, p):
 @pytest.mark.parametrize("C", [0.001, 1.0, 1000.0])
 def test_the_plain_machine_is_solved_where_classes_overlap(kind, C):
     """SMO takes too long there; the objective is that of a generic QP."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     X, _, y = problem(14, n=60, p=5, shift=0.2)
     if kind == "repeated":
         X, y = np.repeat(X[:30], 2, axis=0), np.repeat(y[:30], 2)
@@ -340,8 +336,6 @@ def test_squared_slacks_at_large_prices_need_no_second_solver(monkeypatch):
 
 
 def test_squared_slacks_against_a_generic_solver():
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     rng = np.random.default_rng(0)
     for rank in (10, 40):
         B = rng.normal(size=(40, rank))

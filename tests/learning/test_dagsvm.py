@@ -95,6 +95,41 @@ def test_two_classes_are_one_machine():
     np.testing.assert_array_equal(model.predict(cases), machine.predict(cases))
 
 
+@pytest.mark.parametrize("labels", [[0, 1], ["b", "a"]])
+def test_two_classes_have_the_signs_of_svc(labels):
+    X, codes = blobs(1, 2, 5)
+    y = np.array(labels)[codes]
+    cases = np.random.default_rng(2).normal(size=(50, 5))
+    machine = SVC(kernel="linear", tol=1e-9).fit(X, y)
+    model = DAGSVM().fit(X, y)
+    np.testing.assert_allclose(model.coef_, machine.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, machine.intercept_, atol=1e-5)
+    np.testing.assert_allclose(
+        model.dual_coef_[:, machine.support_], machine.dual_coef_, atol=1e-4
+    )
+    scores = model.decision_function(cases)
+    np.testing.assert_allclose(scores, machine.decision_function(cases), atol=1e-5)
+    np.testing.assert_allclose(scores, cases @ model.coef_[0] + model.intercept_)
+    np.testing.assert_allclose(scores, -model.pairwise_decisions(cases)[:, 0])
+    np.testing.assert_array_equal(
+        model.predict(cases), model.classes_[(scores > 0).astype(int)]
+    )
+
+
+def test_more_classes_have_the_signs_of_svc():
+    X, y = blobs(2, 4, 5)
+    machine = SVC(kernel="linear", tol=1e-9, decision_function_shape="ovo").fit(X, y)
+    model = DAGSVM().fit(X, y)
+    np.testing.assert_allclose(model.coef_, machine.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, machine.intercept_, atol=1e-5)
+    np.testing.assert_allclose(
+        model.pairwise_decisions(X), machine.decision_function(X), atol=1e-5
+    )
+    assert not hasattr(model, "decision_function")
+    with pytest.raises(AttributeError, match="decision_function"):
+        model.decision_function(X)
+
+
 def test_raw_intensities_converge():
     """Values as an array gives them: thousands, not standardized."""
     rng = np.random.default_rng(3)
@@ -129,7 +164,7 @@ def test_the_constant_lies_half_way_where_no_multiplier_is_free():
     X, y = np.array([[0.0], [1.0]]), [0, 1]
     model = DAGSVM(C=1e-3).fit(X, y)
     machine = SVC(kernel="linear", C=1e-3, tol=1e-10).fit(X, y)
-    assert model.intercept_[0] == pytest.approx(-machine.intercept_[0], abs=1e-9)
+    assert model.intercept_[0] == pytest.approx(machine.intercept_[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 14])

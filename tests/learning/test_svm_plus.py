@@ -150,8 +150,6 @@ def test_squared_slacks_are_optimal():
 
 def penalised_optimum(X, Z, y, C, gamma):
     """Biases are weights of a constant: a generic QP with the features plus one."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     import qpsolvers
 
     n = len(y)
@@ -246,8 +244,6 @@ def test_sweeps_alone_reach_the_optimum_when_slacks_are_dear(gamma):
 @pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (0.01, 100.0)])
 def test_many_cases_of_few_features_are_solved_on_the_features(C, gamma):
     """Neither Gram matrices nor sweeps: all digits, and multipliers to show for it."""
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     rng = np.random.default_rng(0)
     y = np.where(np.arange(5001) % 2, 1.0, -1.0)
     noise = rng.exponential(0.5, size=5001)
@@ -430,6 +426,65 @@ def test_a_matrix_that_no_features_have_is_refused():
     # single precision is neither exactly symmetric nor exactly semi-definite
     rough = [t.astype(np.float32) @ t.astype(np.float32).T for t in (X, Z)]
     assert SVMPlus(**both).fit(rough[0], y, rough[1]).dual_gap_ < 1e-6
+
+
+def in_single_precision(X):
+    return X.astype(np.float32) @ X.astype(np.float32).T
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("privileged_bias", [True, False])
+def test_gram_matrices_of_single_precision_are_solved_to_the_end(loss, privileged_bias):
+    """They have negative eigenvalues, of which no solver can prove a gap."""
+    gaps = []
+    for seed in range(25):
+        X, Z, y = problem(seed, n=30)
+        machine = SVMPlus(
+            kernel="precomputed",
+            privileged_kernel="precomputed",
+            loss=loss,
+            privileged_bias=privileged_bias,
+        )
+        machine.fit(in_single_precision(X), y, in_single_precision(Z))
+        gaps.append(machine.dual_gap_)
+    assert max(gaps) < 1e-10
+
+
+def test_more_cases_than_small_in_single_precision():
+    X, Z, y = problem(0, n=450)
+
+    def rough(A, B):
+        return (A.astype(np.float32) @ B.astype(np.float32).T) ** 2
+
+    machine = SVMPlus(kernel=rough, privileged_kernel=rough).fit(X, y, Z)
+    assert machine.dual_gap_ < 1e-8
+
+
+def test_rounding_of_a_gram_matrix_is_hardly_felt():
+    X, Z, y = problem(3, n=40)
+    both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
+    exact = SVMPlus(**both).fit(X @ X.T, y, Z @ Z.T)
+    rough = SVMPlus(**both).fit(in_single_precision(X), y, in_single_precision(Z))
+    assert rough.objective_ == pytest.approx(exact.objective_, rel=1e-5)
+    np.testing.assert_allclose(
+        rough.decision_function(X @ X.T), exact.decision_function(X @ X.T), atol=1e-3
+    )
+
+
+def test_centred_privileged_features_without_bias():
+    """With the hinge loss no slack is left; squared slacks may be negative."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 2)
+    X, Z = rng.normal(size=(60, 3)), rng.normal(size=(60, 80))
+    Z -= Z.mean(axis=0)
+    with pytest.raises(InputError, match="No weights meet the constraints"):
+        SVMPlus(privileged_bias=False).fit(X, y, Z)
+    machine = SVMPlus(privileged_bias=False, loss="squared_hinge").fit(X, y, Z)
+    assert machine.dual_gap_ < 1e-8
+    slack = Z @ machine.privileged_coef_[0]
+    assert slack.min() < 0 < slack.max()
+    margin = np.where(y == 1, 1.0, -1.0) * machine.decision_function(X)
+    assert (margin + slack).min() > 1 - 1e-6
 
 
 def test_a_second_fit_forgets_what_only_the_first_had():

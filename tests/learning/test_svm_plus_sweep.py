@@ -132,8 +132,6 @@ def check(shape, loss, side, prices, kernel="linear"):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_price_is_solved_to_the_optimum_or_refused(shape, loss):
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     compared, solved = np.sum(
         [check(shape, loss, side, CORNERS) for side in SIDES], axis=0
     )
@@ -145,8 +143,6 @@ def test_every_price_is_solved_to_the_optimum_or_refused(shape, loss):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("shape", ["few privileged", "many features", "repeated"])
 def test_kernels_are_solved_too(shape, loss):
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     compared, solved = np.sum(
         [check(shape, loss, side, CORNERS, "rbf") for side in SIDES], axis=0
     )
@@ -157,8 +153,6 @@ def test_kernels_are_solved_too(shape, loss):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_papers_whole_grid_is_solved(shape, loss):
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     for side in SIDES:
         compared, solved = check(shape, loss, side, GRID)
         assert compared >= 0.6 * solved

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import qpsolvers
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.feature_selection import RFE
@@ -37,25 +38,42 @@ def test_features_dropped_in_one_round_go_by_index():
     assert order[8:].tolist() == sorted(order[8:])
 
 
-def test_outliers_do_not_blunt_the_solution():
-    """Products of 10¹² with multipliers of 10⁻¹²: margins still count to the end."""
-    rng = np.random.default_rng(2)
+def with_outliers(seed):
+    """Four classes, and in every column one value that is 10⁶ times too large."""
+    rng = np.random.default_rng(seed)
     n, p, n_classes = 61, 40, 4
     often = np.tile(np.arange(n_classes), 2)
     y = np.r_[often, rng.integers(0, n_classes, n - often.size)]
     rng.shuffle(y)
     X = rng.normal(size=(n, p)) + np.outer(y, rng.random(p) < 0.2) * rng.random(p)
     X[rng.integers(0, n, p), np.arange(p)] *= 1e6
+    return X, y
+
+
+def test_outliers_do_not_blunt_the_solution():
+    """Products of 10¹² with multipliers of 10⁻¹²: margins still count to the end."""
+    X, y = with_outliers(2)
     selector = SVMRFE(5, step=0.2)
-    rows = np.random.default_rng(9).permutation(n)
+    rows = np.random.default_rng(9).permutation(len(y))
     moved = selector.fit(X[rows], y[rows]).order_
     np.testing.assert_array_equal(selector.fit(X, y).order_, moved)
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_outliers_in_any_order_of_the_rows(seed):
+    X, y = with_outliers(seed)
+    selector = SVMRFE(5, step=0.2)
+    order = selector.fit(X, y).order_.tolist()
+    rng = np.random.default_rng(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(24):
+            rows = rng.permutation(len(y))
+            assert selector.fit(X[rows], y[rows]).order_.tolist() == order
+
+
 def eliminate(X, y, C):
     """One feature at a time, each machine solved by a general program."""
-    qpsolvers = pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
     s, left, gone = np.where(y == y[0], 1.0, -1.0), list(range(X.shape[1])), []
     n = len(s)
     while len(left) > 1:

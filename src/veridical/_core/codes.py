@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from veridical._core.compiling import njit
 
 #: Numbers below it are noted as the bits of one word.
 _BITS = 64

@@ -11,12 +11,22 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.columns import column_lengths, cross_products, gram, row_products
+from veridical.kernels.columns import (
+    column_block,
+    column_lengths,
+    cross_products,
+    gram,
+    row_products,
+)
 from veridical.kernels.svm import solve_dual
+from veridical.kernels.svm_box import disagreement
+from veridical.kernels.svm_exact import add_products, settle_exactly
 from veridical.kernels.svm_plain import bias_of
 
 COMPACT = 0.9  # copy the columns still there when they are less than this share
 FAINT = 1e-3  # or when their products are: rounding of larger ones would be in them
+SURE = 1e-9  # margins known no better than this are computed in twice the precision
+BLOCK = 64  # columns whose products are summed together in twice the precision
 NOISE = 1e-11  # share of the largest weight a column could have that means nothing
 
 
@@ -45,6 +55,11 @@ class SVMWeights:
     gap : float
         How far the first machines are from optimal, beside their optimum.
     """
+
+    _G: FloatArray
+    _lengths: FloatArray
+    _size: float
+    _pairs: FloatArray | None
 
     def __init__(self, data: Table, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
@@ -78,6 +93,8 @@ class SVMWeights:
         for k, (cases, sign, bound) in enumerate(self._machines):
             G = self._G[np.ix_(cases, cases)]
             a = solve_dual(G, sign, bound, self._multipliers[k])
+            if disagreement(G, sign, bound, a) > SURE:
+                a, _ = settle_exactly(self._pairs_of(cases), sign, bound, a)
             change = np.zeros(self._X.shape[0])
             change[cases] = sign * (a - self._multipliers[k])
             self._multipliers[k] = a
@@ -91,6 +108,19 @@ class SVMWeights:
         if self.gap < 0:
             self.gap = self._measure_gap()
         return total
+
+    def _pairs_of(self, cases: IntArray) -> FloatArray:
+        """Inner products of some cases, in high and low parts."""
+        if self._pairs is None:
+            n = self._X.shape[0]
+            self._pairs = np.zeros((2, n, n))
+            self._add_pairs(self._pairs, np.flatnonzero(self._present), 1.0)
+        return np.ascontiguousarray(self._pairs[:, cases[:, None], cases])
+
+    def _add_pairs(self, pairs: FloatArray, columns: IntArray, sign: float) -> None:
+        for lo in range(0, columns.size, BLOCK):
+            few = self._X[:, columns[lo : lo + BLOCK]]
+            add_products(column_block(few, 0, few.shape[1]), sign, pairs)
 
     def _measure_gap(self) -> float:
         """Find the largest duality gap of the machines, beside the optimum.
@@ -119,9 +149,14 @@ class SVMWeights:
             return
         present = np.zeros(self._columns.size, dtype=bool)
         present[here] = True
-        lost = self._X[:, np.flatnonzero(self._present & ~present)]
-        lost = lost.toarray() if sparse.issparse(lost) else lost.astype(np.float64)
-        self._G -= lost @ lost.T
+        gone = np.flatnonzero(self._present & ~present)
+        if self._pairs is None:
+            lost = self._X[:, gone]
+            lost = lost.toarray() if sparse.issparse(lost) else lost.astype(np.float64)
+            self._G -= lost @ lost.T
+        else:
+            self._add_pairs(self._pairs, gone, -1.0)
+            self._G = self._pairs[0].copy()
         self._present = present
         if np.trace(self._G) < FAINT * self._size:
             self._start_anew(kept, here)
@@ -142,3 +177,4 @@ class SVMWeights:
             self._G = gram(self._X)
             self._lengths = column_lengths(self._X)
         self._size = float(np.trace(self._G))
+        self._pairs = None  # computed where they are needed

@@ -23,10 +23,10 @@ from functools import lru_cache
 from math import lgamma
 
 import numpy as np
-from numba import njit
 from scipy.special import roots_legendre
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.threads import run, spans
 
 #: Beyond this many times √n nodes a rule that is not exact errs by less than rounding:

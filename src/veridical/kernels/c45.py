@@ -18,9 +18,9 @@ than their parent; otherwise no memory is needed beyond that of the root.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.c45_names import (
     Count,
     nominal_pairs,

@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.c45_problem import (
     CASES_PER_CELL,
     EPS,

@@ -20,10 +20,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 Int32Array = NDArray[np.int32]
 

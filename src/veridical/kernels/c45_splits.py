@@ -16,9 +16,9 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.c45_problem import EPS, Int32Array, Problem, ratio_of, xlogx
 
 #: A test may fall this far short of the average gain (bits) and still be considered.

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 from veridical.kernels.correlation import cross
 from veridical.kernels.threads import run
 

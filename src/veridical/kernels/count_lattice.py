@@ -17,9 +17,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 #: Two values of a statistic that agree so far are the same value.
 SAME = 1e-12

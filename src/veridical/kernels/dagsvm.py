@@ -22,10 +22,10 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.svm import descend, solve_dual
 
 # How far the multipliers may be from optimal, in units of a decision.

@@ -23,9 +23,9 @@ from __future__ import annotations
 from math import lgamma
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.threads import run, spans
 
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from veridical._core.compiling import njit
 
 if TYPE_CHECKING:
 
@@ -70,3 +72,21 @@ def divide(high: float, low: float, x: float) -> tuple[float, float]:
     """Divide the pair by a double."""
     quotient = high / x
     return normalize(quotient, (fma(-quotient, x, high) + low) / x)
+
+
+@njit(cache=True, nogil=True)
+def multiply(high: float, low: float, x: float, x_low: float) -> tuple[float, float]:
+    """Multiply two pairs."""
+    product = high * x
+    return normalize(product, fma(high, x, -product) + (high * x_low + low * x))
+
+
+@njit(cache=True, nogil=True)
+def divide_pairs(
+    high: float, low: float, x: float, x_low: float
+) -> tuple[float, float]:
+    """Divide a pair by another one."""
+    quotient = high / x
+    taken, taken_low = multiply(quotient, 0.0, x, x_low)
+    left, left_low = add(high, low, -taken, -taken_low)
+    return normalize(quotient, (left + left_low) / x)

@@ -18,10 +18,10 @@ second from the second, and so on. Whatever is done with the selections, none is
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 #: Learners by number: nearest centroid, naive Bayes, nearest neighbour.
 CENTROID, BAYES, NEIGHBOUR = 0, 1, 2

@@ -30,9 +30,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 
 #: The path ends where mu, as a share of C, is below. Further on rounding wins: the
 #: curvatures of free and of bounded multipliers differ by the square of its inverse.

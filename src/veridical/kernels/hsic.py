@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 
 
 @njit(cache=True, nogil=True)

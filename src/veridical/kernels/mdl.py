@@ -20,11 +20,11 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uintp
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.mdl_first import TIE, all_worth_cutting, pays, worth_cutting
 from veridical.kernels.tables import gain_and_uncertainty, spread_unknown
 

@@ -13,11 +13,11 @@ In wide data most columns do not, so this is where the time goes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uintp
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 # Indices are turned into `uintp` where it counts: numba looks whether any other kind is
 # negative.

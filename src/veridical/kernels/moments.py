@@ -16,10 +16,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.exact import add, divide, fma, normalize, scale, square
 
 # Rounding left by pairs of doubles, relative to Σ x²; below it a variance is zero.

@@ -14,9 +14,9 @@ in all of them, so that a growing set of columns costs no more than its last one
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 
 @njit(cache=True, nogil=True)

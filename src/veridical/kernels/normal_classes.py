@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.special import betainc
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 
 #: A product of many factors is logged before it can overflow.
 _LARGE = 1e150

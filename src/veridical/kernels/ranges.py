@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 
 PATIENCE = 16  # values that are tried before a set is searched by itself
 STRETCH = 64  # rows that are looked at side by side

@@ -29,9 +29,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.distance import QuickArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 from veridical.kernels.distance import difference
 from veridical.kernels.relief import Pairs, join
 from veridical.kernels.threads import run, spans

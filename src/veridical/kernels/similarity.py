@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 SAME = 1.0 - 1e-12  # correlations nearer to 1 than this are those of copies
 LANES = 32  # rows of a draft come in such groups, multiplied side by side

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.compiling import njit
 
 # A column whose values agree in all the bits that were kept is sorted the plain way;
 # so many steps per row are tried first.

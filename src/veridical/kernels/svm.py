@@ -17,9 +17,9 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 from veridical.kernels.svm_box import PRECISE, settle, solve_inside, violation
 
 # Iterations of SMO between two attempts to solve for the free multipliers exactly.

@@ -35,6 +35,8 @@ from veridical.kernels.interior import cholesky, factor, mehrotra
 _MAX_STEPS = 200
 #: Share of the largest entry that the diagonal is lifted by where rounding ate it.
 _TINY = 1e-14
+#: Multipliers and slacks stay above it, so that none is divided by zero.
+_LEAST = 1e-60
 #: Where paths end whose multipliers are then settled. Too early, and it is not yet seen
 #: who is at a bound; too late, and rounding has the last steps.
 _ENDS = (1e-7, 1e-5)
@@ -44,6 +46,8 @@ _MOST_MOVES = 60
 PRECISE = 1e-13
 #: Pivots smaller than this beside the largest are rounding.
 _RANK = 1e-13
+#: Rounding of double precision.
+_EPS = float(np.finfo(float).eps)
 #: Share of what is wanted that must be out of reach for a direction to be level.
 _LEVEL = 1e-3
 
@@ -116,7 +120,8 @@ def solve_box(
             return db, ds, pull - z / s * ds
 
         (db, ds, dz), length = mehrotra(move, s, z)
-        s, z, b = s + length * ds, z + length * dz, b + length * db
+        s = np.maximum(s + length * ds, _LEAST)
+        z, b = np.maximum(z + length * dz, _LEAST), b + length * db
     return s[:n], z[:n], z[n:]
 
 
@@ -163,11 +168,29 @@ def violation(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> 
     multipliers are off balance. What is smaller than the last digits of the terms is
     hidden by rounding.
     """
-    high, low = _wishes(gram, y, c, a)
-    gap = float(high.max(initial=-np.inf) - low.min(initial=np.inf))
-    largest = float((np.abs(gram) @ a).max(initial=0.0))
+    gap, largest = _disagree(gram, y, c, a)
     balance = abs(float(y @ a)) / max(float(a.sum()), 1e-300)
     return max(gap / max(1.0, largest), balance, 0.0)
+
+
+def disagreement(
+    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+) -> float:
+    """By how much the biases that cases want may differ, rounding included.
+
+    Margins are of size 1, so this is the share of a margin that is not known.
+    """
+    gap, largest = _disagree(gram, y, c, a)
+    return max(gap, 0.0) + _EPS * largest
+
+
+def _disagree(
+    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+) -> tuple[float, float]:
+    """By how much biases differ, and the largest sum of the terms of ``gram a``."""
+    high, low = _wishes(gram, y, c, a)
+    gap = float(high.max(initial=-np.inf) - low.min(initial=np.inf))
+    return gap, float((np.abs(gram) @ a).max(initial=0.0))
 
 
 def _wishes(

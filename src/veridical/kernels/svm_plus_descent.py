@@ -25,10 +25,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.kernels.svm_plus_feasible import exists
 from veridical.kernels.svm_plus_gap import ROUNDING, cost_of_margins, relative_gap

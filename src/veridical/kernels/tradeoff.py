@@ -27,9 +27,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 from veridical.kernels.similarity import (
     Chosen,
     Columns,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -26,6 +27,17 @@ from veridical.kernels.dagsvm import (
 from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
+
+
+def _has_two_classes(model: Any) -> bool:
+    """Whether one decision says it all; raise AttributeError where it does not."""
+    check_is_fitted(model)
+    if len(model.classes_) != 2:
+        raise AttributeError(
+            f"decision_function is for two classes, and there are "
+            f"{len(model.classes_)}; use pairwise_decisions."
+        )
+    return True
 
 
 class DAGSVM(ClassifierMixin, BaseEstimator):
@@ -60,7 +72,8 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         Numbers of the classes that each machine tells apart.
     dual_coef_ : array of shape (n_pairs, n_samples)
         Multiplier times sign of every training case in every machine; 0 for the cases
-        of other classes.
+        of other classes. Signs here and below are those of ``SVC``: with two classes
+        a positive decision is for the second, with more for the first of a pair.
     intercept_ : array of shape (n_pairs,)
         Constants of the decisions.
     coef_ : array of shape (n_pairs, n_features)
@@ -146,17 +159,20 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         signed = np.zeros((len(self.pairs_), len(codes)))
         # A sigmoid can have negative curvature, where only steps lead down.
         solve = solve_pair if self.kernel == "sigmoid" else solve_pair_exactly
-        self.intercept_ = np.array(
+        self._bias = np.array(
             [
                 solve(G, start, a, b, float(self.C), row)
                 for (a, b), row in zip(self.pairs_, signed, strict=True)
             ]
         )
         self._train, self._start, self._signed = Z[order], start, signed
+        # As in SVC: a positive decision is for the second of two classes.
+        sign = -1.0 if n_classes == 2 else 1.0
+        self.intercept_ = sign * self._bias
         self.dual_coef_ = np.empty_like(signed)
-        self.dual_coef_[:, order] = signed
+        self.dual_coef_[:, order] = sign * signed
         if self.kernel == "linear":
-            self.coef_ = signed @ self._train
+            self.coef_ = sign * signed @ self._train
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -178,7 +194,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         # The kernel could train too, so it wants to write; a loaded model may not.
         start, signed, bias = (
             np.require(part, requirements="W")
-            for part in (self._start, self._signed, self.intercept_)
+            for part in (self._start, self._signed, self._bias)
         )
         walk(np.empty((0, 0)), T, start, float(self.C), signed, bias, solved, found)
         return self.classes_[found]
@@ -194,10 +210,29 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_pairs)
-            In the order of ``pairs_``; positive speaks for the first of the two.
+            In the order of ``pairs_``; positive is for the first of the pair, also
+            with two classes, unlike :meth:`decision_function`.
         """
         T = self._products_with(X)
-        return T @ self._signed.T + self.intercept_
+        return T @ self._signed.T + self._bias
+
+    @available_if(_has_two_classes)
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Evaluate the one machine of two classes, as ``SVC`` does.
+
+        Only with two classes; with more see :meth:`pairwise_decisions`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The cases.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Positive where the second class is predicted.
+        """
+        return -self.pairwise_decisions(X)[:, 0]
 
     def predict_nested(
         self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, sizes: Any = None

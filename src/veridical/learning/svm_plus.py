@@ -23,7 +23,6 @@ from veridical.learning.svm_plus_checks import (
     INFEASIBLE,
     check_parameters,
     choose,
-    has_poor_gap,
     refuse_one_class,
     warn_of_gap,
     warn_of_sweeps,
@@ -298,9 +297,6 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         if descends:
             warn_of_sweeps(self)
             return
-        if has_poor_gap(self):
-            self._make.refuse_indefinite(task.gram)
-            make_star.refuse_indefinite(task.gram_star)
         warn_of_gap(self)
 
     def _fit_plain(self, X: Any, problems: list[FloatArray], c: FloatArray) -> None:
@@ -313,8 +309,6 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         rows = X if self._make.linear else None
         gram = self._make.gram(X)
         self._store(X, problems, solve_without(gram, rows, problems, c))
-        if has_poor_gap(self):
-            self._make.refuse_indefinite(lambda: gram)
         warn_of_gap(self)
 
     def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.lapack import dpotrf
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from veridical._core.arrays import FloatArray
@@ -19,6 +20,9 @@ KERNELS = ("linear", "rbf", "poly", "precomputed")
 
 #: Differences of a Gram matrix that are rounding, as a share of its entries.
 _ROUNDING = 1e-6
+#: Share of the largest entry, per case, by which double precision can make an
+#: eigenvalue negative; beyond it negative eigenvalues are set to zero.
+_DOUBLE_ROUNDING = 1e-15
 
 Kernel = str | Callable[..., Any]
 
@@ -84,35 +88,44 @@ class GramMaker:
     def gram(self, X: Any) -> FloatArray:
         """Compute the Gram matrix of the training cases.
 
+        The rounding of a matrix that comes from outside is taken away first: it is
+        made exactly symmetric, and eigenvalues below zero are set to zero. Without
+        that (single precision is enough) it is no Gram matrix: the problem is not
+        convex, and no duality gap can be proved.
+
         Raises
         ------
         InputError
-            If it is not symmetric.
+            If it is not symmetric or not positive semi-definite by more than rounding.
         """
         found = self(X, X)
-        if self.kernel == "precomputed" or callable(self.kernel):
-            off = np.abs(found - found.T)
-            if off.max() > _ROUNDING * np.abs(found).max():
-                i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
-                raise InputError(
-                    f"{self.name}={self._shown()} gave a Gram matrix that is not "
-                    f"symmetric: {found[i, j]:g} for cases {i} and {j}, but "
-                    f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
-                    "are equal."
-                )
-        return found
-
-    def refuse_indefinite(self, gram: Callable[[], FloatArray]) -> None:
-        """Refuse a Gram matrix that no features have; some kernels cannot give one.
-
-        Raises
-        ------
-        InputError
-            If an eigenvalue is negative by more than rounding.
-        """
         if self.kernel in ("linear", "rbf"):
-            return
-        values = np.linalg.eigvalsh(gram())
+            return found
+        self._refuse_uneven(found)
+        return self._without_rounding((found + found.T) / 2)
+
+    def _refuse_uneven(self, found: FloatArray) -> None:
+        off = np.abs(found - found.T)
+        if off.max() > _ROUNDING * np.abs(found).max():
+            i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
+            raise InputError(
+                f"{self.name}={self._shown()} gave a Gram matrix that is not "
+                f"symmetric: {found[i, j]:g} for cases {i} and {j}, but "
+                f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
+                "are equal."
+            )
+
+    def _without_rounding(self, gram: FloatArray) -> FloatArray:
+        """Set negative eigenvalues of a symmetric matrix to zero.
+
+        One Cholesky decomposition tells whether there are any beyond the rounding of
+        double precision, which the solvers bear.
+        """
+        n, top = len(gram), float(np.diag(gram).max(initial=0.0))
+        lifted = gram + n * _DOUBLE_ROUNDING * top * np.eye(n)
+        if not dpotrf(lifted, lower=1, overwrite_a=1)[1]:
+            return gram
+        values, vectors = np.linalg.eigh(gram)
         if values[0] < -_ROUNDING * max(float(values[-1]), 0.0):
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not positive "
@@ -120,6 +133,8 @@ class GramMaker:
                 f"{values[-1]:.3g}, so there is no optimum to be found. Use another "
                 "kernel."
             )
+        half = vectors * np.sqrt(np.maximum(values, 0.0))
+        return half @ half.T
 
     def _shown(self) -> str:
         return getattr(self.kernel, "__name__", None) or repr(self.kernel)
