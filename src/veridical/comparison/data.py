@@ -16,6 +16,7 @@ from scipy import sparse
 
 from veridical._records import DataSummary, FloatArray, IntArray
 from veridical.datasets import check_table, encode
+from veridical.datasets.encoding import column_names
 from veridical.datasets.hashing import hash_columns
 
 BoolArray = NDArray[np.bool_]
@@ -114,7 +115,7 @@ def read_data(X: Any, y: Any) -> Data:
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        numpy, pandas, polars, scipy.
+        numpy, pandas, polars, pyarrow, scipy.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
 
@@ -141,7 +142,7 @@ def read_data(X: Any, y: Any) -> Data:
             codes=codes,
         )
     table = encode(X)
-    names = getattr(X, "columns", None)
+    names = column_names(X)
     return Data(
         values=np.asarray(table.values, dtype=np.float64),
         nominal=table.nominal,

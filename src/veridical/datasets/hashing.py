@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical.datasets.columns import BoolArray
-from veridical.datasets.encoding import encode
+from veridical.datasets.encoding import column_names, encode
 
 #: Rows that are brought into order at a time; bounds the copy.
 _ROWS = 256
@@ -55,7 +55,7 @@ def table_hash(X: Any, y: Any) -> str:
         nominal, categories = np.zeros(n_features, dtype=bool), (None,) * n_features
         return hash_columns(values, nominal, categories, None, labels)
     table = encode(X)
-    names = getattr(X, "columns", None)
+    names = column_names(X)
     return hash_columns(table.values, table.nominal, table.categories, names, labels)
 
 

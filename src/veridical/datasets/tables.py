@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from veridical._records import InputError
-from veridical.datasets.encoding import encode
+from veridical.datasets.encoding import encode, refuse_lazy
 from veridical.datasets.wording import did_you_mean, listed, plural, show
 
 #: Says where row i of a table stands in its file: "line 7".
@@ -62,6 +62,7 @@ def check_table(
             f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
             "one label per row."
         )
+    refuse_lazy(X, name)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_samples != len(labels):
         raise InputError(

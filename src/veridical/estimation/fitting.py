@@ -27,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 
 from veridical._records import FloatArray, InputError, IntArray
 from veridical.datasets import check_table
+from veridical.datasets.encoding import refuse_lazy
 from veridical.estimation.scoring import Scorer, score
 from veridical.estimation.shortcuts import find_shortcut, leave_one_out_labels
 from veridical.estimation.splits import Split, class_counts
@@ -51,6 +52,7 @@ class Problem:
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
+        refuse_lazy(X)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         check_table(np.zeros((max(n_rows, 1), 1)), labels)
         classes, codes = np.unique(labels, return_inverse=True)

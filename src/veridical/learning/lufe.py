@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError, IntArray
+from veridical.datasets.encoding import refuse_lazy, refuse_repeated
 from veridical.datasets.wording import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
@@ -26,7 +27,6 @@ from veridical.learning.numeric import (
     is_frame,
     read_numeric_training,
     read_part,
-    refuse_repeated_names,
 )
 from veridical.learning.svm_plus_checks import (
     check_parameters,
@@ -294,6 +294,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         """Take the selected columns, and look at these alone."""
         names = getattr(self, "feature_names_in_", None)
         selected = np.flatnonzero(self.support_)
+        refuse_lazy(X)
         if is_frame(X):
             return read_part(self, self._select_from_frame(X, names, selected), None)
         X = validate_data(
@@ -304,7 +305,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return read_part(self, X[:, selected], told)
 
     def _select_from_frame(self, X: Any, names: Any, selected: IntArray) -> Any:
-        refuse_repeated_names(X)
+        refuse_repeated(X)
         frame = nw.from_native(X, eager_only=True)
         if names is not None:
             wanted = [str(name) for name in names[selected]]

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranking
+from veridical.datasets.encoding import refuse_lazy
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read, read_train_sets
@@ -102,6 +103,7 @@ class Selector(SelectorMixin, BaseEstimator):
             The selected columns. With ``set_output``, a frame whose columns keep their
             data types if X is a frame of the same library.
         """
+        refuse_lazy(X)
         # scikit-learn does this for pandas; other frames it would turn into objects.
         wanted = _get_output_config("transform", estimator=self)["dense"]
         if wanted == "polars" and nw.dependencies.is_polars_dataframe(X):

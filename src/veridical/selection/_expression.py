@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._records import FloatArray, InputError
+from veridical.datasets.encoding import refuse_lazy
 
 
 class ExpressionFilter(TransformerMixin, BaseEstimator):
@@ -206,6 +207,7 @@ class ExpressionFilter(TransformerMixin, BaseEstimator):
             raise InputError(f"log={self.log} is no base; use 2 or 10, or None.")
 
     def _read(self, X: Any, *, reset: bool) -> FloatArray:
+        refuse_lazy(X)
         values: FloatArray = validate_data(
             self,
             X,

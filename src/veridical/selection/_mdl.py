@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._records import FloatArray
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
+from veridical.datasets.encoding import refuse_lazy
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read
 
@@ -87,6 +88,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Interval numbers as floats.
         """
         check_is_fitted(self)
+        refuse_lazy(X)
         X = validate_data(
             self,
             X,

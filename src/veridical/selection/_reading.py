@@ -20,6 +20,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from veridical._records import InputError, IntArray, Labelled
 from veridical.datasets import encode
+from veridical.datasets.encoding import refuse_lazy, refuse_repeated
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def read(
             f"{name} requires y to be passed, but the target y is None; pass the class "
             "labels."
         )
+    refuse_lazy(X)
     if sparse.issparse(X) or not hasattr(X, "columns"):
         # What cannot be used is refused below, in words that name the cure.
         X = validate_data(
@@ -142,9 +144,7 @@ def _booleans_as_numbers(X: Any) -> Any:
     """Take true and false for 1 and 0, as ``pandas.get_dummies`` means them."""
     if isinstance(X, np.ndarray):
         return X
-    names = list(getattr(X, "columns", ()))
-    if len(set(names)) < len(names):
-        return X  # `encode` says which names are repeated
+    refuse_repeated(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or nw.Boolean not in frame.schema.values():
         return X

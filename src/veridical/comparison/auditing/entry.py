@@ -28,6 +28,7 @@ from veridical.comparison.data import read_data
 from veridical.comparison.rankers import one_line, seeded
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
+from veridical.datasets.encoding import refuse_lazy
 from veridical.estimation import Method
 from veridical.estimation.repeating import repeatable
 from veridical.estimation.seeds import root_seed
@@ -162,6 +163,7 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
+    refuse_lazy(X)
     X = X if hasattr(X, "shape") else np.asarray(X)
     data = read_data(X, y)
     muted = check_codes(ignore)
