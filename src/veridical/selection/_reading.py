@@ -99,6 +99,18 @@ def read(
     return data, classes
 
 
+def read_again(estimator: Any, X: Any) -> Any:
+    """Check that a table has the columns seen in ``fit``; its values are not read."""
+    refuse_lazy(X)
+    if sparse.issparse(X) or not hasattr(X, "columns"):
+        return validate_data(
+            estimator, X, dtype=None, ensure_all_finite=False, reset=False
+        )
+    refuse_repeated(X)
+    validate_data(estimator, X, skip_check_array=True, reset=False)
+    return X
+
+
 # -- columns -------------------------------------------------------------------------
 
 
