@@ -164,7 +164,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
             The fitted classifier itself.
         """
         check_parameters(self)
-        training = self._prepare(X, y, sample_weight).weighty()
+        _, training = self._prepare(X, y, sample_weight).merged()
         star = training.gram_star if training.unselected.size else None
         self._solve(training, training.gram, star, float(self.C), float(self.gamma))
         return self
