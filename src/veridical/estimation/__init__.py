@@ -1,5 +1,6 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
+from veridical._publishing import publish_classes
 from veridical._records import Estimate
 from veridical.estimation.advice import for_the_command_line
 from veridical.estimation.bootstrap import Bootstrap632
@@ -48,3 +49,5 @@ __all__ = [
     "register_shortcut",
     "wilson",
 ]
+
+publish_classes(__name__, __all__)
