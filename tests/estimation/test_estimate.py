@@ -387,9 +387,10 @@ def test_632_plus_says_when_guessing_is_better():
         method=Bootstrap632(20, plus=True),
         random_state=0,
     )
-    outside = found.details["outside_by_case"]
+    outside = found.details["outside"]
     assert outside < 0.5
     assert found.value == pytest.approx(0.5)
+    assert found.scores.mean() == pytest.approx(0.5, abs=1e-12)
     in_part = 0.632 * outside + 0.368 * 0.5
     assert found.details["cut_in_part"] == pytest.approx(in_part)
     assert "worse than guessing" in found.notes[0]

@@ -269,11 +269,11 @@ def _by_bootstrap(
     }
     if scorer is None:
         n = len(problem)
-        error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
+        by_case = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
         gamma = no_information_rate(problem.codes, predicted[-1], len(problem.classes))
-        parts = plus_error(1 - resubstitution, error, gamma)
+        parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
-            "outside_by_case": 1 - error,
+            "outside_by_case": 1 - by_case,
             "no_information_rate": gamma,
             "overfitting_rate": parts.overfitting_rate,
             "weight": parts.weight if method.plus else OUTSIDE,
@@ -281,10 +281,10 @@ def _by_bootstrap(
         if method.plus:
             weight = parts.weight
             details["cut_in_part"] = 1 - parts.cut_in_part
+            # Err1 is cut to Err1' in every term alike: their mean is the estimate.
+            outside = outside + ((1 - parts.outside) - details["outside"])
     scores = terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
-    if parts is not None and method.plus:
-        value = 1 - parts.error
     remarks += notes.on_bootstrap(
         resubstitution=resubstitution,
         outside=details["outside"],
