@@ -29,8 +29,8 @@ from veridical.estimation.methods import (
     Method,
     Resubstitution,
     Splitter,
-    as_method,
 )
+from veridical.estimation.naming import as_method
 from veridical.estimation.nested import NestedLater
 from veridical.estimation.scoring import find_scorer, range_of
 from veridical.estimation.seeds import root_seed, seeded
@@ -62,8 +62,9 @@ def estimate(
         The data, in any form that the estimator takes.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
-    method : method, scikit-learn splitter or list of (train, test)
-        How to estimate; stratified ten-fold cross-validation by default.
+    method : method, str, scikit-learn splitter or list of (train, test)
+        How to estimate; stratified ten-fold cross-validation by default. A name is one
+        of `METHODS`: ``"cv10"``, ``"loo"``, ``"boot632+"``.
     scoring : str, callable or None
         A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
         score is averaged over the splits on which it is defined.

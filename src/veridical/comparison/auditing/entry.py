@@ -94,7 +94,7 @@ def audit(
     selector : selector or str, optional
         What chose the columns in `selected`. Without it several selectors are tried,
         and the one that agrees best with the columns stands in.
-    cv : int, scikit-learn splitter, list of (train, test) or method, default=10
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. Methods
         are those of `veridical.estimation`; of the bootstrap, the cases outside the
         samples are tested.

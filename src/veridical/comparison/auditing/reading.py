@@ -28,7 +28,7 @@ from veridical.comparison.protocol import check_count
 from veridical.comparison.rankers import Ranker, make_selector, one_line, seeded
 from veridical.datasets.wording import did_you_mean, listed, show
 from veridical.estimation import CrossValidation, Method
-from veridical.estimation.methods import as_method
+from veridical.estimation.naming import as_method
 from veridical.estimation.splits import Split
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
