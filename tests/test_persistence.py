@@ -1,5 +1,6 @@
 """A fitted estimator can be kept and read again: by pickle, and by skops without it."""
 
+import inspect
 import pickle
 import warnings
 
@@ -9,7 +10,13 @@ import pytest
 from sklearn.base import is_classifier
 from tests.test_estimators import public_estimators, ready
 
+import veridical.evaluation
+import veridical.learning
+import veridical.selection
+
 skops = pytest.importorskip("skops.io")
+
+ROOMS = (veridical.selection, veridical.learning, veridical.evaluation)
 
 RNG = np.random.default_rng(5)
 Y = np.arange(60) % 2
@@ -49,7 +56,9 @@ def test_skops(fitted):
     content = skops.dumps(estimator)
     doubtful = skops.get_untrusted_types(data=content)
     ours = [name for name in doubtful if name.startswith("veridical.")]
-    assert ours
+    room = next(part for part in ROOMS if hasattr(part, type(estimator).__name__))
+    assert f"{room.__name__}.{type(estimator).__name__}" in ours
+    assert not [name for name in ours if "._" in name]
     assert set(doubtful) - set(ours) <= {"fractions.Fraction"}
     again = skops.loads(content, trusted=doubtful)
     assert type(again) is type(estimator)
@@ -68,3 +77,14 @@ def test_names_survive(fitted):
             trusted=skops.get_untrusted_types(data=skops.dumps(estimator)),
         )
     assert again.feature_names_in_.tolist() == list(frame.columns)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+def test_public_classes_are_known_by_the_package_they_are_imported_from(room):
+    classes = [thing for thing in vars(room).values() if inspect.isclass(thing)]
+    public = [thing for thing in classes if thing.__name__ in room.__all__]
+    own = [one for one in public if not one.__module__.startswith("veridical._")]
+    assert own
+    for one in own:
+        assert one.__module__ == room.__name__
+        assert pickle.loads(pickle.dumps(one)) is one

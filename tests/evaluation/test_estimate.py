@@ -44,7 +44,9 @@ from veridical.evaluation import (
     Resubstitution,
     estimate,
     for_the_command_line,
+    make_method,
 )
+from veridical.evaluation.naming import as_method
 from veridical.evaluation.records import Estimate
 
 X, Y = load_iris(return_X_y=True)
@@ -388,9 +390,10 @@ def test_632_plus_says_when_guessing_is_better():
         method=Bootstrap632(20, plus=True),
         random_state=0,
     )
-    outside = found.details["outside_by_case"]
+    outside = found.details["outside"]
     assert outside < 0.5
     assert found.value == pytest.approx(0.5)
+    assert found.scores.mean() == pytest.approx(0.5, abs=1e-12)
     in_part = 0.632 * outside + 0.368 * 0.5
     assert found.details["cut_in_part"] == pytest.approx(in_part)
     assert "worse than guessing" in found.notes[0]
@@ -433,7 +436,7 @@ def test_a_training_set_of_one_class_names_it():
         ({"y": np.where(Y == 0, np.nan, Y)}, "class is missing in rows 0, 1"),
         ({"y": np.c_[Y, Y]}, "2 dimensions"),
         ({"method": CrossValidation(151)}, "151 folds cannot be made of 150"),
-        ({"method": "cv"}, "no way to estimate"),
+        ({"method": "cv"}, "There is no method 'cv'"),
         ({"estimator": GaussianNB}, "is the class GaussianNB"),
         ({"estimator": LinearRegression()}, "LinearRegression is not a classifier"),
         ({"estimator": 7}, "no scikit-learn estimator"),
@@ -489,3 +492,13 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
     assert (
         "none is valid" in estimate(TREE, X, Y, method=Resubstitution())._repr_html_()
     )
+
+
+@pytest.mark.parametrize("name", ["cv10", "boot632+-10", "loo"])
+def test_a_method_may_be_called_by_its_name(name):
+    found, expected = (
+        estimate(GaussianNB(), X, Y, method=method, random_state=0)
+        for method in (name, make_method(name))
+    )
+    assert found.value == expected.value
+    assert found.method == expected.method

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
@@ -66,15 +67,20 @@ def test_corrected_t_needs_scores_that_vary(scores):
 
 @given(*[st.floats(0, 1)] * 3)
 def test_plus_lies_between_632_and_outside(apparent, outside, gamma):
-    """C14, Err1 being cut to the error of guessing throughout."""
+    """C14, Err1 being cut to the error of guessing throughout.
+
+    Only where the resubstitution error is below that of guessing: else R is 0, and
+    .632+ is .632.
+    """
     plus = plus_error(apparent, outside, gamma)
-    capped = min(outside, gamma)
+    capped = min(outside, gamma) if gamma > apparent else outside
     half = 0.368 * apparent + 0.632 * capped
     assert 0 <= plus.overfitting_rate <= 1
     low, high = sorted([half, capped])
     assert low - 1e-12 <= plus.error <= high + 1e-12
     if plus.overfitting_rate == 0:
-        assert plus.error == pytest.approx(half, abs=1e-12)
+        plain = 0.368 * apparent + 0.632 * outside
+        assert plus.error == pytest.approx(plain, abs=1e-12)
     if plus.overfitting_rate == 1:
         assert plus.error == pytest.approx(capped, abs=1e-12)
 
@@ -120,10 +126,70 @@ def test_bootstrap_follows_its_definition(model, plus, n):
         pytest.skip("a sample holds one class")
     expected = oracle.bootstrap(model, X, y, splits)
     assert found.value == pytest.approx(expected["632+" if plus else "632"], abs=1e-12)
-    assert found.details["outside_by_case"] == pytest.approx(1 - expected["err1"])
+    assert found.details["outside_by_case"] == pytest.approx(1 - expected["by_case"])
     assert found.details["no_information_rate"] == pytest.approx(expected["gamma"])
     assert found.details["overfitting_rate"] == pytest.approx(expected["rate"])
+    assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
     if not plus:
-        assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
         few = estimate(model, X, y, method=Bootstrap632(7), random_state=5)
         assert few.value == pytest.approx(found.scores[:7].mean(), abs=1e-12)
+
+
+def test_632_plus_is_632_where_there_is_no_overfitting():
+    """Both average over samples, of different sizes outside them."""
+    X, y = make_linear(60, random_state=3)
+    model = Contrarian()
+    plain, plus = (
+        estimate(model, X, y, method=Bootstrap632(25, plus=plus), random_state=2)
+        for plus in (False, True)
+    )
+    assert plus.details["overfitting_rate"] == 0
+    assert plain.details["outside"] != plain.details["outside_by_case"]
+    assert plus.value == pytest.approx(plain.value, abs=1e-12)
+    np.testing.assert_allclose(plus.scores, plain.scores, atol=1e-12)
+
+
+class Contrarian(ClassifierMixin, BaseEstimator):
+    """Predict the class that is less probable: worse than guessing everywhere."""
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.classes_[self.model_.predict_proba(X).argmin(axis=1)]
+
+
+@pytest.mark.parametrize("plus", [False, True])
+def test_given_samples_are_those_that_are_learned_from(plus):
+    X, y = make_linear(40, random_state=1)
+    drawn = Bootstrap632(12, plus=plus)
+    rows = [split.train for split in drawn.split(y, 4)]
+    given = Bootstrap632(samples=rows, plus=plus)
+    assert given.n_samples == 12
+    assert given == Bootstrap632(samples=[r.tolist() for r in rows], plus=plus)
+    for one, other in zip(given.split(y), drawn.split(y, 4), strict=True):
+        assert one.train.tolist() == other.train.tolist()
+        assert one.test.tolist() == other.test.tolist()
+    found = estimate(GaussianNB(), X, y, method=given, random_state=9)
+    expected = estimate(GaussianNB(), X, y, method=drawn, random_state=4)
+    assert found.value == expected.value
+    assert found.scores.tolist() == expected.scores.tolist()
+    assert "12 given samples" in found.method
+
+
+@pytest.mark.parametrize(
+    ("samples", "word"),
+    [
+        ([], "n_samples=0"),
+        ([[]], r"samples\[0\] is not a list of row indices"),
+        ([[0, 1], [0.5]], r"samples\[1\] is not a list of row indices"),
+        ([[0, 1], [0, 4]], r"samples\[1\] names row 4, but X has 4 rows"),
+        ([[0, -1]], r"samples\[0\] names row -1"),
+        ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every case"),
+    ],
+)
+def test_bad_samples_are_named(samples, word):
+    with pytest.raises(InputError, match=word):
+        Bootstrap632(samples=samples).split([0, 1, 0, 1])

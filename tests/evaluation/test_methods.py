@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 )
 
 from veridical._core.errors import InputError
-from veridical._core.splits import as_method, class_counts
+from veridical._core.splits import class_counts
 from veridical.evaluation import (
     METHODS,
     Bootstrap632,
@@ -28,6 +28,7 @@ from veridical.evaluation import (
     Resubstitution,
     make_method,
 )
+from veridical.evaluation.naming import as_method
 
 Y = np.array(["b"] * 31 + ["a"] * 20 + ["c"] * 6)
 
@@ -175,7 +176,7 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: Holdout().split(Y, "seed"), "random_state='seed'"),
         (lambda: Holdout().split(Y, -1), "random_state=-1"),
         (lambda: as_method(CrossValidation), "is the class CrossValidation"),
-        (lambda: as_method("cv10"), "method='cv10' is no way"),
+        (lambda: as_method("cv1O"), "There is no method 'cv1O'"),
         (lambda: as_method(10), "method=10"),
         (lambda: as_method([([0], [99])]).split(Y), "names row 99"),
         (lambda: as_method([([0], [])]).split(Y), "empty training or test set"),
@@ -206,6 +207,7 @@ def test_refusals_name_what_is_wrong(make, message):
 )
 def test_methods_have_names(name, method):
     assert make_method(name) == method
+    assert as_method(name) == method
     assert isinstance(method, Method)
     assert method.describe()
     assert len(METHODS) >= 10

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import sparse, stats
+from sklearn.base import clone
 from sklearn.feature_selection import (
     RFE,
     SelectFpr,
@@ -17,9 +18,10 @@ from sklearn.feature_selection import (
 )
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._core.errors import InputError
-from veridical.learning import LUFe, LUFeCV, SVMPlus
+from veridical.learning import LUFe, LUFeCV, LUFeLogistic, SVMPlus
 from veridical.learning.lufe_split import BestByAnova
 from veridical.selection import AnovaF
 
@@ -250,3 +252,34 @@ def test_unselected_features_that_tell_the_noise_help():
             np.mean(plus.predict(S[test]) == y[test]) - plain.score(S[test], y[test])
         )
     assert stats.ttest_1samp(gains, 0.0, alternative="greater").pvalue < 0.05
+
+
+def _expected_to_fail(estimator):
+    return {
+        "check_estimators_nan_inf": "what stands in unselected columns does not matter",
+        "check_classifiers_train": "one feature does not reach the accuracy asked for",
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [LUFe(AnovaF(1)), LUFeCV(AnovaF(1)), LUFeLogistic(AnovaF(1))],
+    expected_failed_checks=_expected_to_fail,
+)
+def test_with_one_selected_feature_the_contract_is_kept(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("make", [LUFe, LUFeLogistic])
+def test_a_case_given_twice_is_a_case_of_weight_two(make, convert):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 40)), np.arange(24) % 2
+    X[:, 0] += y
+    counts = rng.integers(0, 4, 24)
+    rows = rng.permutation(np.repeat(np.arange(24), counts))
+    model = make(AnovaF(1), gamma=0.001)
+    once = clone(model).fit(convert(X), y, sample_weight=counts)
+    again = clone(model).fit(convert(X[rows]), y[rows])
+    np.testing.assert_allclose(once.coef_, again.coef_, rtol=1e-12)
+    np.testing.assert_allclose(once.intercept_, again.intercept_, rtol=1e-12)

@@ -28,7 +28,7 @@ def pooled_accuracy(model, X, y, splits):
 
 
 def bootstrap(model, X, y, splits):
-    """.632 and .632+ from the definitions, case by case."""
+    """.632 and .632+ from the definitions, sample by sample; also Err1 by case."""
     n = len(y)
     full = clone(model).fit(X, y).predict(X)
     apparent = np.mean(full != y)
@@ -39,10 +39,11 @@ def bootstrap(model, X, y, splits):
         outside.append(np.mean(predicted == y[test]))
         for i, label in zip(test, predicted, strict=True):
             per_case[i].append(label != y[i])
-    err1 = np.mean([np.mean(errors) for errors in per_case if errors])
+    by_case = np.mean([np.mean(errors) for errors in per_case if errors])
+    err1 = 1 - np.mean(outside)
     # Every label beside every prediction: what independence would give.
     gamma = np.mean([a != b for a, b in itertools.product(y, full)])
-    capped = min(err1, gamma)
+    capped = min(err1, gamma) if gamma > apparent else err1
     rate = 0.0
     if capped > apparent and gamma > apparent:
         rate = (capped - apparent) / (gamma - apparent)
@@ -50,7 +51,7 @@ def bootstrap(model, X, y, splits):
     return {
         "632": np.mean([0.632 * e + 0.368 * (1 - apparent) for e in outside]),
         "632+": 1 - ((1 - weight) * apparent + weight * capped),
-        "err1": err1,
+        "by_case": by_case,
         "gamma": gamma,
         "rate": rate,
     }

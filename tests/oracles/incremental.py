@@ -17,15 +17,18 @@ class UnclearError(Exception):
     """Two merits are so near the tolerance that either choice would be right."""
 
 
-def incremental(relevance, merit, n_searched=None):
+def incremental(relevance, merit, constant, n_searched=None):
     """Start with nothing and add the feature of most merit, again and again.
 
     ``merit(chosen, j)`` is what feature j is worth beside those chosen so far.
-    Features that are not searched follow by relevance.
+    Constant features wait until all others are chosen. Features that are not searched
+    follow by relevance.
     """
     everyone, chosen = range(len(relevance)), []
     while len(chosen) < min(n_searched or len(relevance), len(relevance)):
-        worth = {j: merit(chosen, j) for j in everyone if j not in chosen}
+        left = [j for j in everyone if j not in chosen]
+        left = [j for j in left if not constant[j]] or left
+        worth = {j: merit(chosen, j) for j in left}
         top = max(worth.values())
         gaps = {j: (top - w) / abs(top) if top else -w for j, w in worth.items()}
         if any(EQUAL / 1e3 < gap < EQUAL * 1e3 for gap in gaps.values()):
@@ -69,7 +72,7 @@ def mrmr(columns, y, *, scheme="quotient", n_searched=None):
             return relevance[j] - mean
         return 0.0 if mean >= 1 - 1e-12 else relevance[j] / mean
 
-    return scores, incremental(relevance, merit, n_searched)
+    return scores, incremental(relevance, merit, _constant(columns), n_searched)
 
 
 def prioritize(columns, y, *, alpha=0.5, n_searched=None):
@@ -77,7 +80,8 @@ def prioritize(columns, y, *, alpha=0.5, n_searched=None):
     scores = [variance_ratio(x, y) for x in columns]
     relevance = [float(r) for r in capped(scores)]
     similar = _similarities(columns)
-    return scores, _prioritized(relevance, similar, alpha, n_searched)
+    constant = _constant(columns)
+    return scores, _prioritized(relevance, similar, constant, alpha, n_searched)
 
 
 def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None):
@@ -88,7 +92,7 @@ def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None):
         binary = [c == label for c in y]
         relevance = capped([variance_ratio(x, binary) for x in columns])
         relevance = [float(r) for r in relevance]
-        order = _prioritized(relevance, similar, alpha, None)
+        order = _prioritized(relevance, similar, _constant(columns), alpha, None)
         searches.append((-relevance[order[0]], order))
     strengths = sorted(-s for s, _ in searches)
     for low, high in pairwise(strengths):
@@ -107,7 +111,7 @@ def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None):
     return scores, taken + [j for j in rest if j not in taken]
 
 
-def _prioritized(relevance, similar, alpha, n_searched):
+def _prioritized(relevance, similar, constant, alpha, n_searched):
     def merit(chosen, j):
         group = [*chosen, j]
         if not chosen:
@@ -121,7 +125,11 @@ def _prioritized(relevance, similar, alpha, n_searched):
             return V
         return V**alpha * U ** (1 - alpha) if 1e-12 / len(group) < U else 0.0
 
-    return incremental(relevance, merit, n_searched)
+    return incremental(relevance, merit, constant, n_searched)
+
+
+def _constant(columns):
+    return [len(set(x)) == 1 for x in columns]
 
 
 def _similarities(columns):

@@ -123,3 +123,66 @@ def test_correlations_below_a_thousandth_are_as_good_as_none():
     assert F[1] > F[2] > F[0]
     assert R[0] < 1e-9 < 5e-4 < R[2] < 1e-3
     assert MRMR(1).fit(table, y).order_.tolist() == [1, 2, 0]
+
+
+def _with_constants():
+    """Twelve features: three constants, and a copy of a relevant one at the end."""
+    rng = np.random.default_rng(5)
+    y = np.arange(48) % 3
+    table = rng.normal(size=(48, 12)) + 0.8 * rng.random(12) * y[:, None]
+    table[:, 1], table[:, 4], table[:, 7] = 0.0, 0.1, -1e6
+    table[:, 11] = 2 * table[:, 3] + 1
+    return table, y
+
+
+@pytest.mark.parametrize("n_searched", [3, 100, None])
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (DifferentialPrioritization, {}),
+        (DifferentialPrioritization, {"alpha": 0.05}),
+        (DifferentialPrioritization, {"relevance": "one-vs-all", "alpha": 0.2}),
+        (MRMR, {}),
+        (MRMR, {"scheme": "difference"}),
+    ],
+)
+def test_constant_features_come_last(make, options, n_searched):
+    table, y = _with_constants()
+    order = make(3, n_searched=n_searched, **options).fit(table, y).order_.tolist()
+    assert order[-3:] == [1, 4, 7]
+    assert sorted(order) == list(range(12))
+
+
+@pytest.mark.parametrize("scheme", ["quotient", "difference"])
+def test_mrmr_with_constants_is_brute_force(scheme):
+    table, y = _with_constants()
+    order = oracle.mrmr(table.T.tolist(), y.tolist(), scheme=scheme)[1]
+    found = MRMR(3, scheme=scheme).fit(table, y)
+    assert found.order_.tolist() == order
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
+def test_prioritization_with_constants_is_brute_force(alpha):
+    table, y = _with_constants()
+    order = oracle.prioritize(table.T.tolist(), y.tolist(), alpha=alpha)[1]
+    found = DifferentialPrioritization(3, alpha=alpha).fit(table, y)
+    assert found.order_.tolist() == order
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        DifferentialPrioritization(3),
+        DifferentialPrioritization(3, relevance="one-vs-all"),
+        MRMR(3),
+        MRMR(3, scheme="difference"),
+    ],
+)
+def test_what_is_constant_in_a_training_set_comes_last_there(selector):
+    table, y = _with_constants()
+    table[:40, 2] = 0.3  # constant in every training set that leaves the end out
+    sets = [np.arange(39), np.arange(1, 40), np.arange(48), np.arange(36).repeat(2)]
+    for rows, order in zip(sets, selector.rank_many(table, y, sets), strict=True):
+        assert order.tolist() == selector.fit(table[rows], y[rows]).order_.tolist()
+        constants = [1, 4, 7] if rows.max() > 40 else [1, 2, 4, 7]
+        assert order[-len(constants) :].tolist() == constants

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems
 
 from veridical._core.errors import InputError
-from veridical.selection import MDLDiscretizer
+from veridical.selection import InformationGain, MDLDiscretizer
 
 
 def cuts(x, y, **parameters):
@@ -126,9 +127,59 @@ def test_names_and_frames_pass_through():
 
 def test_what_cannot_be_cut_is_named():
     table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
-    with pytest.raises(InputError, match=r"nominal columns.*'colour'"):
-        MDLDiscretizer().fit(table, [0, 0, 1, 1])
+    with pytest.raises(InputError, match=r"'colour'.*'a', which is not a number"):
+        MDLDiscretizer(categorical_features=None).fit(table, [0, 0, 1, 1])
     with pytest.raises(InputError, match=r"infinite value \(row 2\)"):
         MDLDiscretizer().fit([[1.0], [2.0], [np.inf], [4.0]], [0, 0, 1, 1])
     with pytest.raises(InputError, match=r"no label in row 1"):
         MDLDiscretizer().fit([[1.0], [2.0], [3.0], [4.0]], [0, None, 1, 1])
+
+
+def test_categorical_features_of_an_array_keep_their_codes():
+    # The codes 0 and 1 against 2 and 3 would be worth a cut; 5 is coded as 3.
+    codes = np.array([0.0, 1, 0, 1, 2, 5, 2, np.nan])
+    numbers = np.arange(8.0)
+    X = np.column_stack([codes, numbers])
+    y = [0, 0, 0, 0, 1, 1, 1, 1]
+    assert MDLDiscretizer().fit(X, y).cut_points_[0].tolist() == [1.5]
+    for chosen in ([0], [True, False]):
+        fitted = MDLDiscretizer(categorical_features=chosen).fit(X, y)
+        assert fitted.cut_points_[0] is None
+        assert fitted.cut_points_[1].tolist() == [3.5]
+        assert fitted.categories_[0].tolist() == [0, 1, 2, 5]
+        assert fitted.categories_[1] is None
+        got = fitted.transform(X)
+        np.testing.assert_array_equal(got[:, 0], [0, 1, 0, 1, 2, 3, 2, np.nan])
+        assert got[:, 1].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_categorical_features_of_a_frame_are_known_by_their_type():
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
+    fitted = MDLDiscretizer().fit(table, [0, 0, 1, 1])
+    assert fitted.cut_points_[1] is None
+    assert fitted.transform(table).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    new = pd.DataFrame({"size": [9.0, 0.0], "colour": ["b", "never seen"]})
+    np.testing.assert_array_equal(fitted.transform(new), [[1, 1], [0, np.nan]])
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(table.rename(columns={"size": "length"}))
+
+
+def test_gains_of_what_it_gives_are_those_of_what_it_got():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = np.column_stack([rng.normal(size=200) + y, (y + rng.integers(0, 2, 200)) % 4])
+    cut = MDLDiscretizer(categorical_features=[1]).fit_transform(X, y)
+    here = InformationGain(2, categorical_features=[1]).fit(X, y).scores_
+    there = InformationGain(2, categorical_features=[0, 1]).fit(cut, y).scores_
+    np.testing.assert_allclose(here, there, rtol=1e-12)
+
+
+@parametrize_with_checks(
+    [MDLDiscretizer(categorical_features=[0])],
+    expected_failed_checks=lambda _: {
+        "check_dtype_object": "a dict among categories is refused by a ValueError that "
+        "names the column, in scikit-learn's words only where numbers are expected"
+    },
+)
+def test_it_keeps_the_contract_with_a_categorical_feature(estimator, check):
+    check(estimator)

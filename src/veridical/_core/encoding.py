@@ -132,8 +132,8 @@ def encode(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        numpy, pandas, polars or a list of rows. Float arrays without nominal columns
-        are not copied.
+        numpy, pandas, polars, pyarrow, scipy or a list of rows. Float arrays without
+        categorical columns are not copied.
     categorical_features : "from_dtype", None, bool mask, integer indices or names
         Which columns are nominal. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
@@ -180,8 +180,8 @@ def encode(
         return _encode_sparse(X)
     if isinstance(X, np.ndarray):  # narwhals would look long before it lets it pass
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
-    if isinstance(X, pd.DataFrame):
-        refuse_repeated(X.columns, name)
+    refuse_lazy(X, name)
+    refuse_repeated(X, name)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _encode_frame(frame, categorical_features, categories, name)
@@ -386,12 +386,67 @@ def _refuse_infinite(values: NDArray[Any], label: Callable[[Any], str]) -> None:
             )
 
 
-def refuse_repeated(names: pd.Index, table: str) -> None:
-    """Refuse columns that a name cannot tell apart."""
+def column_names(X: Any) -> list[Any] | None:
+    """Return the column names of a data frame of any library, None for an array.
+
+    Examples
+    --------
+    >>> column_names(pd.DataFrame({"size": [1.5], "colour": ["red"]}))
+    ['size', 'colour']
+    """
+    if isinstance(X, pd.DataFrame):
+        return list(X.columns)
+    if isinstance(X, np.ndarray) or issparse(X):
+        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
+
+
+def refuse_lazy(X: Any, name: str = "X") -> None:
+    """Refuse a frame that is a query whose rows have not been computed.
+
+    Parameters
+    ----------
+    X : object
+        The table as the user gave it.
+    name : str, default="X"
+        What the message calls the table.
+
+    Raises
+    ------
+    InputError
+        For a lazy frame of any library; it says how to get its rows.
+    """
+    if isinstance(X, (np.ndarray, pd.DataFrame)) or issparse(X):
+        return
+    if nw.dependencies.is_pyarrow_table(X):  # narwhals minds names that repeat
+        return
+    if not isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        return
+    if hasattr(X, "collect"):
+        cure = f"call {name}.collect() first"
+    elif hasattr(X, "compute"):
+        cure = f"call {name}.compute() first"
+    else:
+        cure = "turn it into a data frame of polars, pandas or pyarrow first"
+    raise InputError(
+        f"{name} is a lazy frame ({type(X).__module__.split('.')[0]} "
+        f"{type(X).__name__}), whose rows are not computed yet; {cure}."
+    )
+
+
+def refuse_repeated(X: Any, name: str = "X") -> None:
+    """Refuse a data frame in which two columns have one name."""
+    if isinstance(X, pd.DataFrame):
+        names = X.columns
+    elif nw.dependencies.is_pyarrow_table(X):  # no other library allows it
+        names = pd.Index(X.column_names)
+    else:
+        return
     if not names.is_unique:
         repeated = names[names.duplicated()].unique()
         raise InputError(
-            f"{table} has more than one column named {listed(repeated)}; rename all "
+            f"{name} has more than one column named {listed(repeated)}; rename all "
             "but one."
         )
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from veridical._core.encoding import Features, encode
+from veridical._core.encoding import Features, encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
@@ -62,6 +62,7 @@ def read_table(
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    refuse_lazy(X, shown)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     _check_labels(labels, n_samples, shown)
     features = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol, runtime_checkable
@@ -17,7 +17,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
@@ -387,33 +386,7 @@ class Splitter:
         return "the given splits" if "object at 0x" in text or "[" in text else text
 
 
-# -- from what people pass -----------------------------------------------------------
-
-
-def as_method(given: Any) -> Method:
-    """Turn ``method=`` into a method.
-
-    Parameters
-    ----------
-    given : method, scikit-learn splitter or iterable of (train, test)
-        What the user passed.
-    """
-    if isinstance(given, type):
-        raise InputError(
-            f"method is the class {given.__name__}; pass an instance, "
-            f"{given.__name__}(...)."
-        )
-    if isinstance(given, Method):
-        return given
-    if isinstance(given, str) or not (
-        hasattr(given, "split") or isinstance(given, Iterable)
-    ):
-        raise InputError(
-            f"method={given!r} is no way to estimate; pass CrossValidation(10), "
-            "Bootstrap632() or another of veridical.evaluation, a scikit-learn "
-            "splitter, or a list of (train, test) row indices."
-        )
-    return Splitter(check_cv(given))
+# -- small things --------------------------------------------------------------------
 
 
 def stratified_folds(

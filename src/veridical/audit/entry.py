@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from veridical import __version__
+from veridical._core.encoding import refuse_lazy
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
@@ -91,7 +92,7 @@ def audit(
     selector : selector or str, optional
         What chose the columns in `selected`. Without it several selectors are tried,
         and the one that agrees best with the columns stands in.
-    cv : int, scikit-learn splitter, list of (train, test) or method, default=10
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. Methods
         are those of `veridical.evaluation`; of the bootstrap, the cases outside the
         samples are tested.
@@ -160,6 +161,7 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
+    refuse_lazy(X)
     X = X if hasattr(X, "shape") else np.asarray(X)
     data = read_table(X, y)
     muted = check_codes(ignore)

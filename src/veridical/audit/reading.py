@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for, seeded
-from veridical._core.splits import Split, as_method
+from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, one_line, show
 from veridical._core.validation import check_count
@@ -24,6 +24,7 @@ from veridical.audit.association import LEVEL, chosen_by_labels
 from veridical.audit.choosing import Chooser, find_stand_in, name_of
 from veridical.audit.procedures import Procedure, is_rowwise, make_procedure
 from veridical.evaluation import CrossValidation, Method
+from veridical.evaluation.naming import as_method
 from veridical.evaluation.rankers import Ranker, make_selector
 from veridical.learning.tabular import make_classifier
 

@@ -1,6 +1,7 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._core.advice import for_the_command_line
+from veridical._core.publishing import publish_classes
 from veridical._core.splits import (
     CompleteCV,
     CrossValidation,
@@ -51,3 +52,5 @@ __all__ = [
     "select",
     "wilson",
 ]
+
+publish_classes(__name__, __all__)

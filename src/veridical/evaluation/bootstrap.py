@@ -5,18 +5,22 @@ symbol  meaning
 ======  =======================================================================
 ε0_i    accuracy of the classifier built on sample i, on the cases not in it
 acc_s   resubstitution accuracy of the classifier built on all cases
-Err1    leave-one-out bootstrap error: per case over the samples without it,
-        then over cases
+Err1    bootstrap error outside the samples, the mean of 1 − ε0_i over samples
 γ       no-information rate: the error to be had if labels and features were
         independent, from the shares of classes and of predictions
-Err1'   Err1, but γ where Err1 is worse than guessing
+Err1'   Err1, but γ where Err1 is worse than guessing and acc_s is not
 R       how far Err1' has gone from the resubstitution error towards γ, in [0, 1]
 ŵ       weight of Err1 in .632+, from 0.632 (R = 0) to 1 (R = 1)
 ======  =======================================================================
+
+Both average over samples, as Kohavi's .632 does. Efron and Tibshirani average the
+errors of each case over the samples without it, then over cases: the two differ by
+about 1/b for b samples, and ``leave_one_out_error`` has theirs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +48,21 @@ class Bootstrap632:
     plus : bool, default=False
         Whether to weigh by the rate of overfitting (.632+), which mends .632 for
         learners that fit their training cases too well.
+    samples : sequence of int arrays, optional
+        The row indices of each sample, repeats and all, instead of drawing them;
+        `n_samples` is then their number, and no seed is used. Each must miss a case to
+        test on.
+
+    Notes
+    -----
+    Of n cases, sample i gives the accuracy ε0_i on the cases it missed, and all cases
+    the resubstitution accuracy acc_s. The estimate is the mean of the terms
+    ``w ε0_i + (1 − w) acc_s``, which are the ``scores`` of the
+    :class:`~veridical.evaluation.Estimate`: w is 0.632, or with `plus` the weight that
+    grows from 0.632 to 1 with the rate of overfitting R. So at R = 0 .632+ is .632.
+    Where the mean of ε0_i is worse than guessing (and acc_s is not), .632+ takes the
+    accuracy of guessing for it: every term is raised alike, so that their mean is
+    still the estimate.
 
     References
     ----------
@@ -55,9 +74,19 @@ class Bootstrap632:
 
     n_samples: int = 50
     plus: bool = False
+    samples: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
+        if self.samples is not None:
+            rows = tuple(_as_rows(i, rows) for i, rows in enumerate(self.samples))
+            object.__setattr__(self, "samples", rows)
+            object.__setattr__(self, "n_samples", len(rows))
         check_count("n_samples", self.n_samples, 1)
+
+    def __repr__(self) -> str:
+        if self.samples is None:
+            return f"Bootstrap632(n_samples={self.n_samples}, plus={self.plus})"
+        return f"Bootstrap632(plus={self.plus}, samples=<{self.n_samples} given>)"
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
         """Give the rows of every sample, repeats and all, and those it missed."""
@@ -70,6 +99,8 @@ class Bootstrap632:
         """
         if n < 2:
             raise InputError("A bootstrap needs at least 2 cases; get more data.")
+        if self.samples is not None:
+            return [_as_split(i, rows, n) for i, rows in enumerate(self.samples)], 0
         rng = folds_generator(random_state)
         splits: list[Split] = []
         n_drawn = 0
@@ -83,7 +114,37 @@ class Bootstrap632:
 
     def describe(self) -> str:
         """Name the method in words."""
-        return f".632{'+' * self.plus} bootstrap, {self.n_samples} samples"
+        given = "given " * (self.samples is not None)
+        return f".632{'+' * self.plus} bootstrap, {self.n_samples} {given}samples"
+
+
+def _as_rows(number: int, given: Any) -> tuple[int, ...]:
+    """Read one of the given samples; a tuple, so that equal methods are equal."""
+    rows = np.asarray(given)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise InputError(
+            f"samples[{number}] is not a list of row indices; give a non-empty "
+            "one-dimensional array of whole numbers, in which rows may repeat."
+        )
+    return tuple(rows.tolist())
+
+
+def _as_split(number: int, given: tuple[int, ...], n: int) -> Split:
+    """Find the cases that a given sample missed."""
+    rows = np.array(given, dtype=np.intp)
+    outside = rows[(rows < 0) | (rows >= n)]
+    if outside.size:
+        raise InputError(
+            f"samples[{number}] names row {int(outside[0])}, but X has {n} rows, 0 to "
+            f"{n - 1}."
+        )
+    missed = np.flatnonzero(np.bincount(rows, minlength=n) == 0)
+    if not missed.size:
+        raise InputError(
+            f"samples[{number}] holds every case, so that none is left to test on; "
+            "leave it out or draw it anew."
+        )
+    return Split(missed, n, rows)
 
 
 def leave_one_out_error(rows: IntArray, hits: NDArray[np.bool_], n: int) -> float:
@@ -118,11 +179,12 @@ def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) ->
 class Plus:
     """The parts of .632+ in error terms.
 
-    `cut_in_part` is what the error would be, had Err1 been cut to γ only in what .632+
-    adds to .632.
+    `outside` is Err1'. `cut_in_part` is what the error would be, had Err1 been cut to γ
+    only in what .632+ adds to .632.
     """
 
     error: float
+    outside: float
     weight: float
     overfitting_rate: float
     capped: bool
@@ -137,7 +199,7 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     resubstitution : float
         Error on the cases that were learned from.
     outside : float
-        Leave-one-out bootstrap error, Err1.
+        Error outside the samples, Err1.
     no_information : float
         The no-information rate γ.
 
@@ -146,7 +208,9 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     Plus
         The error ``(1 - ŵ) err + ŵ Err1'``. Implementations differ where Err1 is worse
         than guessing: ours takes Err1' throughout, others only in what .632+ adds to
-        .632; where Err1 is below γ the two agree.
+        .632; where Err1 is below γ the two agree. Where the resubstitution error is no
+        better than guessing either, R is 0, nothing is cut, and the error is that of
+        .632.
 
     Examples
     --------
@@ -156,15 +220,16 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     >>> plus_error(resubstitution=0.0, outside=0.5, no_information=0.5).error
     0.5
     """
-    capped = min(outside, no_information)
-    rate = 0.0
+    capped, rate = outside, 0.0
+    if no_information > resubstitution:
+        capped = min(outside, no_information)
     if capped > resubstitution and no_information > resubstitution:
         rate = (capped - resubstitution) / (no_information - resubstitution)
     weight = OUTSIDE / (1 - (1 - OUTSIDE) * rate)
     plain = (1 - OUTSIDE) * resubstitution + OUTSIDE * outside
     cut_in_part = plain + (weight - OUTSIDE) * (capped - resubstitution)
     error = (1 - weight) * resubstitution + weight * capped
-    return Plus(error, weight, rate, outside > no_information, cut_in_part)
+    return Plus(error, capped, weight, rate, capped < outside, cut_in_part)
 
 
 def terms(outside: NDArray[Any], resubstitution: float, weight: float) -> FloatArray:

@@ -22,7 +22,6 @@ from veridical._core.splits import (
     Resubstitution,
     Split,
     Splitter,
-    as_method,
 )
 from veridical.evaluation import notes
 from veridical.evaluation.bootstrap import (
@@ -35,6 +34,7 @@ from veridical.evaluation.bootstrap import (
 )
 from veridical.evaluation.fitting import Problem, predict_splits, score_splits
 from veridical.evaluation.intervals import ASSUMES, vary
+from veridical.evaluation.naming import as_method
 from veridical.evaluation.nested import NestedLater
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import coverage_of
@@ -64,8 +64,9 @@ def estimate(
         The data, in any form that the estimator takes.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
-    method : method, scikit-learn splitter or list of (train, test)
-        How to estimate; stratified ten-fold cross-validation by default.
+    method : method, str, scikit-learn splitter or list of (train, test)
+        How to estimate; stratified ten-fold cross-validation by default. A name is one
+        of `METHODS`: ``"cv10"``, ``"loo"``, ``"boot632+"``.
     scoring : str, callable or None
         A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
         score is averaged over the splits on which it is defined.
@@ -271,11 +272,11 @@ def _by_bootstrap(
     }
     if scorer is None:
         n = len(problem)
-        error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
+        by_case = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
         gamma = no_information_rate(problem.codes, predicted[-1], len(problem.classes))
-        parts = plus_error(1 - resubstitution, error, gamma)
+        parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
-            "outside_by_case": 1 - error,
+            "outside_by_case": 1 - by_case,
             "no_information_rate": gamma,
             "overfitting_rate": parts.overfitting_rate,
             "weight": parts.weight if method.plus else OUTSIDE,
@@ -283,10 +284,10 @@ def _by_bootstrap(
         if method.plus:
             weight = parts.weight
             details["cut_in_part"] = 1 - parts.cut_in_part
+            # Err1 is cut to Err1' in every term alike: their mean is the estimate.
+            outside = outside + ((1 - parts.outside) - details["outside"])
     scores = terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
-    if parts is not None and method.plus:
-        value = 1 - parts.error
     remarks += notes.on_bootstrap(
         resubstitution=resubstitution,
         outside=details["outside"],

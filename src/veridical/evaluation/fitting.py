@@ -26,6 +26,7 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import ThreadpoolController
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.reading import check_table
 from veridical._core.scoring import Scorer, score
@@ -52,6 +53,7 @@ class Problem:
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
+        refuse_lazy(X)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         check_table(np.zeros((max(n_rows, 1), 1)), labels)
         classes, codes = np.unique(labels, return_inverse=True)

@@ -1,9 +1,12 @@
-"""Methods by name, as the command line knows them."""
+"""Methods by name, as the command line knows them, and from whatever people pass."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sklearn.model_selection import check_cv
 
 from veridical._core.errors import InputError
 from veridical._core.splits import (
@@ -14,6 +17,7 @@ from veridical._core.splits import (
     Method,
     RandomSubsampling,
     Resubstitution,
+    Splitter,
 )
 from veridical._core.text import did_you_mean
 from veridical.evaluation.bootstrap import Bootstrap632
@@ -79,3 +83,34 @@ def make_method(name: str) -> Method:
         f"There is no method {name!r}{near} Use one of {', '.join(METHODS)}, with a "
         "number for N (cv10, say)."
     )
+
+
+def as_method(given: Any) -> Method:
+    """Turn ``method=`` into a method.
+
+    Parameters
+    ----------
+    given : method, name, scikit-learn splitter or iterable of (train, test)
+        What the user passed.
+
+    Examples
+    --------
+    >>> as_method("cv10")
+    CrossValidation(n_folds=10, stratified=True, n_repeats=1)
+    """
+    if isinstance(given, type):
+        raise InputError(
+            f"method is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, str):
+        return make_method(given)
+    if not (hasattr(given, "split") or isinstance(given, Iterable)):
+        raise InputError(
+            f"method={given!r} is no way to estimate; pass CrossValidation(10), "
+            "Bootstrap632() or another of veridical.evaluation, a name such as "
+            "'cv10', a scikit-learn splitter, or a list of (train, test) row indices."
+        )
+    return Splitter(check_cv(given))

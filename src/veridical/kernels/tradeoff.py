@@ -137,7 +137,11 @@ def _choose(
     state: State,
     chosen: Chosen,
 ) -> tuple[int, int]:
-    """The feature of most merit, the lowest index among equals; and the next best."""
+    """The feature of most merit, the lowest index among equals; and the next best.
+
+    A constant feature is uncorrelated with all others, which is no merit: constants
+    come after all features that vary.
+    """
     # Taken out of their records here: that is not free inside a loop.
     values, rows, start, floor = (
         columns.values, columns.rows, columns.start, columns.floor
@@ -161,8 +165,8 @@ def _choose(
             continue
         for i in range(at, end):
             F, so_far = relevance[i], similarity[i]
-            if so_far == np.inf or i == best:
-                continue
+            if so_far == np.inf or i == best or inverse[i] == 0.0:
+                continue  # chosen, or the best so far, or constant
             bound = least[i] + left * (size - known[i])
             if best >= 0 and not _is_reached(form, F, bound, bar):
                 continue
@@ -188,10 +192,12 @@ def _choose(
                 bar = _raise_bar(form, size, share, done, found)
             elif merit > second:
                 runner, second = i, merit
-    if best < 0:  # nobody is worth anything: the first that is left
+    if best < 0:  # none has merit: the first that is left, constants after the others
         for i in range(p):
-            if similarity[i] < np.inf:
-                return i, -1
+            if similarity[i] < np.inf and (best < 0 or inverse[i] > 0.0):
+                best = i
+                if inverse[i] > 0.0:
+                    break
     return best, runner
 
 

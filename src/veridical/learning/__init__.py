@@ -1,5 +1,6 @@
 """Classifiers the field lacks."""
 
+from veridical._core.publishing import publish_classes
 from veridical.learning.bias_corrected import BiasCorrectedNB
 from veridical.learning.bias_corrected_binarizer import MedianBinarizer
 from veridical.learning.bias_corrected_factors import (
@@ -37,3 +38,5 @@ __all__ = [
     "prob_low_correlation_gaussian",
     "prob_low_correlation_mixture",
 ]
+
+publish_classes(__name__, __all__)

@@ -19,16 +19,12 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
 from veridical._core.text import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
-from veridical.learning.numeric import (
-    is_frame,
-    read_numeric_training,
-    read_part,
-    refuse_repeated_names,
-)
+from veridical.learning.numeric import is_frame, read_numeric_training, read_part
 from veridical.learning.svm_plus_checks import (
     check_parameters,
     choose,
@@ -165,7 +161,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
             The fitted classifier itself.
         """
         check_parameters(self)
-        training = self._prepare(X, y, sample_weight).weighty()
+        _, training = self._prepare(X, y, sample_weight).merged()
         star = training.gram_star if training.unselected.size else None
         self._solve(training, training.gram, star, float(self.C), float(self.gamma))
         return self
@@ -295,6 +291,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         """Take the selected columns, and look at these alone."""
         names = getattr(self, "feature_names_in_", None)
         selected = np.flatnonzero(self.support_)
+        refuse_lazy(X)
         if is_frame(X):
             return read_part(self, self._select_from_frame(X, names, selected), None)
         X = validate_data(
@@ -305,7 +302,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return read_part(self, X[:, selected], told)
 
     def _select_from_frame(self, X: Any, names: Any, selected: IntArray) -> Any:
-        refuse_repeated_names(X)
+        refuse_repeated(X)
         frame = nw.from_native(X, eager_only=True)
         if names is not None:
             wanted = [str(name) for name in names[selected]]

@@ -137,9 +137,9 @@ class LUFeCV(LUFe):
         with threadpool_limits(1, "blas"):
             self.scores_ = self._score(training, gram, gram_star, Cs, gammas, n_threads)
             means = self.scores_.mean(axis=2)
-            whole = np.flatnonzero(training.weights)
-            inside = np.ix_(whole, whole)
-            training, gram = training.weighty(), gram[inside]
+            kept, training = training.merged()
+            inside = np.ix_(kept, kept)
+            gram = gram[inside]
             gram_star = None if gram_star is None else gram_star[inside]
             part: Any = None if gram_star is None else lambda: gram_star
             if np.isnan(means).all():  # says in words that nothing is feasible

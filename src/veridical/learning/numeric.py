@@ -16,7 +16,12 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from veridical._core.encoding import object_if_text, read_numbers, refuse_repeated
+from veridical._core.encoding import (
+    object_if_text,
+    read_numbers,
+    refuse_lazy,
+    refuse_repeated,
+)
 from veridical._core.errors import InputError
 from veridical._core.text import show
 from veridical.learning.reading import read_labels
@@ -133,16 +138,11 @@ def is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def refuse_repeated_names(X: Any, name: str = "X") -> None:
-    """Refuse a frame in which a name does not tell the column."""
-    if isinstance(X, pd.DataFrame):
-        refuse_repeated(X.columns, name)
-
-
 def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
     """Name the first column that holds dates, or text that is no number."""
+    refuse_lazy(X, name)
     if is_frame(X):
-        refuse_repeated_names(X, name)
+        refuse_repeated(X, name)
         if _plainly_numbers(X):
             return
         frame = nw.from_native(X, eager_only=True)

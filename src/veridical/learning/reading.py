@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import refuse_repeated
+from veridical._core.encoding import refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
 
 #: Labels below this number are counted rather than sorted.
@@ -27,9 +27,9 @@ _FEW = 1 << 12
 
 def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
     """Check names and shape; leave the columns of a frame and nominal ones as are."""
+    refuse_lazy(X)
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
-        if isinstance(X, pd.DataFrame):
-            refuse_repeated(X.columns, "X")
+        refuse_repeated(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2

@@ -1,5 +1,6 @@
 """Feature selectors with scikit-learn's manners: a criterion and a search each."""
 
+from veridical._core.publishing import publish_classes
 from veridical.selection._base import Selector
 from veridical.selection._expression import ExpressionFilter
 from veridical.selection._fcbf import FCBF
@@ -54,3 +55,5 @@ __all__ = [
     "count_class_features",
     "size_averaged_accuracy",
 ]
+
+publish_classes(__name__, __all__)

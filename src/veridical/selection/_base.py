@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import encode
+from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
@@ -164,6 +164,7 @@ class Selector(SelectorMixin, BaseEstimator):
             The selected columns. With ``set_output``, a frame whose columns keep their
             data types if X is a frame of the same library.
         """
+        refuse_lazy(X)
         # scikit-learn does this for pandas; other frames it would turn into objects.
         wanted = _get_output_config("transform", estimator=self)["dense"]
         if wanted == "polars" and nw.dependencies.is_polars_dataframe(X):

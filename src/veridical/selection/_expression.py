@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray
+from veridical._core.encoding import refuse_lazy
 from veridical._core.errors import InputError
 
 
@@ -207,6 +208,7 @@ class ExpressionFilter(TransformerMixin, BaseEstimator):
             raise InputError(f"log={self.log} is no base; use 2 or 10, or None.")
 
     def _read(self, X: Any, *, reset: bool) -> FloatArray:
+        refuse_lazy(X)
         values: FloatArray = validate_data(
             self,
             X,

@@ -94,6 +94,8 @@ class MRMR(IncrementalSelector):
     -----
     With ``scheme="quotient"`` the choices are those of the package mrmr_selection:
     correlations below 0.001 count as 0.001, and features with no relevance come last.
+    With ``scheme="difference"`` features that are constant in the training set come
+    last: they repeat nothing, but tell nothing either.
 
     References
     ----------

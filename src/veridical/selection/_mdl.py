@@ -6,12 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
+from veridical._core.encoding import Categories, encode
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._reading import Abilities, read
+from veridical.selection._reading import Abilities, read, read_again
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -19,17 +20,25 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Each feature is cut where the classes separate best, again and again, as long as
     the description length shrinks [1]_. A feature not worth cutting becomes a constant.
+    Categorical features are not cut: their codes are passed through.
 
     Parameters
     ----------
     mdl_cost : {"cuts", "cases"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluators) or of the number of cases less one (the original).
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Which columns are categorical: those whose data type says so, none, or those
+        given by a mask, indices or names.
 
     Attributes
     ----------
-    cut_points_ : list of ndarray
-        Cuts of each feature, rising; a value equal to a cut goes to the left.
+    cut_points_ : list of ndarray or None
+        Cuts of each feature, rising; a value equal to a cut goes to the left. None for
+        a categorical feature.
+    categories_ : tuple of ndarray or None
+        The values behind the codes of each categorical feature; None for a numeric
+        one.
     n_features_in_ : int
         Number of features seen in `fit`.
 
@@ -47,16 +56,19 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([0.8 , 1.75])
     """
 
-    def __init__(self, *, mdl_cost: MdlCost = "cuts") -> None:
+    def __init__(
+        self, *, mdl_cost: MdlCost = "cuts", categorical_features: Any = "from_dtype"
+    ) -> None:
         self.mdl_cost = mdl_cost
+        self.categorical_features = categorical_features
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the cuts.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is a missing value and is ignored.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers and categories; NaN is a missing value and is ignored.
         y : array-like of shape (n_samples,)
             The class labels.
 
@@ -65,11 +77,13 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted discretizer.
         """
-        data = read(self, X, y, Abilities(missing=True))
+        chosen = self.categorical_features
+        data = read(self, X, y, Abilities(nominal=True, missing=True), chosen)
+        self.categories_: Categories = data.categories
         sets = TrainSets.all_rows(len(data.y))
-        self.cut_points_: list[FloatArray] = [
-            cut_points(data, sets, 0, j, self.mdl_cost)
-            for j in range(data.values.shape[1])
+        self.cut_points_: list[FloatArray | None] = [
+            None if nominal else cut_points(data, sets, 0, j, self.mdl_cost)
+            for j, nominal in enumerate(data.categorical)
         ]
         return self
 
@@ -78,30 +92,30 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; NaN stays NaN.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers and categories; NaN stays NaN.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Interval numbers as floats.
+            Interval numbers as floats. A categorical feature has the places of its
+            values in ``categories_``, NaN for a value that ``fit`` has not seen.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan",
-            reset=False,
-        )
-        result = np.empty(X.shape, dtype=X.dtype)
+        X = read_again(self, X)
+        values = encode(X, categories=self.categories_).values
+        result = np.empty(values.shape, dtype=values.dtype)
         for j, cuts in enumerate(self.cut_points_):
-            codes = interval_codes(X[:, j], cuts)
-            result[:, j] = np.where(codes < 0, np.nan, codes)
+            if cuts is None:
+                result[:, j] = values[:, j]
+            else:
+                codes = interval_codes(values[:, j], cuts)
+                result[:, j] = np.where(codes < 0, np.nan, codes)
         return result
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags

@@ -102,9 +102,11 @@ class DifferentialPrioritization(IncrementalSelector):
     Notes
     -----
     A feature that is constant within every class has infinite relevance; it is set to
-    a thousand times the largest finite one, with a warning. A constant feature is
-    uncorrelated with all others, so that a small alpha may choose it: drop constants
-    beforehand (:class:`ExpressionFilter` does). With ``relevance="one-vs-all"`` the
+    a thousand times the largest finite one, with a warning. A constant feature has no
+    relevance, but it is uncorrelated with all others, so that by the formula alone a
+    small alpha would choose it early; it can tell nothing about the class, so features
+    that are constant in the training set come after all that vary, whatever alpha is.
+    With ``relevance="one-vs-all"`` the
     class whose first feature is the most relevant begins, so that the names of the
     classes do not matter.
 

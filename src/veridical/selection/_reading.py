@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from veridical._core.arrays import IntArray
-from veridical._core.encoding import Features, encode
+from veridical._core.encoding import Features, encode, refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
 from veridical._core.table import Classes, Table
 
@@ -113,6 +113,7 @@ def read(
             f"{name} requires y to be passed, but the target y is None; pass the class "
             "labels."
         )
+    refuse_lazy(X)
     if sparse.issparse(X) or not hasattr(X, "columns"):
         # What cannot be used is refused below, in words that name the cure.
         X = validate_data(
@@ -136,6 +137,18 @@ def read(
 def _values(features: Features, j: Any) -> list[Any]:
     categories = features.categories[j]
     return [] if categories is None else categories.tolist()
+
+
+def read_again(estimator: Any, X: Any) -> Any:
+    """Check that a table has the columns seen in ``fit``; its values are not read."""
+    refuse_lazy(X)
+    if sparse.issparse(X) or not hasattr(X, "columns"):
+        return validate_data(
+            estimator, X, dtype=None, ensure_all_finite=False, reset=False
+        )
+    refuse_repeated(X)
+    validate_data(estimator, X, skip_check_array=True, reset=False)
+    return X
 
 
 # -- columns -------------------------------------------------------------------------

@@ -1,0 +1,35 @@
+"""Show public classes under the package that users import them from.
+
+A class knows the module that defines it, which pickles, skops files and tracebacks
+show. Where in a package that is may change; the package's own name may not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable
+
+
+def publish_classes(package: str, names: Iterable[str]) -> None:
+    """Set ``__module__`` of the package's own public classes to the package.
+
+    Parameters
+    ----------
+    package : str
+        Full name of the package, ``__name__`` in its ``__init__``.
+    names : iterable of str
+        Its ``__all__``. Functions, constants and classes of other packages stay as
+        they are.
+
+    Examples
+    --------
+    >>> from veridical.selection import AnovaF
+    >>> AnovaF
+    <class 'veridical.selection.AnovaF'>
+    """
+    namespace = vars(sys.modules[package])
+    for name in names:
+        thing = namespace.get(name)
+        if inspect.isclass(thing) and thing.__module__.startswith(f"{package}."):
+            thing.__module__ = package
