@@ -32,7 +32,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
 from veridical._core.errors import InputError
-from veridical._core.splits import as_method
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
