@@ -1,0 +1,383 @@
+"""Predictions for many training sets and many numbers of features at once.
+
+`predict_loop` defines the result: fit a clone on the training rows of every split, on
+every subset of features, and predict the test rows. `predict_table` gives the same
+predictions for less work, for estimators that know how.
+
+An estimator of this library implements ``_predict_table(table, splits, orders, sizes)``
+and inherits :class:`PredictMany`; `register_predict_table` does the same for a class of
+estimators that is not ours. Such a routine can rely on this:
+
+- every training set holds at least two classes;
+- `sizes` are whole numbers that grow, or None where `orders` is None;
+- every order has exactly ``sizes[-1]`` features.
+
+It returns, for every split, class codes of shape (n_sizes, n_test) (one size where
+`orders` is None), or None for a split where rounding could decide and the loop has to;
+or None altogether where it has no fast way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical._core.splits import Split, class_counts
+from veridical._core.table import Table
+
+Orders = Sequence[IntArray] | None
+Sizes = Sequence[int] | None
+#: Class codes of every split, shape (n_sizes, n_test); None where the loop must decide.
+Predicted = list[IntArray | None]
+#: ``routine(estimator, table, splits, orders, sizes)``.
+PredictTable = Callable[[Any, Table, Sequence[Split], Orders, Sizes], Predicted | None]
+
+_REGISTERED: dict[type, PredictTable] = {}
+
+
+@runtime_checkable
+class LeavesOneOut(Protocol):
+    """An estimator that predicts each sample from all the others by itself.
+
+    ``leave_one_out_predictions(X, y)`` must return what fitting without a sample and
+    predicting it would, for every sample.
+    """
+
+    def leave_one_out_predictions(self, X: Any, y: Any) -> Any:
+        """Predict the label of every sample from the others."""
+        ...
+
+
+def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictTable]:
+    """Register a fast way to predict for a class of estimators, not its subclasses.
+
+    Parameters
+    ----------
+    estimator : type
+        The class.
+
+    Returns
+    -------
+    callable
+        A decorator for ``routine(estimator, table, splits, orders, sizes)``; see
+        `veridical.learning.many` for what it is given and what it must return.
+    """
+
+    def register(routine: PredictTable) -> PredictTable:
+        _REGISTERED[estimator] = routine
+        return routine
+
+    return register
+
+
+def has_predict_table(estimator: Any) -> bool:
+    """Tell whether an estimator has a fast way; a subclass may differ, and has none."""
+    return _routine(estimator) is not None
+
+
+def _routine(estimator: Any) -> PredictTable | None:
+    kind = type(estimator)
+    if "_predict_table" in vars(kind):
+        routine: PredictTable = kind._predict_table
+        return routine
+    return _REGISTERED.get(kind)
+
+
+# -- the two ways --------------------------------------------------------------------
+
+
+def predict_table(
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Orders = None,
+    sizes: Sizes = None,
+) -> Predicted | None:
+    """Predict the test samples of many splits, for many numbers of features, fast.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Not fitted, and left as it is.
+    table : Table
+        All samples.
+    splits : sequence of Split
+        Training and test rows.
+    orders : sequence of int arrays, optional
+        For every split a ranking of features, best first. All features by default.
+    sizes : sequence of int, optional
+        How many of the leading features to use; the whole ranking by default.
+
+    Returns
+    -------
+    list of (int array of shape (n_sizes, n_test) or None), or None
+        Class codes, places in ``table.target.classes``: exactly those of
+        `predict_loop`. None for a split where rounding could decide: ask
+        `predict_loop`. None altogether: this estimator, these parameters or this kind
+        of table have no fast way.
+    """
+    sizes = _check_sizes(orders, sizes)
+    if orders is None:
+        alone = _leave_one_out(estimator, table, splits)
+        if alone is not None:
+            return alone
+    routine = _routine(estimator)
+    if routine is None or not len(splits):
+        return None if routine is None else []
+    found: Predicted = [None] * len(splits)
+    counts = class_counts(splits, table.y, table.n_classes)
+    single = np.count_nonzero(counts, axis=1) == 1
+    n_sizes = 1 if sizes is None else len(sizes)
+    for s in np.flatnonzero(single):
+        code = int(counts[s].argmax())
+        found[s] = np.full((n_sizes, len(splits[s].test)), code, dtype=np.intp)
+    able = np.flatnonzero(~single).tolist()
+    if not able:
+        return found
+    if orders is None or sizes is None:
+        part = routine(estimator, table, [splits[s] for s in able], None, None)
+        return None if part is None else _scatter(found, able, part)
+    rising, places = np.unique(sizes, return_inverse=True)
+    last = int(rising[-1])
+    if any(len(orders[s]) < last for s in able):
+        return None
+    heads = {s: np.asarray(orders[s][:last], dtype=np.intp) for s in able}
+    first: dict[Any, int] = {}
+    owner = [first.setdefault((_key(splits[s]), heads[s].tobytes()), s) for s in able]
+    kept = list(first.values())
+    part = routine(
+        estimator,
+        table,
+        [splits[s] for s in kept],
+        [heads[s] for s in kept],
+        tuple(rising.tolist()),
+    )
+    if part is None:
+        return None
+    by_split = dict(zip(kept, part, strict=True))
+    shared = [by_split[s] for s in owner]
+    return _scatter(found, able, [p if p is None else p[places] for p in shared])
+
+
+def predict_loop(
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Orders = None,
+    sizes: Sizes = None,
+) -> list[IntArray]:
+    """Predict the test samples of many splits by a fit for each: the definition.
+
+    For every split and size, a clone of the estimator is fitted on
+    ``table.frame(train, np.sort(order[:size]))`` and predicts
+    ``table.frame(test, np.sort(order[:size]))``. A training set with one class
+    predicts that class. An estimator of this library that does not read sparse
+    matrices is given dense ones. Equal subsets of a split are fitted once.
+
+    Parameters
+    ----------
+    estimator, table, splits, orders, sizes
+        As in `predict_table`.
+
+    Returns
+    -------
+    list of int arrays of shape (n_sizes, n_test)
+        Class codes; −1 for a predicted label that is no class of the table.
+    """
+    sizes = _check_sizes(orders, sizes)
+    known: dict[Any, IntArray] = {}
+    result = []
+    for s, split in enumerate(splits):
+        rows = []
+        for columns in _subsets(None if orders is None else orders[s], sizes):
+            key = (s, None if columns is None else columns.tobytes())
+            if key not in known:
+                known[key] = _fit_predict(estimator, table, split, columns)
+            rows.append(known[key])
+        known.clear()
+        result.append(np.array(rows))
+    return result
+
+
+def fill_by_loop(
+    found: Predicted | None,
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Orders = None,
+    sizes: Sizes = None,
+) -> list[IntArray]:
+    """Complete what `predict_table` returned by `predict_loop`."""
+    if found is None:
+        return predict_loop(estimator, table, splits, orders, sizes)
+    left = [s for s, codes in enumerate(found) if codes is None]
+    rest = predict_loop(
+        estimator,
+        table,
+        [splits[s] for s in left],
+        None if orders is None else [orders[s] for s in left],
+        sizes,
+    )
+    return [codes for codes in _scatter(found, left, rest) if codes is not None]
+
+
+# -- pieces --------------------------------------------------------------------------
+
+
+def _check_sizes(orders: Orders, sizes: Sizes) -> tuple[int, ...] | None:
+    if orders is None:
+        if sizes is not None:
+            raise InputError("sizes need orders: a ranking of features for each split.")
+        return None
+    if sizes is None:
+        return (max((len(order) for order in orders), default=1),)
+    chosen = tuple(int(size) for size in sizes)
+    if not chosen or min(chosen) < 1:
+        raise InputError(f"sizes={sizes!r} must be one or more positive numbers.")
+    return chosen
+
+
+def _scatter(
+    found: Predicted, places: Sequence[int], part: Iterable[IntArray | None]
+) -> Predicted:
+    for s, codes in zip(places, part, strict=True):
+        found[s] = codes
+    return found
+
+
+def _key(split: Split) -> tuple[bytes, bytes | None]:
+    rows = None if split.leaves_out else np.asarray(split.train).tobytes()
+    return np.asarray(split.test).tobytes(), rows
+
+
+def _subsets(order: IntArray | None, sizes: Sizes) -> list[IntArray | None]:
+    if order is None or sizes is None:
+        return [None]
+    return [np.sort(np.asarray(order[:size], dtype=np.intp)) for size in sizes]
+
+
+def _fit_predict(
+    estimator: Any, table: Table, split: Split, columns: IntArray | None
+) -> IntArray:
+    train, test = split
+    codes = table.y[train]
+    if (codes == codes[0]).all():
+        return np.full(len(test), codes[0], dtype=np.intp)
+    X = _frame(estimator, table, train, columns)
+    model = clone(estimator).fit(X, table.labels[train])
+    named = model.predict(_frame(estimator, table, test, columns))
+    return table.target.encode(named)
+
+
+def _frame(
+    estimator: Any, table: Table, rows: IntArray, columns: IntArray | None
+) -> Any:
+    part = table.frame(rows, columns)
+    if hasattr(part, "toarray") and isinstance(estimator, PredictMany):
+        return part.toarray()
+    return part
+
+
+def _leave_one_out(
+    estimator: Any, table: Table, splits: Sequence[Split]
+) -> Predicted | None:
+    """Ask an estimator that leaves one out by itself; None if it or a split does not."""
+    n = len(table)
+    if not isinstance(estimator, LeavesOneOut):
+        return None
+    for split in splits:
+        if len(split.test) != 1 or split.n_train != n - 1:
+            return None
+        if not split.leaves_out and not np.array_equal(
+            np.sort(split.train), np.delete(np.arange(n), split.test)
+        ):
+            return None
+    labels = clone(estimator).leave_one_out_predictions(table.frame(), table.labels)
+    codes = table.target.encode(labels)
+    return [codes[split.test][np.newaxis] for split in splits]
+
+
+# -- for estimators of this library --------------------------------------------------
+
+
+class PredictMany:
+    """Give an estimator ``predict_many``."""
+
+    def predict_many(
+        self,
+        X: Any,
+        y: Any,
+        splits: Iterable[Any],
+        orders: Iterable[Any] | None = None,
+        sizes: Iterable[int] | None = None,
+    ) -> list[NDArray[Any]]:
+        """Fit on many training sets and predict their test sets.
+
+        The predictions are exactly those of a clone fitted on every training set and
+        every subset of features, for less work. The estimator itself is not fitted.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            All samples.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        splits : iterable of (train, test)
+            Row indices (repeats count) or boolean masks, as a scikit-learn splitter
+            gives them.
+        orders : iterable of int arrays, optional
+            For every split a ranking of the features, best first, as ``rank_many`` of
+            a selector gives it. All features are used by default.
+        sizes : iterable of int, optional
+            How many of the leading features to use; the whole ranking by default.
+
+        Returns
+        -------
+        list of arrays
+            Labels of the test rows of every split: shape (n_test,) without `orders`,
+            (n_sizes, n_test) with them.
+        """
+        table = read_table(X, y, encoded=False)
+        parts = [_read_split(split, len(table)) for split in splits]
+        ranked = None if orders is None else [np.asarray(order) for order in orders]
+        if ranked is not None and len(ranked) != len(parts):
+            raise InputError(
+                f"There are {len(ranked)} orders for {len(parts)} splits; give one "
+                "ranking per split."
+            )
+        wanted = None if sizes is None else tuple(sizes)
+        found = predict_table(self, table, parts, ranked, wanted)
+        codes = fill_by_loop(found, self, table, parts, ranked, wanted)
+        labels = [table.target.classes[one] for one in codes]
+        return labels if ranked is not None else [one[0] for one in labels]
+
+
+def _read_split(split: Any, n_rows: int) -> Split:
+    if isinstance(split, Split):
+        return split
+    train, test = (_read_rows(rows, n_rows) for rows in split)
+    return Split(test, n_rows, train)
+
+
+def _read_rows(rows: Any, n_rows: int) -> IntArray:
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise InputError(
+            "splits must hold pairs (train, test) of row indices or boolean masks, "
+            "none of them empty; [*cv.split(X, y)] of a scikit-learn splitter will do."
+        )
+    if rows.min() < -n_rows or rows.max() >= n_rows:
+        raise InputError(
+            f"splits name row {int(rows[np.abs(rows).argmax()])}, but X has {n_rows} "
+            f"rows, 0 to {n_rows - 1}."
+        )
+    return np.where(rows < 0, rows + n_rows, rows).astype(np.intp)
