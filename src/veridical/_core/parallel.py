@@ -6,10 +6,11 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from veridical._core.errors import InputError
 
@@ -37,7 +38,9 @@ class Workers:
         How many jobs there will be in all.
     """
 
-    def __init__(self, n_jobs: int | None, progress: Progress | None, total: int):
+    def __init__(
+        self, n_jobs: int | None, progress: Progress | None = None, total: int = 0
+    ) -> None:
         if n_jobs == 0:
             raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
         self.n_jobs = n_jobs
@@ -70,12 +73,25 @@ class Workers:
         return results
 
 
+def one_thread() -> Any:
+    """Hold BLAS to one thread.
+
+    It sums in another order on another number of threads; one is always the same.
+    """
+    return _threads().limit(limits=1)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Look for the libraries that use threads; once, since looking takes a while."""
+    return ThreadpoolController()
+
+
 def _on_one_thread(
     routine: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[Any, list[Said]]:
     """Do one job; return its result and what was warned of meanwhile."""
-    # BLAS sums in another order on another number of threads; one is always the same.
-    with threadpool_limits(limits=1):
+    with one_thread():
         if threading.current_thread() is not threading.main_thread():
             return routine(*arguments), []  # filters belong to all threads
         with warnings.catch_warnings(record=True) as caught:

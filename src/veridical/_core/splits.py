@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.seeds import folds_generator
+from veridical._core.seeds import folds_generator, root_seed
 from veridical._core.validation import check_count
 
 
@@ -358,7 +358,7 @@ class Splitter:
         """Give the training and test rows of every split."""
         splitter = self.cv
         if getattr(splitter, "random_state", 0) is None:
-            seed = int(folds_generator(random_state).integers(2**31))
+            seed = root_seed(random_state) % 2**32  # what scikit-learn can take
             splitter = copy.copy(splitter)
             # Plain folds in order take no seed; giving them one would be refused.
             if getattr(splitter, "shuffle", True):
@@ -370,12 +370,10 @@ class Splitter:
             ]
         except (ValueError, TypeError) as error:
             cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
-            raise InputError(
-                f"method cannot split these data: {error}{cure}"
-            ) from error
+            raise InputError(f"cv cannot split these data: {error}{cure}") from error
         if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
             raise InputError(
-                "method yields no split, or one with an empty training or test set; "
+                "cv yields no split, or one with an empty training or test set; "
                 "use another splitter."
             )
         return splits

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import IntArray
+from veridical._core.parallel import one_thread
 from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
@@ -37,7 +38,7 @@ def gather(
 ) -> Evidence:
     """Measure everything once."""
     codes, data = procedure.codes(), procedure.data
-    with nulls.one_thread():
+    with one_thread():
         inside = procedure.inside(codes, splits)
         outside = None
         if procedure.columns is not None:

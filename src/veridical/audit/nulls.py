@@ -20,16 +20,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import stdtrit
-from threadpoolctl import ThreadpoolController
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.parallel import one_thread
 from veridical._core.records import Interval
 from veridical._core.splits import Split
 from veridical.audit.procedures import Procedure
@@ -125,17 +124,6 @@ def _work(
                 run = procedure.inside if protocol == "in" else procedure.outside
                 values[p, i] = run(mixed, splits).accuracy
     return values
-
-
-def one_thread() -> Any:
-    """Hold BLAS to one thread; more are no gain on small tables."""
-    return _threads().limit(limits=1)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """Look for the libraries that use threads; once, since looking takes a while."""
-    return ThreadpoolController()
 
 
 def summarise(accuracies: FloatArray, observed: float) -> Null:

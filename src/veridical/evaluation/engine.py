@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
 
@@ -33,7 +34,7 @@ from veridical._core.scoring import Scored, Scorer, score
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.learning.many import fit_loop, predict_loop, predict_table
+from veridical.learning.many import predict_loop, predict_table
 from veridical.selection import SELECTORS
 
 #: Rankings held at a time, in numbers: bounds the memory that ``rank_table`` takes.
@@ -237,8 +238,9 @@ def _rank_all(
         }
         for part in _ranking_parts(one.selector, list(able)):
             owners.append((id(one.selector), part))
-            rows = [able[key] for key in part]
-            jobs.append((_timed_rank, (one.selector, table, rows, most, columns)))
+            train_sets = [able[key] for key in part]
+            arguments = (one.selector, table, train_sets, most, columns)
+            jobs.append((_timed_rank, arguments))
     found: dict[tuple[int, bytes], Ranked] = {}
     seconds: dict[int, float] = {}
     for (owner, part), (ranked, taken) in zip(
@@ -488,10 +490,20 @@ def _score_splits(
         columns = None
         if ranked is not None:
             columns = np.sort(ranked.order[: procedure.sizes[-1]])
-        model = fit_loop(procedure.estimator, table, split.train, columns)
+        model = _fit(procedure.estimator, table, split.train, columns)
         X, y = table.frame(split.test, columns), table.labels[split.test]
         results.append(score(scorer, model, X, y, table.target.classes))
     return results
+
+
+def _fit(
+    estimator: Any, table: Table, train: IntArray, columns: IntArray | None
+) -> Any:
+    X, y = table.frame(train, columns), table.labels[train]
+    if not np.ptp(table.y[train]):
+        # Many estimators refuse one class; predicting it is all that could be learned.
+        return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
+    return clone(estimator).fit(X, y)
 
 
 # -- from a user's pipeline to a procedure -------------------------------------------

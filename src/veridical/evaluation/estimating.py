@@ -13,6 +13,8 @@ from sklearn.base import is_classifier
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.parallel import Progress, Workers
+from veridical._core.reading import read_table
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -23,6 +25,7 @@ from veridical._core.splits import (
     Split,
     Splitter,
 )
+from veridical._core.table import Table
 from veridical.evaluation import notes
 from veridical.evaluation.bootstrap import (
     OUTSIDE,
@@ -32,14 +35,12 @@ from veridical.evaluation.bootstrap import (
     plus_error,
     terms,
 )
-from veridical.evaluation.fitting import Problem, predict_splits, score_splits
+from veridical.evaluation.engine import as_procedure, evaluate, score_splits
 from veridical.evaluation.intervals import ASSUMES, vary
-from veridical.evaluation.naming import as_method
+from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import NestedLater
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import coverage_of
-
-TEN_FOLDS = CrossValidation(10)
 
 
 def estimate(
@@ -47,10 +48,11 @@ def estimate(
     X: Any,
     y: Any,
     *,
-    method: Any = TEN_FOLDS,
+    cv: Any = 10,
     scoring: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
     """Estimate the accuracy a classifier will have on new cases.
 
@@ -64,9 +66,9 @@ def estimate(
         The data, in any form that the estimator takes.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
-    method : method, str, scikit-learn splitter or list of (train, test)
-        How to estimate; stratified ten-fold cross-validation by default. A name is one
-        of `METHODS`: ``"cv10"``, ``"loo"``, ``"boot632+"``.
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
+        How to split: a number of stratified folds, repeats and folds such as "5x2", the
+        name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
     scoring : str, callable or None
         A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
         score is averaged over the splits on which it is defined.
@@ -75,6 +77,8 @@ def estimate(
         of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the work goes on.
 
     Returns
     -------
@@ -101,8 +105,8 @@ def estimate(
     -----
     With the same `random_state`, every estimator is judged on the same splits.
     Leave-one-out, folds and bootstrap samples of naive Bayes, nearest neighbours and
-    the majority class are computed by shortcuts: the same predictions, in much less
-    time.
+    the majority class are computed for all splits at once: the same predictions, in much
+    less time.
 
     References
     ----------
@@ -115,15 +119,16 @@ def estimate(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from veridical.evaluation import LeaveOut, estimate
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = estimate(GaussianNB(), X, y, method=LeaveOut(1))
+    >>> found = estimate(GaussianNB(), X, y, cv=LeaveOut(1))
     >>> round(found.value, 4)
     0.9533
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    chosen = as_method(method)
-    problem = Problem.read(X, y)
+    chosen = read_cv(cv)
+    table = read_table(X, y, encoded=False)
     root = root_seed(random_state)
+    run = Workers(n_jobs, progress)
     learner = seeded(_checked(estimator), root)
     metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
@@ -134,9 +139,9 @@ def estimate(
         "score_range": range_of(scorer),
     }
     if isinstance(chosen, Bootstrap632):
-        found = _by_bootstrap(chosen, learner, problem, scorer, root, n_jobs)
+        found = _by_bootstrap(chosen, learner, table, scorer, root, run)
     else:
-        found = _by_splits(chosen, learner, problem, scorer, root, n_jobs)
+        found = _by_splits(chosen, learner, table, scorer, root, run)
     return Estimate(**common, **found)
 
 
@@ -146,29 +151,31 @@ def estimate(
 def _by_splits(
     method: Method,
     learner: Any,
-    problem: Problem,
+    table: Table,
     scorer: Any,
     root: int,
-    n_jobs: int | None,
+    run: Workers,
 ) -> dict[str, Any]:
-    splits = method.split(problem.y, root)
+    splits = method.split(table.labels, root)
     is_accuracy = scorer is None
-    remarks = _warn(notes.on_splits(method, problem, splits, is_accuracy))
+    remarks = _warn(notes.on_splits(method, table, splits, is_accuracy))
     details: dict[str, float] = {}
     tests = [split.test for split in splits]
     n_test = len(np.unique(np.concatenate(tests)))
     if scorer is None:
-        predicted = predict_splits(learner, problem, splits, n_jobs)
-        hits, scores = _hits(problem, tests, predicted)
+        predicted = _predict(learner, table, splits, run)
+        hits, scores = _hits(table, tests, predicted)
         value = float(np.count_nonzero(hits) / len(hits))
         details["mean_of_splits"] = float(scores.mean())
-        remarks += notes.on_predictions(method, problem, splits, predicted)
+        remarks += notes.on_predictions(method, table, splits, predicted)
     else:
-        scores = _defined(*score_splits(learner, problem, splits, scorer, n_jobs))
+        scores = _defined(
+            *score_splits(*as_procedure(learner, table), splits, scorer, run=run)
+        )
         value = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores))
         remarks += notes.on_equal_scores(method, scores)
-    assumes = _assumes(method, splits, len(problem), is_accuracy, scores)
+    assumes = _assumes(method, splits, len(table), is_accuracy, scores)
     measured = coverage_of(method, len(splits)) if is_accuracy else {}
     sizes = [(len(split.test), split.n_train) for split in splits]
     mean_test, mean_train = np.mean(sizes, axis=0)
@@ -177,12 +184,12 @@ def _by_splits(
         later = NestedLater(
             {
                 "estimator": learner,
-                "X": problem.X,
-                "y": problem.y,
+                "X": table.source,
+                "y": table.labels,
                 "n_folds": method.n_folds,
                 "stratified": method.stratified,
                 "random_state": root,
-                "n_jobs": n_jobs,
+                "n_jobs": run.n_jobs,
             }
         )
     return {
@@ -243,26 +250,28 @@ def _assumes(
 def _by_bootstrap(
     method: Bootstrap632,
     learner: Any,
-    problem: Problem,
+    table: Table,
     scorer: Any,
     root: int,
-    n_jobs: int | None,
+    run: Workers,
 ) -> dict[str, Any]:
     if method.plus and scorer is not None:
         raise InputError(
             ".632+ is defined for accuracy only, whose no-information rate is known; "
             "use Bootstrap632(plus=False) with this scoring."
         )
-    splits, n_redrawn = method.draw(len(problem), root)
-    remarks = _warn(notes.on_splits(method, problem, splits, scorer is None))
-    everything = np.arange(len(problem))
-    jobs = [*splits, Split(everything, len(problem), everything)]
+    splits, n_redrawn = method.draw(len(table), root)
+    remarks = _warn(notes.on_splits(method, table, splits, scorer is None))
+    everything = np.arange(len(table))
+    jobs = [*splits, Split(everything, len(table), everything)]
     tests = [split.test for split in splits]
     if scorer is None:
-        predicted = predict_splits(learner, problem, jobs, n_jobs)
-        hits, all_scores = _hits(problem, [*tests, everything], predicted)
+        predicted = _predict(learner, table, jobs, run)
+        hits, all_scores = _hits(table, [*tests, everything], predicted)
     else:
-        all_scores = _defined(*score_splits(learner, problem, jobs, scorer, n_jobs))
+        all_scores = _defined(
+            *score_splits(*as_procedure(learner, table), jobs, scorer, run=run)
+        )
         remarks += _warn(notes.on_undefined(all_scores[:-1]))
     outside, resubstitution = all_scores[:-1], float(all_scores[-1])
     weight, parts = OUTSIDE, None
@@ -271,9 +280,9 @@ def _by_bootstrap(
         "outside": float(np.nanmean(outside)),
     }
     if scorer is None:
-        n = len(problem)
+        n = len(table)
         by_case = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
-        gamma = no_information_rate(problem.codes, predicted[-1], len(problem.classes))
+        gamma = no_information_rate(table.y, predicted[-1], table.n_classes)
         parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
             "outside_by_case": 1 - by_case,
@@ -300,11 +309,19 @@ def _by_bootstrap(
         "std": _std(scores, value, 0, False),
         "scores": scores,
         "n_test": len(np.unique(np.concatenate(tests))),
-        "test_share": float(np.mean([len(test) for test in tests])) / len(problem),
+        "test_share": float(np.mean([len(test) for test in tests])) / len(table),
         "assumes": {},
         "details": details,
         "notes": tuple(remarks),
     }
+
+
+def _predict(
+    learner: Any, table: Table, splits: Sequence[Split], run: Workers
+) -> list[IntArray]:
+    procedure, seen = as_procedure(learner, table)
+    (found,) = evaluate([procedure], seen, splits, run=run)
+    return [codes[0] for codes in found.predictions]
 
 
 # -- small things --------------------------------------------------------------------
@@ -330,10 +347,10 @@ def _checked(estimator: Any) -> Any:
 
 
 def _hits(
-    problem: Problem, tests: Sequence[IntArray], predicted: Sequence[IntArray]
+    table: Table, tests: Sequence[IntArray], predicted: Sequence[IntArray]
 ) -> tuple[NDArray[np.bool_], FloatArray]:
     """Which predictions are right, in one line, and the share of them per split."""
-    hits = np.concatenate(predicted) == problem.codes[np.concatenate(tests)]
+    hits = np.concatenate(predicted) == table.y[np.concatenate(tests)]
     sizes = np.array([len(test) for test in tests])
     starts = np.cumsum(sizes) - sizes
     return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes

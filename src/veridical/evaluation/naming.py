@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 from sklearn.model_selection import check_cv
@@ -27,8 +28,8 @@ METHODS = {
     "resubstitution": "test on the training cases",
     "holdout": "test on a third of the cases, once",
     "subsamplingN": "the mean of N holdouts",
-    "cvN": "stratified cross-validation, N folds",
-    "cvNxM": "the same, M times",
+    "N": "stratified cross-validation, N folds (also cvN)",
+    "MxN": "the same, M times: 5x2 is five times two folds",
     "plain-cvN": "cross-validation with folds at random",
     "loo": "leave-one-out",
     "leaveN": "leave N cases out at a time",
@@ -42,9 +43,10 @@ _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
     (r"holdout", lambda m: Holdout()),
     (r"subsampling(\d+)", lambda m: RandomSubsampling(int(m[1]))),
     (
-        r"(plain-)?cv(\d+)(?:x(\d+))?",
-        lambda m: CrossValidation(int(m[2]), m[1] is None, int(m[3] or 1)),
+        r"(?:(\d+)x|(?:cv)?)(\d+)",
+        lambda m: CrossValidation(int(m[2]), n_repeats=int(m[1] or 1)),
     ),
+    (r"plain-cv(\d+)", lambda m: CrossValidation(int(m[1]), stratified=False)),
     (r"loo", lambda m: LeaveOut(1)),
     (r"leave(\d+)", lambda m: LeaveOut(int(m[1]))),
     (r"complete(\d+)", lambda m: CompleteCV(int(m[1]))),
@@ -66,8 +68,8 @@ def make_method(name: str) -> Method:
     Examples
     --------
     >>> from veridical.evaluation import make_method
-    >>> make_method("cv10x5")
-    CrossValidation(n_folds=10, stratified=True, n_repeats=5)
+    >>> make_method("5x2")
+    CrossValidation(n_folds=2, stratified=True, n_repeats=5)
     >>> make_method("boot632+")
     Bootstrap632(n_samples=50, plus=True)
     """
@@ -85,32 +87,33 @@ def make_method(name: str) -> Method:
     )
 
 
-def as_method(given: Any) -> Method:
-    """Turn ``method=`` into a method.
+def read_cv(cv: Any) -> Method:
+    """Turn ``cv=`` into a method, in every verb alike.
 
     Parameters
     ----------
-    given : method, name, scikit-learn splitter or iterable of (train, test)
-        What the user passed.
+    cv : int, str, method, scikit-learn splitter or iterable of (train, test)
+        What the user passed; a number is that many stratified folds.
 
     Examples
     --------
-    >>> as_method("cv10")
+    >>> read_cv(10)
     CrossValidation(n_folds=10, stratified=True, n_repeats=1)
     """
-    if isinstance(given, type):
+    if isinstance(cv, type):
         raise InputError(
-            f"method is the class {given.__name__}; pass an instance, "
-            f"{given.__name__}(...)."
+            f"cv is the class {cv.__name__}; pass an instance, {cv.__name__}(...)."
         )
-    if isinstance(given, Method):
-        return given
-    if isinstance(given, str):
-        return make_method(given)
-    if not (hasattr(given, "split") or isinstance(given, Iterable)):
+    if isinstance(cv, Method):
+        return cv
+    if isinstance(cv, str):
+        return make_method(cv)
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        return CrossValidation(int(cv))
+    if not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InputError(
-            f"method={given!r} is no way to estimate; pass CrossValidation(10), "
-            "Bootstrap632() or another of veridical.evaluation, a name such as "
-            "'cv10', a scikit-learn splitter, or a list of (train, test) row indices."
+            f"cv={cv!r} is no way to split; pass a number of folds, repeats and folds "
+            "such as '5x2', a method of veridical.evaluation such as Bootstrap632(), a "
+            "scikit-learn splitter, or a list of (train, test) row indices."
         )
-    return Splitter(check_cv(given))
+    return Splitter(check_cv(cv))

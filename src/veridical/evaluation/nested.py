@@ -23,9 +23,11 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.parallel import Workers
+from veridical._core.reading import read_table
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
-from veridical.evaluation.fitting import Problem, predict_splits
+from veridical.evaluation.engine import as_procedure, evaluate
 from veridical.evaluation.intervals import Bounds, no_narrower, normal_quantile, wilson
 
 #: Repeats of nested cross-validation behind ``Estimate.interval(kind="nested")``.
@@ -130,15 +132,15 @@ def nested_cv(
     >>> 0.9 < found.interval()[0] < found.value < found.interval()[1] <= 1
     True
     """
-    problem = Problem.read(X, y)
-    n = len(problem)
+    table = read_table(X, y, encoded=False)
+    n = len(table)
     if n_folds < 3 or n < 2 * n_folds:
         raise InputError(
             f"Nested cross-validation with n_folds={n_folds} needs 3 folds or more and "
             f"2 cases in each, but there are {n} cases; change n_folds."
         )
     method = CrossValidation(n_folds, stratified, n_repeats)
-    outer = method.split(problem.y, root_seed(random_state))
+    outer = method.split(table.labels, root_seed(random_state))
     pairs = list(combinations(range(n_folds), 2))
     splits: list[Split] = []
     for r in range(n_repeats):
@@ -146,11 +148,9 @@ def nested_cv(
         folds = [split.test for split in repeat]
         splits.extend(repeat)
         splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
-    predicted = predict_splits(estimator, problem, splits, n_jobs)
-    wrong = [
-        (codes != problem.codes[split.test]).astype(np.float64)
-        for codes, split in zip(predicted, splits, strict=True)
-    ]
+    procedure, seen = as_procedure(estimator, table)
+    (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs))
+    wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
     per_repeat = n_folds + len(pairs)
     repeats = [
         _sort_errors(wrong[r * per_repeat : (r + 1) * per_repeat], n_folds, pairs)

@@ -21,9 +21,9 @@ from veridical._core.splits import (
     Split,
     class_counts,
 )
+from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.evaluation.bootstrap import Plus
-from veridical.evaluation.fitting import Problem
 from veridical.evaluation.intervals import say_equal, vary
 
 #: Resubstitution error over outside error, up to which a learner is a memoriser.
@@ -42,11 +42,11 @@ def percent(share: float) -> str:
 
 
 def on_splits(
-    method: Method, problem: Problem, splits: Sequence[Split], is_accuracy: bool
+    method: Method, table: Table, splits: Sequence[Split], is_accuracy: bool
 ) -> list[str]:
     """Look for classes that are too small for the splits."""
-    n_classes = len(problem.classes)
-    present = class_counts(splits, problem.codes, n_classes) > 0
+    n_classes = table.n_classes
+    present = class_counts(splits, table.y, n_classes) > 0
     lacking = np.count_nonzero(~present, axis=0)
     one_class = np.count_nonzero(present.sum(axis=1) == 1)
     notes = []
@@ -58,7 +58,7 @@ def on_splits(
         if not is_accuracy:
             so = "it is never predicted there, and has probability 0"
         notes.append(
-            f"Class {show(problem.classes[worst])}{more} is missing from the training "
+            f"Class {show(table.target.classes[worst])}{more} is missing from the training "
             f"set of {lacking[worst]} of {len(splits)} splits, so {so}; use fewer or "
             "stratified folds, or merge small classes."
         )
@@ -67,12 +67,12 @@ def on_splits(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
             "the classifier names that class, whatever the learner."
         )
-    sizes = np.bincount(problem.codes)
+    sizes = np.bincount(table.y)
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
             notes.append(
-                f"Class {show(problem.classes[smallest])} has {sizes[smallest]} "
+                f"Class {show(table.target.classes[smallest])} has {sizes[smallest]} "
                 f"case(s), fewer than the {method.n_folds} folds, so some folds lack "
                 "it."
             )
@@ -116,34 +116,34 @@ def is_doubt(note: str) -> bool:
 
 def on_predictions(
     method: Method,
-    problem: Problem,
+    table: Table,
     splits: Sequence[Split],
     predicted: Sequence[IntArray],
 ) -> list[str]:
     """Look for learners that ignore the features or memorise the cases."""
     if isinstance(method, Resubstitution):
-        right = bool((predicted[0] == problem.codes[splits[0].test]).all())
+        right = bool((predicted[0] == table.y[splits[0].test]).all())
         memory = " Here it knows them by heart, so 100 % says nothing." * right
         return [
             "Resubstitution tests on the cases that were learned from; it is "
             f"optimistic.{memory}"
         ]
-    note = _majority(method, problem, splits, predicted)
+    note = _majority(method, table, splits, predicted)
     return [note] if note else []
 
 
 def _majority(
-    method: Method, problem: Problem, splits: Sequence[Split], predicted: Any
+    method: Method, table: Table, splits: Sequence[Split], predicted: Any
 ) -> str:
     """A learner that names the most frequent class of whatever it is given."""
-    counts = class_counts(splits, problem.codes, len(problem.classes))
+    counts = class_counts(splits, table.y, table.n_classes)
     most = counts.max(axis=1)
     named = set()
     for s, codes in enumerate(predicted):
         if codes[0] < 0 or counts[s, codes[0]] < most[s] or codes.min() != codes.max():
             return ""
         named.add(int(codes[0]))
-    sizes = np.sort(np.bincount(problem.codes))[::-1]
+    sizes = np.sort(np.bincount(table.y))[::-1]
     ten = f"{advise('CrossValidation(10)', 'cv10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
@@ -159,10 +159,10 @@ def _majority(
             "class that training sets have more of, so the estimate is too low. Use "
             f"{ten}."
         )
-    tested = problem.codes[np.concatenate([split.test for split in splits])]
+    tested = table.y[np.concatenate([split.test for split in splits])]
     if tested.min() == tested.max():  # of cases of one class no more is to be expected
         return ""
-    name = show(problem.classes[named.pop()])
+    name = show(table.target.classes[named.pop()])
     return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
 
 
