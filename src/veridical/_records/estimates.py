@@ -50,8 +50,8 @@ class Estimate(ForPapers):
     random_state : int
         The seed that gives the same splits again.
     assumes : mapping of str to str
-        The valid kinds of interval, the usual one first, and what each takes for
-        granted; empty where none is valid.
+        The valid kinds of interval, and what each takes for granted; empty where none
+        is valid.
     details : mapping of str to float
         What the method computed on its way.
     notes : tuple of str
@@ -99,8 +99,10 @@ class Estimate(ForPapers):
         confidence : float, default=0.95
             How often such intervals should cover the truth.
         kind : str, optional
-            A key of `assumes`, by default the first: ``"wilson"``, ``"nested"``,
-            ``"corrected-t"``. ``"nested"`` fits many more models when first asked for.
+            A key of `assumes`: ``"wilson"``, ``"nested"``, ``"corrected-t"``. By
+            default the one whose measured coverage is closest to nominal, see
+            `veridical.estimation.default_interval`. ``"nested"`` fits many more models
+            when first asked for; only then may it be the default.
 
         Returns
         -------

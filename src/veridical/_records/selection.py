@@ -54,7 +54,8 @@ class Selection(OnAPage):
     features : tuple of SelectedFeature
         Selected on all cases, best first.
     accuracy : Interval
-        By cross-validation with everything that sees labels inside the folds.
+        By cross-validation with everything that sees labels inside the folds, with
+        its 95 % interval.
     n_test, n_folds : int
         Cases tested, and folds.
     classes : tuple of ClassResult
@@ -69,6 +70,9 @@ class Selection(OnAPage):
         The exponent used on all cases.
     fold_alphas : tuple of float
         The exponent chosen in each fold.
+    interval : str
+        Kind of the interval of `accuracy`: the one whose measured coverage is closest
+        to nominal, see `veridical.estimation.default_interval`.
     notes : tuple of str
         What a reader must know, in sentences.
     settings : mapping of str to str
@@ -92,6 +96,7 @@ class Selection(OnAPage):
     alpha_accuracy: tuple[float, ...] = ()
     alpha: float | None = None
     fold_alphas: tuple[float, ...] = ()
+    interval: str = "wilson"
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 

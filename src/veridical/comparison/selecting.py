@@ -17,7 +17,8 @@ from veridical._records.selection import ClassResult, SelectedFeature, Selection
 from veridical.comparison.classifiers import make_classifier
 from veridical.comparison.data import Data, read_data
 from veridical.comparison.rankers import make_selector, seeded
-from veridical.estimation import CrossValidation, wilson
+from veridical.estimation import CrossValidation, default_interval
+from veridical.estimation.estimating import accuracy_of_hits
 from veridical.estimation.repeating import repeatable
 from veridical.estimation.splits import Split
 from veridical.learning import DAGSVM
@@ -93,7 +94,8 @@ def select(
     _check_abilities(chosen, data, codes)
     smallest = int(np.bincount(codes).min())
     folds = max(2, min(n_folds, smallest))
-    splits = CrossValidation(folds).split(data.labels, random_state)
+    method = CrossValidation(folds)
+    splits = method.split(data.labels, random_state)
     _check_training(splits, codes, classes)
     sizes = _sizes(learner, max_features)
     tested = [np.asarray(split.test) for split in splits]
@@ -102,20 +104,25 @@ def select(
         delayed(_one_fold)(learner, data, codes, order, alpha, test, sizes)
         for (order, alpha), test in zip(orders, tested, strict=True)
     )
-    right = np.concatenate(
-        [fold.named == codes[test] for fold, test in zip(found, tested, strict=True)],
-        axis=1,
-    )
+    hits = [fold.named == codes[test] for fold, test in zip(found, tested, strict=True)]
+    right = np.concatenate(hits, axis=1)
     truth = codes[np.concatenate(tested)]
     fitted = _fit(chosen, data, np.arange(data.n_samples), codes)
     order = np.asarray(fitted.order_)[:max_features]
-    accuracy = float(right[-1].mean())
+    accuracy = accuracy_of_hits(
+        method,
+        splits,
+        [fold[-1] for fold in hits],
+        learner=learner,
+        random_state=random_state,
+    )
     return Selection(
         data=data.summary(name),
         selector=_name_of(selector),
         learner=learner,
         features=_features(fitted, order, data, found),
-        accuracy=Interval(accuracy, *wilson(accuracy, truth.size, CONFIDENCE)),
+        accuracy=Interval(accuracy.value, *accuracy.interval(CONFIDENCE)),
+        interval=default_interval(accuracy) or "",
         n_test=int(truth.size),
         n_folds=len(splits),
         classes=tuple(

@@ -21,7 +21,7 @@ from veridical.estimation.nested import NestedCV, nested_cv
 from veridical.estimation.notes import is_doubt
 from veridical.estimation.probabilities import calibration_table
 from veridical.estimation.shortcuts import LeavesOneOut, register_shortcut
-from veridical.estimation.trust import leading_kind
+from veridical.estimation.trust import default_interval
 
 __all__ = [
     "METHODS",
@@ -39,11 +39,11 @@ __all__ = [
     "calibration_table",
     "corrected_t",
     "correction",
+    "default_interval",
     "estimate",
     "for_the_command_line",
     "interval_of",
     "is_doubt",
-    "leading_kind",
     "make_method",
     "nested_cv",
     "register_shortcut",
