@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from veridical.datasets.encoding import refuse_lazy
 from veridical.estimation.scoring import Scorer, score
 from veridical.estimation.shortcuts import find_shortcut, leave_one_out_labels
 from veridical.estimation.splits import Split, class_counts
+from veridical.search.counting import count_features
 from veridical.selection import SELECTORS
 
 #: Rankings kept at a time, in numbers: bounds the memory that ``rank_many`` takes.
@@ -239,19 +240,13 @@ def _supports(estimator: Any, problem: Problem, splits: Sequence[Split]) -> list
     able = np.flatnonzero(np.count_nonzero(counts, axis=1) > 1).tolist()
     n_features = X.shape[1]
     batch = max(1, _RANKS_AT_A_TIME // n_features)
-    n_selected = _how_many(selector.n_features_to_select, n_features)
+    n_selected = count_features(selector.n_features_to_select, n_features)
     for start in range(0, len(able), batch):
         some = able[start : start + batch]
         orders = selector.rank_many(X, problem.y, [splits[s].train for s in some])
         for s, order in zip(some, orders, strict=True):
             supports[s] = order[:n_selected].copy()
     return supports
-
-
-def _how_many(wanted: float, n_features: int) -> int:
-    if isinstance(wanted, Integral):
-        return min(int(wanted), n_features)
-    return max(1, int(wanted * n_features))
 
 
 def _through(steps: Sequence[tuple[str, Any]], X: Any, y: Any) -> Any:

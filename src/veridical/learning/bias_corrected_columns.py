@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -112,30 +112,6 @@ def refuse_unknown(values: NDArray[Any], columns: Any, names: Any) -> None:
 def name_column(j: int, names: Any) -> str:
     """Call a column by its name, or by its number."""
     return f"column {j}" if names is None else f"column {names[j]!r}"
-
-
-def how_many(wanted: Any, n_features: int) -> int:
-    """Read ``n_features_to_select``: a number, a share, or None for all."""
-    if wanted is None:
-        return n_features
-    if isinstance(wanted, bool) or not isinstance(wanted, Real):
-        raise InputError(
-            f"n_features_to_select={wanted!r} is neither a number nor None; give a "
-            "whole number, a share in (0, 1], or None."
-        )
-    share: Any = wanted
-    if isinstance(wanted, Integral):
-        if share < 1:
-            raise InputError(
-                f"n_features_to_select={wanted} selects nothing; give 1 or more."
-            )
-        return min(int(wanted), n_features)
-    if not 0 < share <= 1:
-        raise InputError(
-            f"n_features_to_select={wanted} is not a share in (0, 1]; for a number of "
-            "features give a whole number."
-        )
-    return max(1, int(share * n_features + 1e-9))
 
 
 def check_threshold(threshold: Any) -> float:

@@ -28,7 +28,6 @@ from veridical.kernels.ordering import order_by_score
 from veridical.learning.bias_corrected_columns import (
     check_threshold,
     find_cuts,
-    how_many,
     refuse_unknown,
 )
 from veridical.learning.bias_corrected_event import Discarded, Ties
@@ -40,6 +39,7 @@ from veridical.learning.bias_corrected_values import (
     count_values,
     cramer,
 )
+from veridical.search.counting import count_features
 
 #: Columns that are cut at a time.
 _BLOCK = 4096
@@ -170,7 +170,7 @@ class Features:
             cut = check_threshold(threshold)
             n_kept = int((self.scores >= cut * (1 - SAME)).sum())
             return Chosen(order, n_kept, cut, None, np.zeros(order.size, dtype=bool))
-        n_kept = how_many(wanted, order.size)
+        n_kept = count_features(wanted, order.size)
         last = int(order[n_kept - 1])
         if place is None:
             tied = self.scores >= self.scores[last] * (1 - SAME)

@@ -18,9 +18,10 @@ from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold, how_many
+from veridical.learning.bias_corrected_columns import check_threshold
 from veridical.learning.bias_corrected_normal import low_normal
 from veridical.learning.numeric import read_numeric, read_numeric_training
+from veridical.search.counting import count_features
 
 #: Features may be far more telling than binary ones: r = 1/α up to this.
 _LARGEST_RATIO = 1e3
@@ -234,7 +235,7 @@ class BiasCorrectedGaussianNB(Corrected):
         if self.threshold is not None:
             cut = check_threshold(self.threshold)
             return int((scores >= cut * (1 - _SAME)).sum()), cut
-        kept = how_many(self.n_features_to_select, order.size)
+        kept = count_features(self.n_features_to_select, order.size)
         return kept, float(scores[order[kept - 1]])
 
     def _integrate(self, prior: Prior, sizes: IntArray) -> None:

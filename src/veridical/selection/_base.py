@@ -6,10 +6,8 @@ it the rest of scikit-learn's selector manners.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -27,6 +25,7 @@ from veridical._records import FloatArray, InputError, IntArray, Labelled, Ranki
 from veridical.datasets.encoding import refuse_lazy
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
+from veridical.search.counting import count_features
 from veridical.selection._reading import Abilities, read, read_train_sets
 
 
@@ -117,13 +116,19 @@ class Selector(SelectorMixin, BaseEstimator):
         """Rank on one training set and store what the user reads off."""
         n_features = data.values.shape[1]
         # Said before a long ranking, not after it.
-        _count(self.n_features_to_select, n_features, n_features, warn=False)
+        count_features(self.n_features_to_select, n_features)
         (ranking,) = self._rankings(data, sets)
         return self._store_ranking(ranking)
 
     def _store_ranking(self, ranking: Ranking) -> Self:
         n_features = ranking.order.size
-        n_selected = _count(self.n_features_to_select, n_features, ranking.n_kept)
+        n_selected = count_features(
+            self.n_features_to_select,
+            n_features,
+            otherwise=ranking.n_kept,
+            warn=True,
+            stacklevel=4,
+        )
         self.order_ = ranking.order
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[ranking.order] = np.arange(1, n_features + 1)
@@ -193,36 +198,3 @@ class WeightedSelector(Selector):
 
     def _check_weight(self, weight: FloatArray) -> None:
         """Refuse weights the statistic is not defined for."""
-
-
-def _count(
-    wanted: int | float | None, n_features: int, n_kept: int, *, warn: bool = True
-) -> int:
-    """How many features to select, from the parameter as the user gave it."""
-    if wanted is None:
-        return n_kept
-    if isinstance(wanted, bool) or not isinstance(wanted, Real):
-        raise InputError(
-            f"n_features_to_select={wanted!r} is neither a number nor None; give a "
-            "whole number, a share in (0, 1], or None."
-        )
-    if isinstance(wanted, Integral):
-        if wanted < 1:
-            raise InputError(
-                f"n_features_to_select={wanted} selects nothing; give 1 or more."
-            )
-        if warn and wanted > n_features:
-            warnings.warn(
-                f"n_features_to_select={wanted} is more than the {n_features} features "
-                "of X; all of them are selected.",
-                UserWarning,
-                stacklevel=5,
-            )
-        return min(int(wanted), n_features)
-    if not 0 < wanted <= 1:
-        raise InputError(
-            f"n_features_to_select={wanted} is not a share in (0, 1]; for a number of "
-            "features give a whole number."
-        )
-    # 0.29 of 100 is 29, though in binary the product falls short of it.
-    return max(1, int(wanted * n_features + 1e-9))

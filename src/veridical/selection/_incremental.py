@@ -13,6 +13,7 @@ from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
+from veridical.search.counting import count_features
 from veridical.search.incremental import (
     Climb,
     climb_together,
@@ -20,7 +21,7 @@ from veridical.search.incremental import (
     difference,
     quotient,
 )
-from veridical.selection._base import WeightedSelector, _count
+from veridical.selection._base import WeightedSelector
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -50,7 +51,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
                 f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
                 "or more, or None for all."
             )
-        wanted = _count(self.n_features_to_select, n_features, 0, warn=False)
+        wanted = count_features(self.n_features_to_select, n_features, otherwise=0)
         return min(n_features, max(int(self.n_searched), wanted))
 
 

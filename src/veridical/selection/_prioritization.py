@@ -17,6 +17,7 @@ from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
+from veridical.search.counting import count_features
 from veridical.search.incremental import (
     Climb,
     climb_together,
@@ -25,7 +26,6 @@ from veridical.search.incremental import (
     take_turns,
 )
 from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
-from veridical.selection._base import _count
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
 from veridical.selection._reading import Abilities
@@ -264,7 +264,7 @@ class DifferentialPrioritization(IncrementalSelector):
         sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
         n_features = data.values.shape[1]
         largest = max(
-            LARGEST, _count(self.n_features_to_select, n_features, 0, warn=False)
+            LARGEST, count_features(self.n_features_to_select, n_features, otherwise=0)
         )
         largest = min(largest, self._depth(n_features))
         with warnings.catch_warnings():

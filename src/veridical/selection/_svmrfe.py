@@ -15,7 +15,8 @@ from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import WeightedSelector, _count
+from veridical.search.counting import count_features
+from veridical.selection._base import WeightedSelector
 from veridical.selection._progress import ReportsProgress
 from veridical.selection._reading import Abilities
 
@@ -131,7 +132,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         wanted = self.n_features_to_select
         stop = 1
         if wanted is not None:
-            stop = _count(wanted, n_features, n_features, warn=False)
+            stop = count_features(wanted, n_features)
 
         def n_drop(left: int) -> int:
             return min(step, left - stop) if left > stop else min(step, left - 1)
