@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from veridical.cli import estimate as verb
 from veridical.comparison import make_classifier, make_selector
 from veridical.datasets import make_linear, make_random_labels, read
-from veridical.evaluation import estimate, leading_kind, make_method
+from veridical.evaluation import default_interval, estimate, make_method
 from veridical.report.schema import EstimatesSummary
 
 FEW = ("--methods", "cv5", "holdout")
@@ -70,7 +70,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
             make_classifier("nb"), X, y, method=make_method(name), random_state=0
         )
         assert shown["value"] == expected.value
-        kind = leading_kind(expected)
+        kind = default_interval(expected)
         assert shown["intervals"][0]["kind"] == kind
         assert tuple(
             shown["intervals"][0][end] for end in ("low", "high")

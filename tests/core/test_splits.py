@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit
 
 from veridical._core.reading import read_table
+from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical.comparison.splits import make_splits
 
@@ -69,3 +70,14 @@ def test_a_splitters_own_seed_is_kept(data):
     one, two = make_splits(open_seed, data, 1), make_splits(open_seed, data, 2)
     assert not all(map(np.array_equal, one.test, two.test))
     assert open_seed.random_state is None
+
+
+def test_groups_are_kept_together_by_a_list_of_splits(data):
+    groups = np.arange(40) // 4
+    with pytest.raises(InputError, match=r"groups.*list\(cv\.split\(X, y, groups\)\)"):
+        make_splits(GroupKFold(5), data, 0)
+    given = list(GroupKFold(5).split(np.zeros((40, 1)), groups=groups))
+    splits = make_splits(given, data, 0)
+    assert len(splits) == 5
+    for train, test in zip(splits.train, splits.test, strict=True):
+        assert not set(groups[train]) & set(groups[test])

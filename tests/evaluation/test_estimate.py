@@ -32,6 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
 from veridical._core.errors import InputError
+from veridical._core.records import DataSummary
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
@@ -41,12 +42,14 @@ from veridical.evaluation import (
     LeaveOut,
     RandomSubsampling,
     Resubstitution,
+    default_interval,
     estimate,
     for_the_command_line,
     make_method,
 )
 from veridical.evaluation.naming import as_method
-from veridical.evaluation.records import Estimate
+from veridical.evaluation.records import Estimate, Estimates
+from veridical.report import to_json
 
 X, Y = load_iris(return_X_y=True)
 SPECIES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -501,3 +504,57 @@ def test_a_method_may_be_called_by_its_name(name):
     )
     assert found.value == expected.value
     assert found.method == expected.method
+
+
+# -- the default interval ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("cv10", "corrected-t"),
+        ("cv2", "wilson"),
+        ("cv10x10", "wilson"),
+        ("loo", "wilson"),
+        ("holdout", "wilson"),
+        ("subsampling20", "corrected-t"),
+        (KFold(5), "corrected-t"),
+        ("boot632", None),
+    ],
+    ids=str,
+)
+def test_the_default_interval_is_the_one_closest_to_nominal(method, kind):
+    found = estimate(GaussianNB(), X, Y, method=method, random_state=0)
+    assert default_interval(found) == kind
+    if kind is None:
+        return
+    measured = {k: v for k, v in found.coverage.items() if k != "nested"}
+    if kind in measured and method != "cv2":
+        worst = {
+            k: max(abs(c.low - 0.95), abs(c.high - 0.95)) for k, c in measured.items()
+        }
+        assert worst[kind] == min(worst.values())
+    assert found.interval() == found.interval(kind=kind)
+
+
+def test_all_that_shows_an_estimate_shows_the_default_interval():
+    found = estimate(GaussianNB(), X, Y, method="cv10", random_state=0)
+
+    def shown():
+        low, high = (f"{100 * bound:.1f} %" for bound in found.interval())
+        text = f"{low} to {high}"
+        assert text in repr(found)
+        assert text in found._repr_html_()
+        console = Console(file=io.StringIO(), width=400)
+        console.print(found)
+        assert text in console.file.getvalue()
+        data = DataSummary("iris", 150, 4, {"0": 50, "1": 50, "2": 50}, ())
+        summary = to_json(Estimates(data, "naive Bayes", (found,)))
+        first = summary["estimates"][0]["intervals"][0]
+        assert (first["low"], first["high"]) == found.interval()
+        assert first["kind"] == default_interval(found)
+        return first["kind"]
+
+    assert shown() == "corrected-t"
+    found.interval(kind="nested")  # many more fits, asked for
+    assert shown() == "nested"

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from veridical.evaluation.selecting import select
 from veridical._core.errors import InputError
 from veridical.datasets import load
-from veridical.evaluation import CrossValidation, wilson
-from veridical.evaluation.selecting import select
+from veridical.evaluation import CrossValidation, corrected_t
 from veridical.learning import DAGSVM
 from veridical.selection import SELECTORS, AnovaF, DifferentialPrioritization
 
@@ -51,7 +51,10 @@ def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector):
     right = by_hand(selector, X, y, found.sizes, 4, 3)
     np.testing.assert_allclose(found.size_accuracy, right.mean(axis=1))
     assert found.accuracy.value == pytest.approx(right[-1].mean())
-    assert found.accuracy[1:] == wilson(right[-1].mean(), 60)
+    folds = [split.test for split in CrossValidation(4).split(y, 3)]
+    low, high = corrected_t(np.array([right[-1][f].mean() for f in folds]), 1 / 3)
+    assert found.interval == "corrected-t"
+    assert found.accuracy[1:] == pytest.approx((max(low, 0), min(high, 1)))
     for one in found.classes:
         assert one.n_test == 20
         assert one.accuracy == pytest.approx(right[-1][y == one.name].mean())

@@ -54,6 +54,8 @@ class Workers:
 
         What their models warn of is said once, with the number of times.
         """
+        jobs = list(jobs)
+        self.total = max(self.total, self.done + len(jobs))
         results = []
         said: Counter[Said] = Counter()
         stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(

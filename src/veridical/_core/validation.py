@@ -34,56 +34,67 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
 def count_features(
     wanted: Any,
     n_features: int,
-    n_kept: int | None = None,
     *,
+    otherwise: int | None = None,
+    name: str = "n_features_to_select",
     warn: bool = False,
     stacklevel: int = 2,
 ) -> int:
-    """Read ``n_features_to_select``: a number, a share, or None.
+    """Read how many of the features are wanted.
 
     Parameters
     ----------
     wanted : int, float or None
-        As the user gave it.
+        A number of features, a share of them in (0, 1], or None.
     n_features : int
-        How many features there are.
-    n_kept : int, optional
-        How many None stands for; all by default.
+        How many features there are; a larger number means all of them.
+    otherwise : int, optional
+        What None means; all features by default.
+    name : str, default="n_features_to_select"
+        What messages call the parameter.
     warn : bool, default=False
-        Whether to warn where more are wanted than there are.
+        Whether to warn where more features are wanted than there are.
     stacklevel : int, default=2
-        Of the warning.
+        Who is warned, counted from here.
+
+    Returns
+    -------
+    int
+        From 1 to `n_features`. A share is rounded down, but to 1 at least.
+
+    Raises
+    ------
+    InputError
+        If it is neither a number nor None, less than 1, or no share.
 
     Examples
     --------
-    >>> count_features(5, 100), count_features(0.29, 100), count_features(None, 100)
-    (5, 29, 100)
+    >>> [count_features(wanted, 100) for wanted in (7, 0.29, 0.001, None)]
+    [7, 29, 1, 100]
     """
     if wanted is None:
-        return n_features if n_kept is None else n_kept
+        return n_features if otherwise is None else otherwise
     if isinstance(wanted, bool) or not isinstance(wanted, Real):
         raise InputError(
-            f"n_features_to_select={wanted!r} is neither a number nor None; give a "
-            "whole number, a share in (0, 1], or None."
+            f"{name}={wanted!r} is neither a number nor None; give a whole number, a "
+            "share in (0, 1], or None."
         )
+    number: Any = wanted
     if isinstance(wanted, Integral):
-        if int(wanted) < 1:
-            raise InputError(
-                f"n_features_to_select={wanted} selects nothing; give 1 or more."
-            )
-        if warn and int(wanted) > n_features:
+        if number < 1:
+            raise InputError(f"{name}={wanted} selects nothing; give 1 or more.")
+        if warn and number > n_features:
             warnings.warn(
-                f"n_features_to_select={wanted} is more than the {n_features} features "
-                "of X; all of them are selected.",
+                f"{name}={wanted} is more than the {n_features} features of X; all of "
+                "them are selected.",
                 UserWarning,
-                stacklevel=stacklevel,
+                stacklevel=stacklevel + 1,
             )
-        return min(int(wanted), n_features)
-    share = float(wanted)
-    if not 0 < share <= 1:
+        return min(int(number), n_features)
+    if not 0 < number <= 1:
         raise InputError(
-            f"n_features_to_select={wanted} is not a share in (0, 1]; for a number of "
-            "features give a whole number."
+            f"{name}={wanted} is not a share in (0, 1]; for a number of features give "
+            "a whole number."
         )
     # 0.29 of 100 is 29, though in binary the product falls short of it.
-    return max(1, int(share * n_features + 1e-9))
+    return max(1, int(number * n_features + 1e-9))

@@ -49,7 +49,7 @@ def compare_many(
     X: Any,
     y: Any,
     *,
-    n_features: int,
+    n_features: int | float,
     classifier: Any = "svm",
     methods: Iterable[str] = ("in", "out"),
     cv: Any = 10,
@@ -74,7 +74,7 @@ def compare_many(
         At least three; as in `compare`.
     X, y : data and class labels
         As in `compare`.
-    n_features : int
+    n_features : int or float
         How many features each selector must return.
     classifier, methods, cv, test, alpha, calibrated, random_state, n_jobs
         As in `compare`; Bayesian tests, which have no p-value to correct, are refused.

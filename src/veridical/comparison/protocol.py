@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def compare(
     X: Any,
     y: Any,
     *,
-    n_features: int,
+    n_features: int | float,
     classifier: Any = "svm",
     methods: Iterable[str] = ("in", "out"),
     cv: Any = 10,
@@ -72,8 +72,8 @@ def compare(
         where the selectors can use them.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
-    n_features : int
-        How many features each selector must return.
+    n_features : int or float
+        How many features each selector must return: a number, or a share of all.
     classifier : str, classifier or list of them, default="svm"
         "svm", "nb", "1nn", "tree" or scikit-learn classifiers. With several, verdicts
         rest on their mean accuracy and `by_classifier` has them one by one.
@@ -323,13 +323,14 @@ def check_methods(methods: Iterable[str], known: tuple[str, ...]) -> tuple[str, 
 
 
 def check_n_features(n_features: Any, available: int) -> int:
-    """Check the number of features to return."""
-    if isinstance(n_features, bool) or not isinstance(n_features, Integral):
+    """Check the number of features to return, or the share of them."""
+    if isinstance(n_features, bool) or not isinstance(n_features, Real):
         raise InputError(
-            f"n_features must be a whole number, got {n_features!r}; use 1 to "
-            f"{available}."
+            f"n_features must be a whole number or a share in (0, 1], got "
+            f"{n_features!r}; use 1 to {available}."
         )
-    if not 1 <= int(n_features) <= available:
+    number: Any = n_features
+    if isinstance(n_features, Integral) and not 1 <= number <= available:
         raise InputError(
             f"n_features={n_features} is not possible: the data has {available} "
             f"column(s); use 1 to {available}."

@@ -37,7 +37,7 @@ def sensitivity(
     X: Any,
     y: Any,
     *,
-    n_features: int,
+    n_features: int | float,
     classifier: Any = "svm",
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,

@@ -39,7 +39,7 @@ def truth(
     b: Any,
     source: Any,
     *,
-    n_features: int,
+    n_features: int | float,
     n_train: int,
     classifier: Any = "svm",
     n_sets: int = 100,
@@ -68,7 +68,7 @@ def truth(
         A name in ``veridical.datasets.SOURCES``, or a function
         ``source(n_samples, random_state=...)`` that returns ``X, y``. If it has a
         method ``test`` of the same kind, test sets are drawn from that.
-    n_features : int
+    n_features : int or float
         How many features each selector must return.
     n_train : int
         Cases in a training set.

@@ -88,7 +88,8 @@ def make_splits(
             for train, test in splitter.split(np.zeros((n_rows, 1)), labels)
         ]
     except ValueError as error:
-        raise InputError(f"cv cannot split these data: {error}") from error
+        cure = " Pass cv=list(cv.split(X, y, groups))." * ("groups" in str(error))
+        raise InputError(f"cv cannot split these data: {error}{cure}") from error
     for train, test in pairs:
         if train.size == 0 or test.size == 0:
             raise InputError("cv yields an empty training or test set; use another.")

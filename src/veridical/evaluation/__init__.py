@@ -22,7 +22,7 @@ from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import Estimate, Selection
 from veridical.evaluation.selecting import select
 from veridical.evaluation.shortcuts import LeavesOneOut, register_shortcut
-from veridical.evaluation.trust import leading_kind
+from veridical.evaluation.trust import default_interval
 
 __all__ = [
     "METHODS",
@@ -41,11 +41,11 @@ __all__ = [
     "calibration_table",
     "corrected_t",
     "correction",
+    "default_interval",
     "estimate",
     "for_the_command_line",
     "interval_of",
     "is_doubt",
-    "leading_kind",
     "make_method",
     "nested_cv",
     "register_shortcut",

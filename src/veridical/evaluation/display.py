@@ -7,7 +7,7 @@ from typing import Any
 
 from veridical.evaluation.notes import percent
 from veridical.evaluation.records import Coverage, Estimate
-from veridical.evaluation.trust import leading_kind
+from veridical.evaluation.trust import default_interval
 
 _STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums;text-align:left;"
@@ -32,7 +32,7 @@ def figure(estimate: Estimate, value: float) -> str:
 def one_line(estimate: Estimate) -> str:
     """Say the estimate in one line."""
     parts = [f"{estimate.metric} {figure(estimate, estimate.value)}"]
-    kind = leading_kind(estimate)
+    kind = default_interval(estimate)
     if kind is not None:
         low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
         parts.append(f"95 % interval {low} to {high} ({kind})")
@@ -46,7 +46,7 @@ def one_line(estimate: Estimate) -> str:
 def rows(estimate: Estimate) -> list[tuple[str, str]]:
     """What to show, line by line."""
     lines = [(estimate.metric, figure(estimate, estimate.value))]
-    lead = leading_kind(estimate)
+    lead = default_interval(estimate)
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and kind != lead:
             # it costs many fits; whoever wants it asks for it

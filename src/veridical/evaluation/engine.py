@@ -306,7 +306,7 @@ def rank(
     asked = ask_for(clone(selector, safe=False), n_features)
     if not shares_work(selector):
         ranked = [
-            _rank_by_fit(asked, shuffled, rows, n_features) for rows in train_sets
+            fit_selector(selector, shuffled, rows, n_features)[1] for rows in train_sets
         ]
     elif hasattr(selector, "rank_table"):
         batch = max(1, _RANKS_AT_A_TIME // table.n_features)
@@ -334,14 +334,18 @@ def _check_order(order: IntArray, n_features: int, selector: Any) -> None:
         )
 
 
-def _rank_by_fit(
+def fit_selector(
     selector: Any, table: Table, rows: IntArray, n_features: int
-) -> Ranked:
-    if hasattr(selector, "fit_table"):
-        fitted = clone(selector).fit_table(table.rows(rows))
+) -> tuple[Any, Ranked]:
+    """Fit a selector on some samples; return it with the features it chooses."""
+    asked = ask_for(clone(selector, safe=False), n_features)
+    if hasattr(asked, "fit_table"):
+        fitted = asked.fit_table(table.rows(rows))
         alpha = getattr(fitted, "alpha_", None)
-        return Ranked(np.array(fitted.order_[:n_features]), alpha)
-    fitted = clone(selector).fit(table.frame(rows), table.labels[rows])
+        return fitted, Ranked(np.array(fitted.order_[:n_features]), alpha)
+    if not hasattr(asked, "get_support"):  # it has rank_many alone
+        return asked, rank(selector, table, [rows], n_features)[0]
+    fitted = asked.fit(table.frame(rows), table.labels[rows])
     chosen = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
     merit = _merit(fitted, table.n_features)
     if merit is not None:
@@ -352,7 +356,7 @@ def _rank_by_fit(
             f"{n_features} are asked for; give it a parameter that leaves at least so "
             "many, or use a selector with n_features_to_select or k."
         )
-    return Ranked(chosen[:n_features])
+    return fitted, Ranked(chosen[:n_features])
 
 
 def ask_for(selector: Any, n_features: int) -> Any:

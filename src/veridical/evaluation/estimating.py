@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
@@ -39,6 +38,7 @@ from veridical.evaluation.engine import as_procedure, evaluate, score_splits
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import NestedLater
+from veridical.evaluation.reading import read_estimator
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import coverage_of
 
@@ -129,7 +129,7 @@ def estimate(
     table = read_table(X, y, encoded=False)
     root = root_seed(random_state)
     run = Workers(n_jobs, progress)
-    learner = seeded(_checked(estimator), root)
+    learner = seeded(read_estimator(estimator), root)
     metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
         "metric": metric,
@@ -161,7 +161,6 @@ def _by_splits(
     remarks = _warn(notes.on_splits(method, table, splits, is_accuracy))
     details: dict[str, float] = {}
     tests = [split.test for split in splits]
-    n_test = len(np.unique(np.concatenate(tests)))
     if scorer is None:
         predicted = _predict(learner, table, splits, run)
         hits, scores = _hits(table, tests, predicted)
@@ -175,10 +174,6 @@ def _by_splits(
         value = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores))
         remarks += notes.on_equal_scores(method, scores)
-    assumes = _assumes(method, splits, len(table), is_accuracy, scores)
-    measured = coverage_of(method, len(splits)) if is_accuracy else {}
-    sizes = [(len(split.test), split.n_train) for split in splits]
-    mean_test, mean_train = np.mean(sizes, axis=0)
     later = None
     if isinstance(method, CrossValidation):
         later = NestedLater(
@@ -193,6 +188,73 @@ def _by_splits(
             }
         )
     return {
+        **_from_scores(method, splits, len(table), value, scores, is_accuracy),
+        "details": details,
+        "notes": tuple(remarks),
+        "nested": later,
+    }
+
+
+def accuracy_of_hits(
+    method: Method,
+    splits: Sequence[Split],
+    hits: Sequence[NDArray[np.bool_]],
+    *,
+    learner: str,
+    random_state: int,
+) -> Estimate:
+    """Make the estimate of predictions that were made elsewhere.
+
+    Parameters
+    ----------
+    method : Method
+        What made the splits.
+    splits : sequence of Split
+        All of them.
+    hits : sequence of bool arrays
+        For every split, which of its test cases were predicted rightly.
+    learner : str
+        What learned, in words.
+    random_state : int
+        The seed of the splits.
+
+    Returns
+    -------
+    Estimate
+        As `estimate` gives it, but without what takes more fits.
+    """
+    n = int(np.concatenate([split.test for split in splits]).max()) + 1
+    pooled = np.concatenate(hits)
+    scores = np.array([one.mean() for one in hits])
+    found = _from_scores(method, splits, n, float(pooled.mean()), scores, True)
+    assumes = {
+        kind: text for kind, text in found["assumes"].items() if kind != "nested"
+    }
+    return Estimate(
+        **{**found, "assumes": assumes},
+        metric="accuracy",
+        learner=learner,
+        method=method.describe(),
+        random_state=random_state,
+        details={"mean_of_splits": float(scores.mean())},
+    )
+
+
+def _from_scores(
+    method: Method,
+    splits: Sequence[Split],
+    n: int,
+    value: float,
+    scores: FloatArray,
+    is_accuracy: bool,
+) -> dict[str, Any]:
+    """What the scores of splits say: spread, intervals and their coverage."""
+    assumes = _assumes(method, splits, n, is_accuracy, scores)
+    measured = coverage_of(method, len(splits)) if is_accuracy else {}
+    sizes = [(len(split.test), split.n_train) for split in splits]
+    mean_test, mean_train = np.mean(sizes, axis=0)
+    n_test = len(np.unique(np.concatenate([split.test for split in splits])))
+    return {
         "value": value,
         "std": _std(scores, value, n_test, is_accuracy),
         "scores": scores,
@@ -200,9 +262,6 @@ def _by_splits(
         "test_share": float(mean_test / mean_train),
         "assumes": assumes,
         "coverage": {k: c for k, c in measured.items() if k in assumes},
-        "details": details,
-        "notes": tuple(remarks),
-        "nested": later,
     }
 
 
@@ -213,7 +272,7 @@ def _assumes(
     is_accuracy: bool,
     scores: FloatArray,
 ) -> dict[str, str]:
-    """Which intervals are valid, and what each takes for granted; the usual first."""
+    """Which intervals are valid, and what each takes for granted."""
     if isinstance(method, Resubstitution):
         return {}
     if isinstance(method, Splitter) and any(
@@ -325,25 +384,6 @@ def _predict(
 
 
 # -- small things --------------------------------------------------------------------
-
-
-def _checked(estimator: Any) -> Any:
-    if isinstance(estimator, type):
-        raise InputError(
-            f"estimator is the class {estimator.__name__}; pass an instance, "
-            f"{estimator.__name__}(...)."
-        )
-    if not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
-        raise InputError(
-            f"estimator={estimator!r} is no scikit-learn estimator: it has no fit, or "
-            "no get_params; pass a classifier or a pipeline that ends in one."
-        )
-    if not is_classifier(estimator):
-        raise InputError(
-            f"{type(estimator).__name__} is not a classifier; pass one, or a pipeline "
-            "that ends in one."
-        )
-    return estimator
 
 
 def _hits(

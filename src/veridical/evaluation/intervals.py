@@ -11,6 +11,7 @@ from scipy import stats
 
 from veridical._core.errors import InputError
 from veridical.evaluation.records import Estimate
+from veridical.evaluation.trust import default_interval
 
 Bounds = tuple[float, float]
 
@@ -154,8 +155,8 @@ def interval_of(
             f"There is no valid interval for {estimate.metric} by {estimate.method}"
             f"{why}; use Holdout or CrossValidation, which have one for accuracy."
         )
-    kind = offered[0] if kind is None else kind
-    if kind not in offered:
+    kind = default_interval(estimate) if kind is None else kind
+    if kind is None or kind not in offered:
         raise InputError(_no_such(estimate, kind))
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
@@ -194,7 +195,7 @@ def _cut(bounds: Bounds, limits: Bounds) -> Bounds:
     return low, high
 
 
-def _no_such(estimate: Estimate, kind: str) -> str:
+def _no_such(estimate: Estimate, kind: str | None) -> str:
     others = " or ".join(map(repr, estimate.assumes))
     scores = known_scores(estimate)
     if kind == "corrected-t" and len(scores) > 1 and not vary(scores):

@@ -53,8 +53,8 @@ class Estimate(ForPapers):
     random_state : int
         The seed that gives the same splits again.
     assumes : mapping of str to str
-        The valid kinds of interval, the usual one first, and what each takes for
-        granted; empty where none is valid.
+        The valid kinds of interval, and what each takes for granted; empty where none
+        is valid.
     details : mapping of str to float
         What the method computed on its way.
     notes : tuple of str
@@ -102,8 +102,10 @@ class Estimate(ForPapers):
         confidence : float, default=0.95
             How often such intervals should cover the truth.
         kind : str, optional
-            A key of `assumes`, by default the first: ``"wilson"``, ``"nested"``,
-            ``"corrected-t"``. ``"nested"`` fits many more models when first asked for.
+            A key of `assumes`: ``"wilson"``, ``"nested"``, ``"corrected-t"``. By
+            default the one whose measured coverage is closest to nominal, see
+            `veridical.evaluation.default_interval`. ``"nested"`` fits many more models
+            when first asked for; only then may it be the default.
 
         Returns
         -------
@@ -203,12 +205,13 @@ class Selection(OnAPage):
     ----------
     data : DataSummary
         The data set or the source.
-    selector, learner : str
+    selector, estimator : str
         Display names.
     features : tuple of SelectedFeature
         Selected on all cases, best first.
     accuracy : Interval
-        By cross-validation with everything that sees labels inside the folds.
+        By cross-validation with everything that sees labels inside the folds, with
+        its 95 % interval.
     n_test, n_folds : int
         Cases tested, and folds.
     classes : tuple of ClassResult
@@ -227,13 +230,16 @@ class Selection(OnAPage):
         What a reader must know, in sentences.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
+    interval : str
+        Kind of the interval of `accuracy`: the one whose measured coverage is closest
+        to nominal, see `veridical.evaluation.default_interval`.
     """
 
     _drawn_by: ClassVar[str] = "veridical.report.selection"
 
     data: DataSummary
     selector: str
-    learner: str
+    estimator: str
     features: tuple[SelectedFeature, ...]
     accuracy: Interval
     n_test: int
@@ -248,6 +254,7 @@ class Selection(OnAPage):
     fold_alphas: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    interval: str = "wilson"
 
     def __repr__(self) -> str:
         names = [feature.name for feature in self.features[:5]]

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.parallel import Progress, Workers
 from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.seeds import seeded
+from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.evaluation import CrossValidation, wilson
-from veridical.evaluation.rankers import make_selector
+from veridical._core.text import one_line, show
+from veridical._core.validation import count_features
+from veridical.evaluation import notes
+from veridical.evaluation.engine import (
+    Evaluation,
+    Procedure,
+    count_jobs,
+    evaluate,
+    fit_selector,
+    lacks_class,
+)
+from veridical.evaluation.estimating import accuracy_of_hits
+from veridical.evaluation.naming import read_cv
+from veridical.evaluation.reading import name_of, read_estimator, read_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.trust import default_interval
 from veridical.learning import DAGSVM
-from veridical.learning.tabular import make_classifier
 
-#: Sizes shown for learners that have to be fitted at each of them.
+#: Sizes shown for estimators that are fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 CONFIDENCE = 0.95
-LEARNERS = ("dagsvm", "svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """What one fold found: predictions by size, the features, the exponent."""
-
-    named: IntArray
-    chosen: IntArray
-    alpha: float | None
 
 
 @repeatable
@@ -47,248 +47,170 @@ def select(
     X: Any,
     y: Any,
     *,
-    max_features: int,
-    learner: str | None = None,
-    n_folds: int = 10,
-    name: str = "the data",
-    random_state: int = 0,
+    estimator: Any = "svm",
+    n_features_to_select: int | float | None = 10,
+    cv: Any = 10,
+    random_state: Any = None,
     n_jobs: int | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
 ) -> Selection:
-    """Select features on all cases, and estimate how good doing so is.
+    """Select features on all samples, and estimate how good doing so is.
 
-    In stratified cross-validation, the selector (with all that it chooses itself) and
-    the learner are fitted on each training fold; the test fold is only named.
+    On every split the selector (with all that it chooses itself) and the estimator are
+    fitted on the training samples; the test samples are only predicted.
 
     Parameters
     ----------
     selector : str or selector
-        A key of ``veridical.selection.SELECTORS`` or one of these selectors.
+        A key of ``veridical.selection.SELECTORS``, or any selector with scikit-learn's
+        ``fit`` and ``get_support``.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,)
         Class labels.
-    max_features : int
-        How many features to select; all where there are fewer.
-    learner : str, optional
-        ``"dagsvm"`` or a name that `make_classifier` knows; "dagsvm" by default where
-        all columns are numbers without holes, else "svm".
-    n_folds : int, default=10
-        Number of folds; fewer where a class has fewer cases, but 2 at least.
-    name : str
-        What the data are called.
-    random_state : int, default=0
-        Decides the folds and whatever the selector leaves to chance.
+    estimator : str or classifier, default="svm"
+        What learns from the selected features: a name from
+        ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier or pipeline.
+    n_features_to_select : int, float or None, default=10
+        How many features to select: a number (all where there are fewer), a share of
+        all, or None for all.
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
+        How to split: a number of stratified folds, repeats and folds such as "5x2", a
+        method of `veridical.evaluation`, or a splitter.
+    random_state : int, numpy random generator or None, default=None
+        Decides the folds and whatever selector and estimator leave to chance.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
+    name : str, optional
+        What the data are called.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the work goes on.
 
     Returns
     -------
     Selection
         The features, the accuracy with its interval, and the classes.
+
+    Raises
+    ------
+    InputError
+        For data or parameters that cannot give an honest answer.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer samples than there are folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from veridical.evaluation import select
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = select("anova", X, y, n_features_to_select=3, random_state=0)
+    >>> [feature.name for feature in found.features]
+    ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
-    data = read_table(X, y)
-    if max_features < 1:
-        raise InputError(f"max_features={max_features} selects nothing; use 1 or more.")
-    asked, max_features = max_features, min(max_features, data.n_features)
-    chosen = _make(selector, max_features, random_state)
-    learner = _learner_for(data) if learner is None else learner
-    _check_learner(learner, data)
-    classes, codes = np.unique(data.labels, return_inverse=True)
-    _check_abilities(chosen, data, codes)
-    smallest = int(np.bincount(codes).min())
-    folds = max(2, min(n_folds, smallest))
-    splits = CrossValidation(folds).split(data.labels, random_state)
-    _check_training(splits, codes, classes)
-    sizes = _sizes(learner, max_features)
-    tested = [np.asarray(split.test) for split in splits]
-    orders = _rank(chosen, data, codes, [np.asarray(s.train) for s in splits], n_jobs)
-    found: list[_Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(_one_fold)(learner, data, codes, order, alpha, test, sizes)
-        for (order, alpha), test in zip(orders, tested, strict=True)
+    table = read_table(X, y, name=name)
+    root = root_seed(random_state)
+    n_selected = count_features(n_features_to_select, table.n_features)
+    chosen = seeded(read_selector(selector), root)
+    learner = seeded(read_estimator(estimator), root)
+    _check_learner(learner, table)
+    method = read_cv(cv)
+    splits = method.split(table.labels, root)
+    refuse_missing_class(table, splits)
+    remarks = notes.on_splits(method, table, splits, True)
+    for remark in remarks:
+        warnings.warn(remark, UserWarning, stacklevel=3)
+    procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
+    run = Workers(n_jobs, progress)
+    run.total = count_jobs([procedure], splits, run)
+    fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
+    (found,) = evaluate([procedure], table, splits, run=run)
+    estimate = accuracy_of_hits(
+        method,
+        splits,
+        [hits[-1] for hits in found.hits],
+        learner=name_of(estimator),
+        random_state=root,
     )
-    right = np.concatenate(
-        [fold.named == codes[test] for fold, test in zip(found, tested, strict=True)],
-        axis=1,
-    )
-    truth = codes[np.concatenate(tested)]
-    fitted = _fit(chosen, data, np.arange(data.n_samples), codes)
-    order = np.asarray(fitted.order_)[:max_features]
-    accuracy = float(right[-1].mean())
     return Selection(
-        data=data.summary(name),
-        selector=_name_of(selector),
-        learner=learner,
-        features=_features(fitted, order, data, found),
-        accuracy=Interval(accuracy, *wilson(accuracy, truth.size, CONFIDENCE)),
-        n_test=int(truth.size),
+        data=table.summary(name or "the data"),
+        selector=name_of(selector),
+        estimator=name_of(estimator),
+        features=_features(fitted, ranked.order, table, found),
+        accuracy=Interval(estimate.value, *_bounds(estimate)),
+        interval=default_interval(estimate) or "",
+        n_test=int(sum(hits.shape[1] for hits in found.hits)),
         n_folds=len(splits),
-        classes=tuple(
-            ClassResult(
-                str(label),
-                int((truth == k).sum()),
-                float(right[-1][truth == k].mean()),
-            )
-            for k, label in enumerate(classes)
-        ),
-        sizes=tuple(int(size) for size in sizes),
-        size_accuracy=tuple(float(row.mean()) for row in right),
-        **_particulars(fitted, found, max_features),
-        notes=tuple(_notes(asked, max_features, n_folds, folds, smallest)),
+        classes=_by_class(found, table),
+        sizes=procedure.sizes,
+        size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
+        **_particulars(fitted, found, n_selected),
+        notes=tuple(remarks + _notes(n_features_to_select, table.n_features)),
         settings={
-            "estimator": " ".join(repr(chosen).split()),
-            "folds": f"{folds} stratified",
-            "random_state": str(random_state),
-            "table sha256": data.sha256(),
+            "selector": one_line(chosen),
+            "estimator": one_line(learner),
+            "cv": method.describe(),
+            "random_state": str(root),
+            "table sha256": table.sha256(),
         },
     )
 
 
-# -- what to work with ---------------------------------------------------------------
+def _bounds(estimate: Any) -> tuple[float, float]:
+    if not estimate.assumes:
+        return float("nan"), float("nan")
+    low, high = estimate.interval(CONFIDENCE)
+    return low, high
 
 
-def _make(selector: Any, max_features: int, seed: int) -> Any:
-    if isinstance(selector, str):
-        selector = make_selector(selector)
-    elif not hasattr(selector, "rank_many"):
-        raise InputError(
-            f"{selector!r} is none of veridical's selectors; give a name such as "
-            "'relieff', or one of veridical.selection."
-        )
-    made = clone(selector).set_params(n_features_to_select=max_features)
-    return seeded(made, seed)
-
-
-def _check_abilities(selector: Any, data: Table, codes: IntArray) -> None:
-    """Refuse what the selector cannot read, by the names of the user's columns."""
-    selector._abilities.check(data, type(selector).__name__)
-
-
-def _check_training(
-    splits: Sequence[Split], codes: IntArray, classes: NDArray[Any]
-) -> None:
-    """Refuse data of which some fold leaves a single class to learn from."""
-    if all(np.unique(codes[split.train]).size > 1 for split in splits):
+def refuse_missing_class(table: Table, splits: Sequence[Split]) -> None:
+    """Refuse splits of which some leave a class without a sample to learn from."""
+    lacking = lacks_class(table, splits)
+    if not lacking.any():
         return
-    counts = np.bincount(codes)
-    rarest = int(counts.argmin())
+    worst = int(lacking.argmax())
+    counts = np.bincount(table.y, minlength=table.n_classes)
     raise InputError(
-        f"Class {str(classes[rarest])!r} has {counts[rarest]} of {codes.size} cases, "
-        "too few to test and to learn from in cross-validation; add cases, or merge "
-        "it with another class."
+        f"Class {show(table.target.classes[worst])} has {counts[worst]} of "
+        f"{table.n_samples} samples and is missing from the training set of "
+        f"{lacking[worst]} of {len(splits)} splits; use fewer or stratified folds, "
+        "merge the class with another, or drop it."
     )
 
 
-def _name_of(selector: Any) -> str:
-    return selector if isinstance(selector, str) else type(selector).__name__
-
-
-def _learner_for(data: Table) -> str:
-    holes = not sparse.issparse(data.values) and bool(np.isnan(data.values).any())
-    return "svm" if data.categorical.any() or holes else "dagsvm"
-
-
-def _check_learner(learner: str, data: Table) -> None:
-    if learner != "dagsvm":
-        make_classifier(learner)
-    elif _learner_for(data) != "dagsvm":
+def _check_learner(learner: Any, table: Table) -> None:
+    if isinstance(learner, DAGSVM) and (table.categorical.any() or table.has_missing):
         raise InputError(
-            "dagsvm needs columns of numbers without missing values; use the learner "
+            "dagsvm needs columns of numbers without missing values; use the estimator "
             "svm, which reads all."
         )
 
 
-def _sizes(learner: str, most: int) -> IntArray:
-    if learner == "dagsvm":
-        return np.arange(1, most + 1, dtype=np.intp)
-    return np.array([*(s for s in SIZES if s < most), most], dtype=np.intp)
-
-
-# -- one fold ------------------------------------------------------------------------
-
-
-def _rank(
-    selector: Any,
-    data: Table,
-    codes: IntArray,
-    train_sets: Sequence[IntArray],
-    n_jobs: int | None,
-) -> list[tuple[IntArray, float | None]]:
-    """Order the features on every training set, and tell the exponent chosen there."""
-    if getattr(selector, "alpha", None) != "auto":
-        orders = clone(selector).rank_many(_table(data), codes, train_sets)
-        return [(order, None) for order in orders]
-    fits = Parallel(n_jobs=n_jobs)(
-        delayed(_fit)(selector, data, rows, codes) for rows in train_sets
-    )
-    return [(fitted.order_, fitted.alpha_) for fitted in fits]
-
-
-def _one_fold(
-    learner: str,
-    data: Table,
-    codes: IntArray,
-    order: IntArray,
-    alpha: float | None,
-    test: IntArray,
-    sizes: IntArray,
-) -> _Fold:
-    chosen = np.asarray(order)[: sizes[-1]]
-    train = np.setdiff1d(np.arange(data.n_samples), test)
-    named = _predict(learner, data, codes, chosen, train, test, sizes)
-    return _Fold(named, chosen, alpha)
-
-
-def _fit(selector: Any, data: Table, rows: IntArray, codes: IntArray) -> Any:
-    X = _table(data)
-    return clone(selector).fit(
-        X.iloc[rows] if hasattr(X, "iloc") else X[rows], codes[rows]
-    )
-
-
-def _table(data: Table) -> Any:
-    """All rows and columns, in the form that selectors take."""
-    return data.features.frame()
-
-
-def _predict(
-    learner: str,
-    data: Table,
-    codes: IntArray,
-    order: IntArray,
-    train: IntArray,
-    test: IntArray,
-    sizes: IntArray,
-) -> IntArray:
-    """Name the test cases with the first features, at every size."""
-    if learner == "dagsvm":
-        model = DAGSVM(standardize=True)
-        return np.asarray(
-            model.predict_nested(
-                data.take(train, order), codes[train], data.take(test, order), sizes
-            )
-        )
-    named = np.empty((sizes.size, test.size), dtype=np.intp)
-    for i, size in enumerate(sizes):
-        columns = order[:size]
-        fitted = make_classifier(learner).fit(data.frame(train, columns), codes[train])
-        named[i] = fitted.predict(data.frame(test, columns))
-    return named
+def _sizes(learner: Any, most: int) -> tuple[int, ...]:
+    if isinstance(learner, DAGSVM):  # all sizes cost it little more than one
+        return tuple(range(1, most + 1))
+    return (*(s for s in SIZES if s < most), most)
 
 
 # -- what came of it -----------------------------------------------------------------
 
 
 def _features(
-    fitted: Any, order: IntArray, data: Table, found: Sequence[_Fold]
+    fitted: Any, order: IntArray, table: Table, found: Evaluation
 ) -> tuple[SelectedFeature, ...]:
-    times = np.zeros(data.n_features, dtype=np.intp)
-    for fold in found:
-        times[fold.chosen] += 1
+    times = np.zeros(table.n_features, dtype=np.intp)
+    for ranked in found.rankings:
+        if ranked is not None:
+            times[ranked.order[: len(order)]] += 1
     scores: NDArray[Any] | None = getattr(fitted, "scores_", None)
+    names = table.feature_names
     return tuple(
         SelectedFeature(
             int(j),
-            data.feature_names[j],
+            names[j],
             None if scores is None else float(scores[j]),
             int(times[j]),
         )
@@ -296,13 +218,24 @@ def _features(
     )
 
 
-def _particulars(
-    fitted: Any, found: Sequence[_Fold], max_features: int
-) -> dict[str, Any]:
+def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:
+    right = np.concatenate([hits[-1] for hits in found.hits])
+    truth = np.concatenate(found.targets)
+    return tuple(
+        ClassResult(
+            str(label),
+            int((truth == k).sum()),
+            float(right[truth == k].mean()) if (truth == k).any() else float("nan"),
+        )
+        for k, label in enumerate(table.target.classes)
+    )
+
+
+def _particulars(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:
     """What only some selectors can tell."""
     told: dict[str, Any] = {}
     paths = {
-        label: tuple(float(v) for v in _beginning(fitted, name, max_features))
+        label: tuple(float(v) for v in _beginning(fitted, name, n_selected))
         for label, name in (
             ("mean relevance", "relevance_path_"),
             ("antiredundancy", "antiredundancy_path_"),
@@ -316,7 +249,9 @@ def _particulars(
     if hasattr(fitted, "alpha_accuracy_"):
         told["alphas"] = tuple(float(alpha) for alpha in fitted.alphas_)
         told["alpha_accuracy"] = tuple(float(v) for v in fitted.alpha_accuracy_)
-        told["fold_alphas"] = tuple(float(fold.alpha or 0) for fold in found)
+        told["fold_alphas"] = tuple(
+            float(r.alpha or 0) for r in found.rankings if r is not None
+        )
     return told
 
 
@@ -324,15 +259,7 @@ def _beginning(fitted: Any, name: str, n: int) -> FloatArray:
     return np.asarray(getattr(fitted, name))[:n]
 
 
-def _notes(
-    asked: int, selected: int, n_folds: int, folds: int, smallest: int
-) -> list[str]:
-    notes = []
-    if selected < asked:
-        notes.append(f"There are {selected} features: all of them are selected.")
-    if folds < n_folds:
-        notes.append(
-            f"{folds} folds instead of {n_folds}, because the smallest class has "
-            f"{smallest} case{'s' * (smallest != 1)}."
-        )
-    return notes
+def _notes(asked: int | float | None, n_features: int) -> list[str]:
+    if isinstance(asked, int) and asked > n_features:
+        return [f"There are {n_features} features: all of them are selected."]
+    return []

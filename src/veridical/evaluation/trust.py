@@ -1,4 +1,4 @@
-"""Which interval to believe first, and how often each kind has covered the truth.
+"""Which interval is the default, and how often each kind has covered the truth.
 
 The shares were measured on sources whose truth is known: two classes, two columns that
 tell them apart a little, and columns that tell nothing. docs/estimating.md has them
@@ -19,6 +19,9 @@ from veridical.evaluation.records import Coverage, Estimate
 
 #: With fewer splits the t distribution has no degrees of freedom to speak of.
 _FEWEST_SPLITS = 3
+
+#: Confidence of the intervals whose coverage was measured.
+_NOMINAL = 0.95
 
 _EACH = "500 data sets each"
 _ALONE = "100 cases; naive Bayes, 500 data sets"
@@ -65,12 +68,13 @@ def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
     return {"nested": MEASURED[CrossValidation(10)]["nested"], **MEASURED[like]}
 
 
-def leading_kind(estimate: Estimate) -> str | None:
-    """Choose the interval to show first: one whose coverage holds, if there is one.
+def default_interval(estimate: Estimate) -> str | None:
+    """Choose the kind of interval whose measured coverage is closest to nominal.
 
-    Wilson's interval holds for a single split. For more of them it is too narrow, so
-    that nested cross-validation comes first where it has been run, then the corrected t
-    interval where the splits are enough for it.
+    ``Estimate.interval()`` gives this kind, and whatever shows an estimate shows it
+    first. Where the coverage was measured with several learners, the worst of them
+    counts; where a kind was not measured with the method, its coverage in ten folds
+    stands in.
 
     Parameters
     ----------
@@ -80,13 +84,24 @@ def leading_kind(estimate: Estimate) -> str | None:
     Returns
     -------
     str or None
-        A key of ``estimate.assumes``; None where no interval is valid.
+        A key of ``estimate.assumes``; None where no interval is valid. Not
+        ``"nested"`` as long as it has not been asked for, because it takes many more
+        fits; not ``"corrected-t"`` of fewer than three splits.
     """
     offered = list(estimate.assumes)
-    if len(estimate.scores) > 1:
-        is_run = estimate.nested is not None and estimate.nested.ready
-        if "nested" in offered and is_run:
-            return "nested"
-        if "corrected-t" in offered and len(estimate.scores) >= _FEWEST_SPLITS:
-            return "corrected-t"
-    return offered[0] if offered else None
+    ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
+    return min(ready, key=lambda kind: _distance(estimate, kind), default=None)
+
+
+def _is_ready(estimate: Estimate, kind: str) -> bool:
+    if kind == "nested":
+        return estimate.nested is not None and bool(estimate.nested.ready)
+    if kind == "corrected-t":
+        return len(estimate.scores) >= _FEWEST_SPLITS
+    return True
+
+
+def _distance(estimate: Estimate, kind: str) -> float:
+    """Largest distance of a measured coverage from the nominal one."""
+    measured = estimate.coverage.get(kind, MEASURED[CrossValidation(10)][kind])
+    return max(abs(measured.low - _NOMINAL), abs(measured.high - _NOMINAL))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from veridical._core.errors import InputError
-from veridical.evaluation import leading_kind
+from veridical.evaluation import default_interval
 from veridical.evaluation.records import Coverage, Estimate, Estimates
 from veridical.report import estimates_words as words
 from veridical.report.schema import (
@@ -72,7 +72,7 @@ def _intervals(estimate: Estimate) -> list[BoundsSummary]:
     The nested one is shown only if it has been computed: it takes thousands of fits,
     and a report computes no result.
     """
-    lead = leading_kind(estimate)
+    lead = default_interval(estimate)
     intervals: list[BoundsSummary] = []
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and not (estimate.nested and estimate.nested.ready):

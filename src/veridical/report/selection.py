@@ -24,6 +24,15 @@ MOST_PLACES = 12
 MOST_CLASSES = 20
 
 
+#: Kinds of intervals of an accuracy, in words.
+_INTERVALS = {
+    "wilson": "Wilson's 95 % interval for independent cases; that training folds "
+    "overlap is not in it",
+    "corrected-t": "the corrected 95 % t interval over folds, which knows that "
+    "training folds overlap (Nadeau and Bengio)",
+}
+
+
 class FeatureInfo(TypedDict):
     """A selected feature; ``n_folds`` is in how many folds it was selected too."""
 
@@ -77,6 +86,7 @@ class SelectionSummary(TypedDict):
     accuracy: float
     low: float
     high: float
+    interval: str
     n_test: int
     n_folds: int
     features: list[FeatureInfo]
@@ -166,12 +176,13 @@ def to_json(record: Selection) -> SelectionSummary:
         "schema": SCHEMA,
         "kind": "selection",
         "selector": clean(record.selector),
-        "learner": clean(record.learner),
+        "learner": clean(record.estimator),
         "n_features": len(record.features),
         "data": data_info(record.data),
         "accuracy": float(record.accuracy.value),
         "low": float(record.accuracy.low),
         "high": float(record.accuracy.high),
+        "interval": record.interval,
         "n_test": record.n_test,
         "n_folds": record.n_folds,
         "features": [
@@ -219,7 +230,7 @@ def _words(record: Selection) -> SelectionWords:
     best = max(record.classes, key=lambda one: one.accuracy)
     return {
         "headline": (
-            f"With {what}, {clean(record.learner)} names {percent(found.value)} of new "
+            f"With {what}, {clean(record.estimator)} names {percent(found.value)} of new "
             f"cases rightly ({percent_range(found.low, found.high)}), {verdict} the "
             f"{percent(chance)} of always naming the most frequent class."
         ),
@@ -242,8 +253,8 @@ def _words(record: Selection) -> SelectionWords:
 
 def _remarks(record: Selection) -> list[str]:
     remarks = [
-        "The interval is Wilson's 95 % interval for independent cases; that training "
-        "folds overlap is not in it.",
+        f"The interval is {_INTERVALS[record.interval]}; those of classes are Wilson's "
+        "for independent cases.",
         "The features listed were selected on all cases; the accuracy is that of "
         "selecting them this way, not of this very list.",
     ]

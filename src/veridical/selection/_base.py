@@ -187,9 +187,9 @@ class Selector(SelectorMixin, BaseEstimator):
         n_selected = count_features(
             self.n_features_to_select,
             n_features,
-            ranking.n_kept,
+            otherwise=ranking.n_kept,
             warn=True,
-            stacklevel=5,
+            stacklevel=4,
         )
         self.order_ = ranking.order
         self.ranking_ = np.empty(n_features, dtype=np.intp)

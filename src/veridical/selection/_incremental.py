@@ -54,7 +54,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
                 f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
                 "or more, or None for all."
             )
-        wanted = count_features(self.n_features_to_select, n_features, 0)
+        wanted = count_features(self.n_features_to_select, n_features, otherwise=0)
         return min(n_features, max(int(self.n_searched), wanted))
 
 

@@ -268,7 +268,9 @@ class DifferentialPrioritization(IncrementalSelector):
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
         n_features = data.values.shape[1]
-        largest = max(LARGEST, count_features(self.n_features_to_select, n_features, 0))
+        largest = max(
+            LARGEST, count_features(self.n_features_to_select, n_features, otherwise=0)
+        )
         largest = min(largest, self._depth(n_features))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of parts, not of the data

@@ -1,0 +1,96 @@
+"""What people pass as selector or estimator: a name or an object, checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, one_line
+from veridical.learning.tabular import make_classifier
+from veridical.selection import SELECTORS
+
+
+def make_selector(name: str, **parameters: Any) -> Any:
+    """Make a selector by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``veridical.selection.SELECTORS``.
+    **parameters : object
+        What the selector is made with.
+
+    Examples
+    --------
+    >>> make_selector("anova", n_features_to_select=3)
+    AnovaF(n_features_to_select=3)
+    """
+    if name not in SELECTORS:
+        raise InputError(
+            f"There is no selector {name!r}{did_you_mean(name, SELECTORS)} Use one of "
+            f"{', '.join(sorted(SELECTORS))}, or pass a scikit-learn selector."
+        )
+    return SELECTORS[name](**parameters)
+
+
+def read_selector(given: Any, what: str = "selector") -> Any:
+    """Check a selector, or make it by its name.
+
+    Parameters
+    ----------
+    given : str or selector
+        As the user gave it.
+    what : str, default="selector"
+        What messages call it.
+    """
+    if isinstance(given, str):
+        return make_selector(given)
+    if isinstance(given, type):
+        raise InputError(
+            f"{what.capitalize()} is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if not hasattr(given, "rank_many") and not (
+        hasattr(given, "fit") and hasattr(given, "get_support")
+    ):
+        raise InputError(
+            f"{what.capitalize()} is {given!r}, which does not select features: it "
+            "needs rank_many, or fit and get_support as scikit-learn's selectors have."
+        )
+    return given
+
+
+def read_estimator(given: Any) -> Any:
+    """Check a classifier, or make it by its name.
+
+    Parameters
+    ----------
+    given : str or classifier
+        As the user gave it.
+    """
+    if isinstance(given, str):
+        return make_classifier(given)
+    if isinstance(given, type):
+        raise InputError(
+            f"estimator is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
+    if not (hasattr(given, "get_params") and hasattr(given, "fit")):
+        raise InputError(
+            f"estimator={given!r} is no scikit-learn estimator: it has no fit, or no "
+            "get_params; pass a classifier, a pipeline that ends in one, or a name "
+            "such as 'svm'."
+        )
+    if not is_classifier(given):
+        raise InputError(
+            f"estimator={one_line(given)} is not a classifier; pass one, or a pipeline "
+            "that ends in one."
+        )
+    return given
+
+
+def name_of(given: Any) -> str:
+    """Call a selector or an estimator by the name it was given by, or by its class."""
+    return given if isinstance(given, str) else type(given).__name__
