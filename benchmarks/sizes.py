@@ -77,8 +77,8 @@ def many(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
     for sides, n, effect, method in product(MANY, N_SAMPLES, EFFECTS, METHODS):
         design = NullDesign(n_repeats, n_folds, method, n, "centroid", effect)
         found = simulate(design, N_SIMULATIONS, seed(design), stream=sides, sides=sides)
-        p_values = np.array([friedman(scores).p_value for scores in found])
-        rejected = [int((p_values < alpha).sum()) for alpha in ALPHAS]
+        pvalues = np.array([friedman(scores).pvalue for scores in found])
+        rejected = [int((pvalues < alpha).sum()) for alpha in ALPHAS]
         yield row("many", "friedman", sides, design, found, rejected)
 
 
@@ -92,7 +92,7 @@ def count(test: str, design: NullDesign, found: Any, null: Any = None) -> list[i
                 sure = max(result.probabilities["a"], result.probabilities["b"])
                 rejected[i] += sure > 1 - alpha
             else:
-                rejected[i] += result.p_value < alpha
+                rejected[i] += result.pvalue < alpha
     return rejected
 
 

@@ -87,7 +87,7 @@ def test_known_failures_are_seen():
         if e.calibrated
     ],
 )
-def test_calibrated_p_values_hold_their_size(test):
+def test_calibrated_pvalues_hold_their_size(test):
     entry = TESTS[test]
     cv = f"{entry.repeats or entry.least_repeats}x{entry.folds or 5}"
     result = calibrate(
@@ -109,7 +109,7 @@ def test_calibrated_intervals_hold_what_is_not_rejected(test):
         low, high = result.interval
         if result.winner != "draw":
             assert low > 0 or high < 0
-        elif result.p_value >= 0.05:
+        elif result.pvalue >= 0.05:
             assert low <= 0 <= high
         for edge in (low, high):
             if np.isfinite(edge) and high > low:
@@ -117,10 +117,10 @@ def test_calibrated_intervals_hold_what_is_not_rejected(test):
                 assert abs(moved.statistic) == pytest.approx(null.critical(0.05))
 
 
-def test_monte_carlo_p_values_by_hand():
+def test_monte_carlo_pvalues_by_hand():
     size = MeasuredSize(0.05, 0, 0, 0, 4, "")
     null = Calibration("t", size, np.array([0.0, 1.0, 1.0, 2.0]), 0.8)
-    found = [null.p_value(t) for t in (0, 0.5, -1, 1.5, 2, 3, np.inf)]
+    found = [null.pvalue(t) for t in (0, 0.5, -1, 1.5, 2, 3, np.inf)]
     assert found == pytest.approx([5 / 5, 4 / 5, 4 / 5, 2 / 5, 2 / 5, 1 / 5, 1 / 5])
     # Significant at 0.5 where at most one of the null is as extreme: above 1.
     assert null.critical(0.5) == 1.0
@@ -130,13 +130,13 @@ def test_monte_carlo_p_values_by_hand():
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize("n", [19, 20, 99, 200, 1000])
-def test_critical_values_agree_with_p_values(n, alpha):
+def test_critical_values_agree_with_pvalues(n, alpha):
     rng = np.random.default_rng(n)
     null = Calibration(
         "t", MeasuredSize(0, 0, 0, 0, n, ""), np.sort(rng.random(n).round(2)), 0.8
     )
     for t in np.r_[rng.random(50).round(2), null.statistics, 2.0]:
-        assert (null.p_value(t) < alpha) == (t > null.critical(alpha))
+        assert (null.pvalue(t) < alpha) == (t > null.critical(alpha))
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ def test_against_itself_everything_is_a_draw(problem, anova, chance):
     for selector in (anova, chance):
         result = compare(selector, selector, X, y, n_features=6, random_state=2)
         assert [v.winner for v in result.verdicts.values()] == ["draw", "draw"]
-        assert all(v.p_value == 1 for v in result.verdicts.values())
+        assert all(v.pvalue == 1 for v in result.verdicts.values())
         assert np.array_equal(result.accuracy["in"][0], result.accuracy["in"][1])
         assert result.names["a"] != result.names["b"]
 
@@ -220,7 +220,7 @@ def test_swapping_the_sides_mirrors_everything(problem, anova, chance):
     other = compare(chance, anova, X, y, n_features=3, random_state=1)
     for method in ("in", "out"):
         assert np.array_equal(one.accuracy[method][::-1], other.accuracy[method])
-        assert one.verdicts[method].p_value == other.verdicts[method].p_value
+        assert one.verdicts[method].pvalue == other.verdicts[method].pvalue
 
 
 def test_any_number_of_processes(problem, anova):
@@ -471,7 +471,7 @@ def test_all_features_make_the_selectors_equal(problem, anova, worst):
     X, y = problem
     result = compare(anova, worst, X, y, n_features=X.shape[1], random_state=0)
     assert np.array_equal(result.accuracy["in"][0], result.accuracy["out"][1])
-    assert result.verdicts["in"].p_value == 1
+    assert result.verdicts["in"].pvalue == 1
 
 
 def test_a_search_goes_as_far_as_the_comparison_asks():

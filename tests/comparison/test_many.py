@@ -49,7 +49,7 @@ def test_ranks_are_those_of_the_folds(record):
     found = record.friedman["in"]
     alone = friedman(record.scores["in"])
     assert found.mean_ranks == alone.mean_ranks
-    assert found.p_value == alone.p_value
+    assert found.pvalue == alone.pvalue
     assert found.n == 5
     assert found.size.design.startswith("3 selectors, 5 folds of 100 cases")
     ranks = stats.rankdata(-record.scores["in"], axis=0).mean(axis=1)
@@ -89,7 +89,7 @@ def test_equal_selectors_are_not_told_apart(anova, problem):
         {"one": anova, "two": anova, "three": anova}, *problem, **COMMON
     )
     assert all(pair.better is None for pair in record.pairs["in"])
-    assert record.friedman["in"].p_value == 1
+    assert record.friedman["in"].pvalue == 1
     assert record.friedman["in"].groups == ((0, 1, 2),)
     assert "Do not claim that any" in record.recommendation
     assert "neither IN nor OUT sees a difference" in record.recommendation

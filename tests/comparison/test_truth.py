@@ -96,7 +96,7 @@ def test_verdicts_and_counts(result):
     only_out = int(np.sum(~right["in"] & right["out"]))
     found, test = result.truthfulness, binomial_truthfulness(only_in, only_out)
     assert (found.only_in, found.only_out) == (only_in, only_out)
-    assert (found.p_value, found.better) == (test.p_value, test.better)
+    assert (found.pvalue, found.better) == (test.pvalue, test.better)
     assert found.only_in + found.only_out + found.both_right + found.both_wrong == 12
 
 
@@ -125,10 +125,10 @@ def test_a_selector_against_itself(anova):
         anova, anova, "linear", n_features=5, n_train=40, n_sets=4, random_state=0
     )
     assert same.verdicts["truth"].winner == "draw"
-    assert same.verdicts["truth"].p_value == 1
+    assert same.verdicts["truth"].pvalue == 1
     assert set(same.set_verdicts["in"] + same.set_verdicts["out"]) == {"draw"}
     assert (same.truthfulness.only_in, same.truthfulness.only_out) == (0, 0)
-    assert (same.truthfulness.p_value, same.truthfulness.better) == (1.0, "same")
+    assert (same.truthfulness.pvalue, same.truthfulness.better) == (1.0, "same")
     assert same.truthfulness.both_right == 4
     table = count_cells([same, same])
     assert table.loc["S", "D"] == table.to_numpy().sum() == 2

@@ -97,7 +97,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     assert test.statistic == before.statistic
     assert test.name == "corrected resampled t, calibrated"
     assert "40 data sets" in test.assumptions
-    assert test.p_value * 41 == pytest.approx(round(test.p_value * 41))
+    assert test.pvalue * 41 == pytest.approx(round(test.pvalue * 41))
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
     assert record.by_classifier["nb"]["out"].test.name.endswith("calibrated")

@@ -25,7 +25,7 @@ def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
     return TestResult(
         name=name,
         statistic=float(t),
-        p_value=float(2 * stats.t.sf(abs(t), d.size - 1)),
+        pvalue=float(2 * stats.t.sf(abs(t), d.size - 1)),
         df=d.size - 1,
         mean_difference=float(d.mean()),
         interval=(float(d.mean() - reach), float(d.mean() + reach)),

@@ -82,7 +82,7 @@ def test_a_test_that_claims_too_much_is_believed_with_care():
     )
 
 
-def test_sizes_stand_beside_p_values(decided):
+def test_sizes_stand_beside_pvalues(decided):
     sizes = report.to_json(decided)["words"]["sizes"]
     assert sizes[0].startswith("IN, pairs (corrected resampled t test): nominal 5 %")
     assert "n = 2000 data sets on which neither is better" in sizes[0]

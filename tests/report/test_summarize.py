@@ -31,7 +31,7 @@ def test_infinite_statistics_become_null():
     """Equal differences on every fold have no variance: t is infinite."""
     record = records.honest()
     verdict = record.verdicts["in"]
-    test = replace(verdict.test, statistic=np.inf, p_value=0.0)
+    test = replace(verdict.test, statistic=np.inf, pvalue=0.0)
     record = replace(record, verdicts={**record.verdicts, "in": Verdict.of(test)})
 
     summary = report.to_json(record)

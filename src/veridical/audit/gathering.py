@@ -64,7 +64,7 @@ def gather(
             selector=procedure.chooser.ranker.name,
             given=selector is not None,
             overlap=overlap,
-            p_value=chosen_by_labels(
+            pvalue=chosen_by_labels(
                 data, procedure.columns, seed_for(root, Purpose.ASSOCIATION)
             ),
         )

@@ -46,7 +46,7 @@ def pairs(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
     """List the pairs of the first method: difference, interval, p-values, verdict."""
     from rich.text import Text
 
-    from veridical._core.numbers import p_value, points, points_range
+    from veridical._core.numbers import pvalue, points, points_range
     from veridical.report.many import describe_pair
 
     method = summary["methods"][0]
@@ -63,8 +63,8 @@ def pairs(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
             f"{first} − {second}",
             points(gap["value"], unit=False),
             points_range(gap["low"], gap["high"], unit=False),
-            p_value(gap["p_value"]).removeprefix("p ").removeprefix("= "),
-            p_value(pair["adjusted"]).removeprefix("p ").removeprefix("= "),
+            pvalue(gap["pvalue"]).removeprefix("p ").removeprefix("= "),
+            pvalue(pair["adjusted"]).removeprefix("p ").removeprefix("= "),
             describe_pair(summary, pair),
         ]
         table.add_row(*map(Text, row))

@@ -128,7 +128,7 @@ def _new_table(title: str) -> Table:
 def _compared(summary: Summary) -> Table:
     from rich.text import Text
 
-    from veridical._core.numbers import count, p_value, percent, points, points_range
+    from veridical._core.numbers import count, pvalue, percent, points, points_range
     from veridical.comparison.records import SIDES
 
     names, data = summary["names"], summary["data"]
@@ -154,7 +154,7 @@ def _compared(summary: Summary) -> Table:
             row += [
                 points(gap["value"], unit=False),
                 points_range(gap["low"], gap["high"], unit=False),
-                p_value(gap["p_value"]).removeprefix("p ").removeprefix("= "),
+                pvalue(gap["pvalue"]).removeprefix("p ").removeprefix("= "),
                 "neither" if gap["winner"] == "draw" else names[gap["winner"]],
             ]
         row.append(count(method["a"]["n"], method["unit"]))

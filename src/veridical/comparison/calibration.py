@@ -217,7 +217,7 @@ def judge(
     return replace(
         result,
         name=f"{result.name}, calibrated",
-        p_value=null.p_value(result.statistic),
+        pvalue=null.pvalue(result.statistic),
         df=np.nan,
         interval=(mean - reach, mean + reach),
         assumptions=(

@@ -184,7 +184,7 @@ class Wording:
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
             f"{100 * (1 - self.alpha):.4g} % interval {minus(low)} to {minus(high)}, "
-            f"{p_text(verdict.p_value)}{size_text(verdict)}"
+            f"{p_text(verdict.pvalue)}{size_text(verdict)}"
         )
 
 
@@ -194,11 +194,11 @@ def minus(value: float) -> str:
     return "0.0" if text == "−0.0" else text
 
 
-def p_text(p_value: float) -> str:
+def p_text(pvalue: float) -> str:
     """Write a p-value as pages do: a bound, three decimals, or two from 0.1 up."""
-    if p_value < 0.001:
+    if pvalue < 0.001:
         return "p < 0.001"
-    return f"p = {p_value:.3f}" if p_value < 0.0995 else f"p = {p_value:.2f}"
+    return f"p = {pvalue:.3f}" if pvalue < 0.0995 else f"p = {pvalue:.2f}"
 
 
 def size_text(verdict: Verdict) -> str:
@@ -309,7 +309,7 @@ def _on_picking(
             return f"{goal}, do not follow OUT's verdict: it rests on the artefact."
         return (
             f"{goal}, {wording.winner(outside)} is the better bet: OUT sees a "
-            f"difference where IN does not ({p_text(outside.p_value)})."
+            f"difference where IN does not ({p_text(outside.pvalue)})."
         )
     return (
         f"{goal}, trust neither: IN prefers {wording.winner(inside)} and OUT "
@@ -347,6 +347,6 @@ def describe_truth(
             return f"{text}."
         better = truthfulness.better
         who = "neither" if better == "same" else better.upper()
-        p_value = p_text(truthfulness.p_value)
-        text += f"; {who} is significantly more truthful ({p_value})."
+        pvalue = p_text(truthfulness.pvalue)
+        text += f"; {who} is significantly more truthful ({pvalue})."
     return text

@@ -229,22 +229,22 @@ def judge_pairs(
     result = {}
     for method in accuracy:
         own = [found[method] for found in verdicts]
-        adjusted = adjust(np.array([v.p_value for v in own]), correction)
+        adjusted = adjust(np.array([v.pvalue for v in own]), correction)
         rows = []
-        for (i, j), verdict, p_value in zip(places, own, adjusted, strict=True):
-            corrected = replace(verdict.test, p_value=float(p_value)).winner
+        for (i, j), verdict, pvalue in zip(places, own, adjusted, strict=True):
+            corrected = replace(verdict.test, pvalue=float(pvalue)).winner
             better = {"a": i, "b": j, "draw": None}[corrected]
-            rows.append(PairVerdict(i, j, better, float(p_value), verdict))
+            rows.append(PairVerdict(i, j, better, float(pvalue), verdict))
         result[method] = tuple(rows)
     return result
 
 
-def adjust(p_values: FloatArray, correction: str) -> FloatArray:
+def adjust(pvalues: FloatArray, correction: str) -> FloatArray:
     """Make p-values allow for their number.
 
     Parameters
     ----------
-    p_values : array of shape (n,)
+    pvalues : array of shape (n,)
         One per pair.
     correction : {"holm", "bonferroni", "none"}
         Holm's step-down procedure rejects at least as much as Bonferroni's.
@@ -254,13 +254,13 @@ def adjust(p_values: FloatArray, correction: str) -> FloatArray:
     >>> adjust(np.array([0.01, 0.04, 0.03]), "holm").tolist()
     [0.03, 0.06, 0.06]
     """
-    n = p_values.size
+    n = pvalues.size
     if correction == "none":
-        return p_values.copy()
+        return pvalues.copy()
     if correction == "bonferroni":
-        return np.minimum(1.0, n * p_values)
-    order = np.argsort(p_values, kind="stable")
-    stepped = np.maximum.accumulate(p_values[order] * (n - np.arange(n)))
+        return np.minimum(1.0, n * pvalues)
+    order = np.argsort(pvalues, kind="stable")
+    stepped = np.maximum.accumulate(pvalues[order] * (n - np.arange(n)))
     result = np.empty(n)
     result[order] = np.minimum(1.0, stepped)
     return result

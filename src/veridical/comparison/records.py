@@ -34,7 +34,7 @@ class TestResult:
     ----------
     name : str
         Of the test.
-    statistic, p_value, df : float
+    statistic, pvalue, df : float
         The statistic, its two-sided p-value and its degrees of freedom, NaN where the
         p-value does not come from a table.
     mean_difference : float
@@ -63,7 +63,7 @@ class TestResult:
 
     name: str
     statistic: float
-    p_value: float
+    pvalue: float
     df: float
     mean_difference: float
     interval: tuple[float, float]
@@ -86,7 +86,7 @@ class TestResult:
             sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
             return sure[0] if sure else "draw"
         lead = self.mean_difference if self.estimate is None else self.estimate
-        if self.p_value < self.alpha and lead != 0:
+        if self.pvalue < self.alpha and lead != 0:
             return "a" if lead > 0 else "b"
         return "draw"
 
@@ -95,7 +95,7 @@ class Verdict(NamedTuple):
     """Who wins under one method, and on what evidence."""
 
     winner: Winner
-    p_value: float
+    pvalue: float
     mean_difference: float
     interval: tuple[float, float]
     test: TestResult
@@ -103,7 +103,7 @@ class Verdict(NamedTuple):
     @classmethod
     def of(cls, test: TestResult) -> Verdict:
         """Read the verdict off a test result."""
-        return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
+        return cls(test.winner, test.pvalue, test.mean_difference, test.interval, test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class Truthfulness(TestResult):
     """How often IN and OUT reached the true verdict, over many data sets.
 
     As a `TestResult`, ``a`` is IN and ``b`` is OUT, the scores are 1 where the verdict
-    was true and 0 where not, and ``p_value`` is that of one tail.
+    was true and 0 where not, and ``pvalue`` is that of one tail.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class Comparison(OnAPage):
         for method, verdict in self.verdicts.items():
             winner = verdict.winner
             who = "draw" if winner == "draw" else self.names[winner]
-            found.append(f"{method.upper()} {who} (p = {verdict.p_value:.3g})")
+            found.append(f"{method.upper()} {who} (p = {verdict.pvalue:.3g})")
         pair = " against ".join(self.names[side] for side in SIDES)
         return f"Comparison({pair}: {', '.join(found)})"
 
@@ -320,7 +320,7 @@ class Calibration:
         rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
         return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
-    def p_value(self, statistic: float) -> float:
+    def pvalue(self, statistic: float) -> float:
         """Share of the null that is at least as extreme, the observed one counted in.
 
         Where the observed statistic comes from the same distribution, this is at most
@@ -352,9 +352,9 @@ class Friedman:
     ----------
     mean_ranks : tuple of float
         Per selector; 1 is best.
-    chi2, chi2_p_value : float
+    chi2, chi2_pvalue : float
         Friedman's own statistic and its p-value.
-    statistic, df, p_value : float, tuple of float, float
+    statistic, df, pvalue : float, tuple of float, float
         Iman and Davenport's F, which is the test proper.
     critical_difference : float
         Nemenyi's: mean ranks further apart than this differ significantly.
@@ -370,10 +370,10 @@ class Friedman:
 
     mean_ranks: tuple[float, ...]
     chi2: float
-    chi2_p_value: float
+    chi2_pvalue: float
     statistic: float
     df: tuple[float, float]
-    p_value: float
+    pvalue: float
     critical_difference: float
     n: int
     alpha: float
@@ -456,7 +456,7 @@ class ManyComparison(OnAPage):
             ranks = zip(result.mean_ranks, self.names, strict=True)
             order = ", ".join(f"{name} {rank:.1f}" for rank, name in sorted(ranks))
             found.append(
-                f"{method.upper()} mean ranks {order} (p = {result.p_value:.3g})"
+                f"{method.upper()} mean ranks {order} (p = {result.pvalue:.3g})"
             )
         return f"ManyComparison({'; '.join(found)})"
 
@@ -535,7 +535,7 @@ class Sensitivity(OnAPage):
         DataFrame
             Columns strength, n_relevant, the accuracies truth_a, truth_b, in_a, in_b,
             out_a, out_b, true_winner, n_sets, in_right and out_right (on how many data
-            sets each reached the true verdict), p_value and more_truthful.
+            sets each reached the true verdict), pvalue and more_truthful.
         """
         import pandas as pd
 
@@ -554,7 +554,7 @@ class Sensitivity(OnAPage):
                 found = record.set_verdicts[method]
                 row[f"{method}_right"] = sum(winner == true for winner in found)
             assert record.truthfulness is not None
-            row["p_value"] = record.truthfulness.p_value
+            row["pvalue"] = record.truthfulness.pvalue
             row["more_truthful"] = record.truthfulness.better
             rows.append(row)
         return pd.DataFrame(rows)

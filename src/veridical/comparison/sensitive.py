@@ -244,7 +244,7 @@ def _counts(record: Comparison) -> str:
     who = "neither" if outcome.better == "same" else outcome.better.upper()
     return (
         f"IN says so on {right['in']} and OUT on {right['out']} of {n_sets} data sets "
-        f"({who} significantly more often, {p_text(outcome.p_value)})"
+        f"({who} significantly more often, {p_text(outcome.pvalue)})"
     )
 
 

@@ -44,7 +44,7 @@ def binomial_truthfulness(
     Returns
     -------
     Truthfulness
-        With the one-tail ``p_value`` and ``better``: "in", "out" or "same".
+        With the one-tail ``pvalue`` and ``better``: "in", "out" or "same".
         ``statistic`` is the smaller count, ``n`` the sum of both, ``mean_difference``
         how much more often IN is right, as a share of all data sets; ``interval`` holds
         what the test does not reject (Clopper and Pearson's, given ``n``).
@@ -58,9 +58,9 @@ def binomial_truthfulness(
     --------
     >>> from veridical.comparison import binomial_truthfulness
     >>> result = binomial_truthfulness(6, 0)
-    >>> result.p_value, result.better
+    >>> result.pvalue, result.better
     (0.015625, 'in')
-    >>> binomial_truthfulness([True, True, False], [False, True, True]).p_value
+    >>> binomial_truthfulness([True, True, False], [False, True, True]).pvalue
     0.75
     """
     check_alpha(alpha)
@@ -71,16 +71,16 @@ def binomial_truthfulness(
     none = _read_count(both_wrong, "both_wrong")
     n, n_sets = a + b, a + b + both + none
     # Exact in integers; one division at the end, correctly rounded.
-    p_value = sum(math.comb(n, k) for k in range(min(a, b) + 1)) / 2**n
+    pvalue = sum(math.comb(n, k) for k in range(min(a, b) + 1)) / 2**n
     better: Literal["in", "out", "same"] = "same"
-    if p_value < alpha / 2:
+    if pvalue < alpha / 2:
         better = "in" if a > b else "out"
     scale = n / n_sets if n_sets else 1.0
     low, high = _clopper_pearson(a, b, alpha)
     return Truthfulness(
         name="binomial",
         statistic=float(min(a, b)),
-        p_value=p_value,
+        pvalue=pvalue,
         df=math.nan,
         mean_difference=(a - b) / n_sets if n_sets else 0.0,
         interval=(snap((2 * low - 1) * scale), snap((2 * high - 1) * scale)),
@@ -127,7 +127,7 @@ def welch_bias(
     --------
     >>> from veridical.comparison import welch_bias
     >>> bias = welch_bias([0.9, 0.8, 1.0], [0.70, 0.72, 0.68, 0.70])
-    >>> round(bias.difference, 3), bias.value, round(bias.p_value, 3)
+    >>> round(bias.difference, 3), bias.value, round(bias.pvalue, 3)
     (0.2, 0.0, 0.071)
     """
     check_alpha(alpha)
@@ -141,12 +141,12 @@ def welch_bias(
     # both constant there is nothing to estimate and any value serves.
     df = total**2 / float((spread**2 / freedom).sum()) if total else float(sum(freedom))
     error = math.sqrt(total)
-    statistic, p_value = t_and_p(difference, error, df)
+    statistic, pvalue = t_and_p(difference, error, df)
     reach = float(stdtrit(df, 1 - alpha / 2)) * error
     return Bias(
         name="Welch",
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=df,
         mean_difference=difference,
         interval=(difference - reach, difference + reach),
@@ -156,7 +156,7 @@ def welch_bias(
             "Both samples are independent and normal, with variances of their own; "
             "the folds of one cross-validation are not independent."
         ),
-        value=difference if p_value < alpha else 0.0,
+        value=difference if pvalue < alpha else 0.0,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.numbers import count, names, p_value, percent, points
+from veridical._core.numbers import count, names, pvalue, percent, points
 from veridical.comparison.records import Friedman, ManyComparison, PairVerdict
 from veridical.report import size_words
 from veridical.report.many_schema import (
@@ -122,7 +122,7 @@ def _ranks(found: Friedman) -> RanksSummary:
         "mean_ranks": [float(rank) for rank in found.mean_ranks],
         "statistic": finite(found.statistic),
         "df": [float(df) for df in found.df],
-        "p_value": float(found.p_value),
+        "pvalue": float(found.pvalue),
         "chi2": float(found.chi2),
         "critical_difference": float(found.critical_difference),
         "n": int(found.n),
@@ -212,7 +212,7 @@ def _evidence(summary: ManySummary) -> str:
     return (
         f"Mean accuracy under {method['label']}, by mean rank over "
         f"{count(found['n'], 'fold')}: {ranked}. All together: "
-        f"{p_value(found['p_value'])} (Friedman's test in Iman and Davenport's form, "
+        f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
         f"{size_words.short(found['size'])})."
     )
 

@@ -47,7 +47,7 @@ class RanksSummary(TypedDict):
     mean_ranks: list[float]
     statistic: float | None
     df: list[float]
-    p_value: float
+    pvalue: float
     chi2: float
     critical_difference: float
     n: int

@@ -8,7 +8,7 @@ from typing import Any
 from veridical._core.numbers import (
     count,
     names,
-    p_value,
+    pvalue,
     percent,
     percent_range,
     points,
@@ -39,7 +39,7 @@ def data(s: Any) -> str:
 
 def p(value: float | None) -> str:
     """Write a p-value for a table."""
-    return p_value(value).removeprefix("p ").removeprefix("= ")
+    return pvalue(value).removeprefix("p ").removeprefix("= ")
 
 
 # -- two selectors -------------------------------------------------------------------
@@ -59,7 +59,7 @@ def compared(s: Any) -> Table:
             row += [
                 points(gap["value"]),
                 points_range(gap["low"], gap["high"]),
-                p(gap["p_value"]),
+                p(gap["pvalue"]),
                 short(gap["size"]),
             ]
         rows.append(tuple(row))
@@ -178,7 +178,7 @@ def ranked_words(s: Any) -> list[str]:
         *_resampling(s),
         f"All pairs were tested, and p-values corrected by the method of "
         f"{s['correction'].capitalize()}; Friedman's test on the ranks gave "
-        f"{p_value(ranks['p_value'])}, with a critical difference of "
+        f"{pvalue(ranks['pvalue'])}, with a critical difference of "
         f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
     ]
     if first["pairs"]:

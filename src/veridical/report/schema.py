@@ -65,7 +65,7 @@ class DifferenceSummary(TypedDict):
     value: float
     low: float | None
     high: float | None
-    p_value: float | None
+    pvalue: float | None
     test: str
     statistic: float | None
     df: float | None
@@ -169,7 +169,7 @@ class TruthfulnessSummary(TypedDict):
     only_out: int
     both_right: int
     both_wrong: int
-    p_value: float | None
+    pvalue: float | None
     better: str
 
 
@@ -322,7 +322,7 @@ class LaneSummary(TypedDict):
     null_mean: float | None
     null_low: float | None
     null_high: float | None
-    p_value: float | None
+    pvalue: float | None
 
 
 class FindingSummary(TypedDict):
@@ -343,7 +343,7 @@ class PreselectionSummary(TypedDict):
     selector: str
     given: bool
     overlap: dict[str, int]
-    p_value: float
+    pvalue: float
 
 
 class AuditWords(TypedDict):

@@ -66,7 +66,7 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
         "n_relevant": int(record.n_relevant[i]),
         "means": _means(found, ("truth", "in", "out")),
         "difference": interval(gap),
-        "p_value": float(verdict.p_value),
+        "pvalue": float(verdict.pvalue),
         "winner": true,
         "n_sets": len(found.set_verdicts["in"]),
         "right": {
@@ -74,7 +74,7 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
             for method, winners in found.set_verdicts.items()
         },
         "only": {"in": outcome.only_in, "out": outcome.only_out},
-        "truthful_p_value": float(outcome.p_value),
+        "truthful_pvalue": float(outcome.pvalue),
         "more_truthful": outcome.better,
     }
 

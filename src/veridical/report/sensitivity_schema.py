@@ -22,12 +22,12 @@ class SourceSummary(TypedDict):
     n_relevant: int
     means: dict[str, dict[str, float]]
     difference: IntervalSummary
-    p_value: float
+    pvalue: float
     winner: Winner
     n_sets: int
     right: dict[str, int]
     only: dict[str, int]
-    truthful_p_value: float
+    truthful_pvalue: float
     more_truthful: str
 
 

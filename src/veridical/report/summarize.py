@@ -167,7 +167,7 @@ def difference(verdict: Verdict) -> DifferenceSummary:
         "value": float(verdict.mean_difference),
         "low": finite(verdict.interval[0]),
         "high": finite(verdict.interval[1]),
-        "p_value": finite(verdict.p_value),
+        "pvalue": finite(verdict.pvalue),
         "test": clean(test.name),
         "statistic": finite(test.statistic),
         "df": finite(test.df),
@@ -364,7 +364,7 @@ def _truth(record: Comparison) -> TruthSummary | None:
             "only_out": outcome.only_out,
             "both_right": outcome.both_right,
             "both_wrong": outcome.both_wrong,
-            "p_value": finite(outcome.p_value),
+            "pvalue": finite(outcome.pvalue),
             "better": outcome.better,
         },
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from veridical._core.numbers import (
     count,
     names,
-    p_value,
+    pvalue,
     percent,
     percent_range,
     points,
@@ -285,7 +285,7 @@ def _evidence(summary: Summary) -> str:
     return (
         f"{text}. Difference {points(gap['value'])} "
         f"({_confidence(summary)} {points_range(gap['low'], gap['high'])}; "
-        f"{p_value(gap['p_value'])}, {gap['test']} test{_size(gap)}, "
+        f"{pvalue(gap['pvalue'])}, {gap['test']} test{_size(gap)}, "
         f"n = {count(gap['n'], _test_unit(method, gap))})."
     )
 
@@ -349,7 +349,7 @@ def _truthfulness(summary: Summary, outcome: TruthfulnessSummary) -> str:
     tally = (
         f"only IN was right on {outcome['only_in']} of {n}, only OUT on "
         f"{outcome['only_out']} (exact one-tailed binomial test, "
-        f"{p_value(outcome['p_value'])}, significant below {summary['alpha'] / 2:g})"
+        f"{pvalue(outcome['pvalue'])}, significant below {summary['alpha'] / 2:g})"
     )
     if outcome["better"] == "same":
         return f"Neither protocol reached it significantly more often: {tally}."
