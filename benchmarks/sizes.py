@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import veridical.comparison
-from veridical.comparison.calibration import judge, measure
+from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import LEARNERS, NullDesign, simulate
 from veridical.comparison.ranks import friedman
 from veridical.comparison.sizes import ALPHAS, COLUMNS
@@ -86,7 +86,7 @@ def count(test: str, design: NullDesign, found: Any, null: Any = None) -> list[i
     """How many data sets a test rejects at each level."""
     rejected = [0] * len(ALPHAS)
     for a, b in found:
-        result = judge(test, a, b, design.geometry, 0.05, 0.01, null)
+        result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
         for i, alpha in enumerate(ALPHAS):
             if result.probabilities is not None:
                 sure = max(result.probabilities["a"], result.probabilities["b"])

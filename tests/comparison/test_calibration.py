@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from veridical._core.errors import InputError
 from veridical.comparison import calibrate
-from veridical.comparison.calibration import judge, measure
+from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.comparison.testing import TESTS, apply_test
@@ -105,7 +105,7 @@ def test_calibrated_intervals_hold_what_is_not_rejected(test):
     design = NullDesign(entry.repeats or 3, entry.folds or 4, n_samples=60, effect=0.5)
     null = measure(test, design, simulate(design, 399, 0), 0.05, 0.01)
     for a, b in simulate(design, 60, 1):
-        result = judge(test, a, b, design.geometry, 0.05, 0.01, null)
+        result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
         low, high = result.interval
         if result.winner != "draw":
             assert low > 0 or high < 0

@@ -6,9 +6,6 @@ import pytest
 from scipy import sparse, stats
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.feature_selection import f_classif
-
-from veridical._core.data import read_data
-from veridical._core.errors import InputError
 from veridical.comparison.lookalike import (
     Lookalike,
     _benjamini_hochberg,
@@ -16,6 +13,9 @@ from veridical.comparison.lookalike import (
     _scores_within,
     _shrinkage,
 )
+
+from veridical._core.data import read_data
+from veridical._core.errors import InputError
 
 
 @pytest.fixture(scope="module")

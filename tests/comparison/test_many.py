@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import stats
+from veridical.comparison.many import adjust
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare, compare_many, friedman
-from veridical.comparison.many import adjust
 from veridical.comparison.ranks import group
 
 COMMON = {"n_features": 5, "classifier": "nb", "cv": 5, "random_state": 0}

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from veridical.comparison.lookalike import Lookalike
 
 from veridical._core.data import read_data
 from veridical._core.errors import InputError
 from veridical.comparison import sensitivity, truth
-from veridical.comparison.lookalike import Lookalike
 
 COMMON = {
     "n_features": 4,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from veridical.comparison.cells import cell_bias, count_cells
 
 from veridical.comparison import binomial_truthfulness, paired_t, truth, welch_bias
-from veridical.comparison.cells import cell_bias, count_cells
 from veridical.papers.in_vs_out_figures import (
     TITLES,
     Figures,

@@ -18,7 +18,7 @@ from veridical.audit.evidence import Evidence
 from veridical.audit.procedures import Procedure, Run, supports
 from veridical.audit.records import Preselection
 from veridical.comparison.significance import corrected_resampled_t
-from veridical.comparison.steadiness import stability
+from veridical.comparison.stability import stability
 from veridical.evaluation import Method
 
 

@@ -256,8 +256,8 @@ def _estimator(
     """Make what is audited; the question comes back with nothing left open."""
     from sklearn.pipeline import make_pipeline
 
+    from veridical._core.validation import check_n_features
     from veridical.comparison import make_selector
-    from veridical.comparison.protocol import check_n_features
 
     if question.selected is not None:
         chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}

@@ -53,7 +53,7 @@ class Question:
 
     def complete(self, n_cases: int, n_columns: int) -> Question:
         """Fill in what was left open, now that the data is known."""
-        from veridical.comparison.protocol import check_n_features
+        from veridical._core.validation import check_n_features
 
         features = None
         if self.selector is not None:

@@ -149,7 +149,7 @@ def measure(
     """Count how often a test rejects, by itself or against a measured null."""
     geometry = design.geometry
     found = [
-        judge(test, a, b, geometry, alpha, rope, null) for a, b in accuracies[:, :2]
+        run_test(test, a, b, geometry, alpha, rope, null) for a, b in accuracies[:, :2]
     ]
     rejected = sum(result.winner != "draw" for result in found)
     accuracy = float(accuracies.mean())
@@ -188,7 +188,7 @@ def rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
     return MeasuredSize(nominal, share, low, high, n, words)
 
 
-def judge(
+def run_test(
     test: str,
     scores_a: FloatArray,
     scores_b: FloatArray,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from veridical._core.numbers import (
     count,
     names,
-    pvalue,
     percent,
     percent_range,
     points,
     points_range,
+    pvalue,
 )
 from veridical.report.schema import AuditSummary, AuditWords, LaneSummary
 

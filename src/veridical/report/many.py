@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.numbers import count, names, pvalue, percent, points
-from veridical.comparison.records import Friedman, ManyComparison, PairVerdict
+from veridical._core.numbers import count, names, percent, points, pvalue
+from veridical.comparison.records import Comparison, Friedman, PairVerdict
 from veridical.report import size_words
 from veridical.report.many_schema import (
     MANY_SCHEMA,
@@ -31,21 +31,21 @@ from veridical.report.summarize import (
 from veridical.report.words import EXPLAIN, NAIVE_ON_FOLDS, shortened
 
 
-def of(record: ManyComparison) -> ManySummary:
+def of(record: Comparison) -> ManySummary:
     """Turn a comparison of several selectors into what a page shows.
 
     Parameters
     ----------
-    record : ManyComparison
-        From `veridical.comparison.compare_many`.
+    record : Comparison
+        From `veridical.comparison.compare`.
     """
     methods = [m for m in METHODS if m in record.accuracy]
     summary: ManySummary = {
         "schema": MANY_SCHEMA,
         "kind": "many",
         "names": [clean(name) for name in record.names],
-        "classifiers": [clean(name) for name in record.classifiers],
-        "n_features": int(record.n_features),
+        "estimators": [clean(name) for name in record.estimators],
+        "n_features_to_select": int(record.n_features_to_select),
         "alpha": float(record.alpha),
         "correction": record.correction,
         "data": data_info(record.data),
@@ -65,7 +65,7 @@ def of(record: ManyComparison) -> ManySummary:
     return summary
 
 
-def _selector(record: ManyComparison, i: int) -> SelectorSummary:
+def _selector(record: Comparison, i: int) -> SelectorSummary:
     ratio = float(record.settings["n_test"]) / float(record.settings["n_train"])
     steady = record.stability.get("in")
     chosen = record.selected.get("in", next(iter(record.selected.values())))
@@ -83,23 +83,24 @@ def _selector(record: ManyComparison, i: int) -> SelectorSummary:
     }
 
 
-def _method(record: ManyComparison, method: str) -> ManyMethod:
+def _method(record: Comparison, method: str) -> ManyMethod:
     _, _, n_repeats, n_folds = record.accuracy[method].shape
     return {
         "method": method,
         "label": LABELS[method],
         "n_repeats": n_repeats,
         "n_folds": n_folds,
-        "pairs": [_pair(pair) for pair in record.pairs[method]],
+        "pairs": [_pair(record, pair) for pair in record.pairs[method]],
         "friedman": _ranks(record.friedman[method]),
     }
 
 
-def _pair(pair: PairVerdict) -> ManyPair:
+def _pair(record: Comparison, pair: PairVerdict) -> ManyPair:
+    place = record.names.index
     return {
-        "first": pair.first,
-        "second": pair.second,
-        "better": pair.better,
+        "first": place(pair.first),
+        "second": place(pair.second),
+        "better": None if pair.better is None else place(pair.better),
         "adjusted": finite(pair.adjusted),
         "difference": difference(pair.verdict),
     }

@@ -83,8 +83,8 @@ class ManySummary(TypedDict):
     schema: str
     kind: Literal["many"]
     names: list[str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     correction: str
     data: DataInfo

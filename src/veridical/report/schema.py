@@ -106,8 +106,8 @@ class MethodSummary(TypedDict):
     pair_unit: str
 
 
-class ClassifierMethod(TypedDict):
-    """One classifier under one method."""
+class EstimatorMethod(TypedDict):
+    """One estimator under one method."""
 
     method: str
     label: str
@@ -116,11 +116,11 @@ class ClassifierMethod(TypedDict):
     difference: DifferenceSummary | None
 
 
-class ClassifierSummary(TypedDict):
-    """One classifier alone."""
+class EstimatorSummary(TypedDict):
+    """One estimator alone."""
 
     name: str
-    methods: list[ClassifierMethod]
+    methods: list[EstimatorMethod]
 
 
 class ClassSummary(TypedDict):
@@ -207,12 +207,12 @@ class Summary(TypedDict):
     schema: str
     kind: Literal["comparison"]
     names: dict[Side, str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     data: DataInfo
     methods: list[MethodSummary]
-    by_classifier: list[ClassifierSummary]
+    by_estimator: list[EstimatorSummary]
     optimism: dict[Side, IntervalSummary]
     bias_imbalance: dict[str, float]
     bias_reference: str

@@ -27,10 +27,12 @@ def of(record: Sensitivity) -> SensitivitySummary:
     return {
         "schema": SENSITIVITY_SCHEMA,
         "kind": "sensitivity",
-        "names": {side: clean(record.names[side]) for side in SIDES},
-        "classifiers": [clean(name) for name in observed.classifiers],
-        "n_features": int(observed.n_features),
-        "alpha": float(observed.settings.get("alpha", 0.05)),
+        "names": {
+            side: clean(name) for side, name in zip(SIDES, record.names, strict=True)
+        },
+        "estimators": [clean(name) for name in observed.estimators],
+        "n_features_to_select": int(observed.n_features_to_select),
+        "alpha": float(observed.alpha),
         "data": data_info(record.data),
         "observed": _means(observed, ("in", "out")),
         "sources": sources,
@@ -80,7 +82,7 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
 
 
 def _headline(record: Sensitivity, sources: list[SourceSummary]) -> tuple[str, str]:
-    a, b = (shortened(clean(record.names[side])) for side in SIDES)
+    a, b = (shortened(clean(name)) for name in record.names)
     better = {source["more_truthful"] for source in sources}
     about = f"about {a} and {b} on data like these"
     if better == {"in"}:

@@ -47,8 +47,8 @@ class SensitivitySummary(TypedDict):
     schema: str
     kind: Literal["sensitivity"]
     names: dict[Side, str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     data: DataInfo
     observed: dict[str, dict[str, float]]

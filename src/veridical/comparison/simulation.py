@@ -48,7 +48,7 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Lookalike:
+class SimulatedSource:
     """Draws data sets like one that was observed; see the module for the recipe.
 
     Parameters
@@ -76,7 +76,7 @@ class Lookalike:
     keep: FloatArray
 
     @classmethod
-    def of(cls, data: Data, strength: float = 1.0) -> Lookalike:
+    def of(cls, data: Data, strength: float = 1.0) -> SimulatedSource:
         """Learn what a data set looks like.
 
         Parameters
