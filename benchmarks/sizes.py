@@ -107,7 +107,7 @@ def row(
         "n_repeats": design.n_repeats,
         "n_folds": design.n_folds,
         "n_samples": design.n_samples,
-        "classifier": design.classifier,
+        "estimator": design.estimator,
         "effect": f"{design.effect:g}",
         "accuracy": f"{found.mean():.4f}",
         "n_simulations": len(found),
@@ -118,7 +118,7 @@ def row(
 def seed(design: NullDesign) -> int:
     """A seed of its own for every design, the same for both methods."""
     text = f"{design.n_repeats}x{design.n_folds} {design.n_samples} "
-    return SEED + zlib.crc32(f"{text}{design.classifier} {design.effect:g}".encode())
+    return SEED + zlib.crc32(f"{text}{design.estimator} {design.effect:g}".encode())
 
 
 def replace_rows(
@@ -142,7 +142,7 @@ def replace_rows(
             r["test"],
             int(r["n_selectors"]),
             r["method"],
-            r["classifier"],
+            r["estimator"],
             int(r["n_samples"]),
             float(r["effect"]),
         ),

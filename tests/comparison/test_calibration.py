@@ -61,7 +61,7 @@ def test_streams_differ_and_seeds_repeat():
 
 
 def test_every_training_set_has_both_classes():
-    found = simulate(NullDesign(5, 2, n_samples=12, n_features=1), 300, 0)
+    found = simulate(NullDesign(5, 2, n_samples=12, n_features_to_select=1), 300, 0)
     assert np.isfinite(found).all()
     assert ((found >= 0) & (found <= 1)).all()
 
@@ -146,9 +146,9 @@ def test_critical_values_agree_with_pvalues(n, alpha):
         ({"test": "t"}, "There is no test 't'"),
         ({"cv": "ten"}, "no number of folds"),
         ({"cv": 60}, "at least 2 folds, 4 cases a fold"),
-        ({"classifier": "svm"}, "no classifier 'svm' here"),
+        ({"estimator": "svm"}, "no estimator 'svm' here"),
         ({"method": "truth"}, "method must be"),
-        ({"n_features": 30}, "n_features=30 of n_columns=20"),
+        ({"n_features_to_select": 30}, "n_features_to_select=30 of n_columns=20"),
         ({"n_relevant": 21}, "n_relevant=21"),
         ({"n_simulations": 0}, "at least 1"),
         ({"test": "bayesian-correlated-t", "calibrated": True}, "have no null"),

@@ -248,9 +248,11 @@ def test_compare_takes_every_test(anova, worst, problem):
     for name, entry in TESTS.items():
         cv = f"{entry.repeats or 2}x{entry.folds or 3}"
         record = compare(
-            *(anova, worst, X, y),
-            n_features=5,
-            classifier="nb",
+            [anova, worst],
+            X,
+            y,
+            n_features_to_select=5,
+            estimator="nb",
             cv=cv,
             random_state=0,
             test=name.replace("-", "_"),
@@ -259,9 +261,9 @@ def test_compare_takes_every_test(anova, worst, problem):
         assert record.verdicts["in"].mean_difference == pytest.approx(d.mean())
         assert record.settings["test"] == name
     with pytest.raises(InputError, match="use cv='5x2'"):
-        compare(anova, worst, X, y, n_features=5, test="five-by-two-t")
+        compare([anova, worst], X, y, n_features_to_select=5, test="five-by-two-t")
     with pytest.raises(InputError, match=r"no test 'five-by-two'.*five-by-two-"):
-        compare(anova, worst, X, y, n_features=5, test="five-by-two")
+        compare([anova, worst], X, y, n_features_to_select=5, test="five-by-two")
 
 
 def test_tests_go_by_the_names_of_their_functions():

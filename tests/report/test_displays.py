@@ -131,9 +131,9 @@ def test_the_numbers_are_those_of_the_record(records):
     record = records["comparison"]
     ax = displays.ComparisonDisplay.from_comparison(record, method="out").ax_
     scores = record.scores["out"]
-    for row, side in enumerate(("a", "b")):
-        assert {(round(v, 9), row) for v in scores[side]} <= offsets(ax)
-        assert any(np.isclose(x, scores[side].mean()) for x, _ in offsets(ax))
+    for row in range(2):
+        assert {(round(v, 9), row) for v in scores[row]} <= offsets(ax)
+        assert any(np.isclose(x, scores[row].mean()) for x, _ in offsets(ax))
     assert [t.get_text() for t in ax.get_yticklabels()] == ["ReliefF", "FCBF"]
 
     many = records["many"]

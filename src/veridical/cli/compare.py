@@ -208,7 +208,8 @@ def _read_cv(text: str) -> int | str:
     from veridical._core.errors import InputError
     from veridical.comparison.splits import repeats_and_folds
 
-    if repeats_and_folds(text) is not None:
+    repeated = repeats_and_folds(text)
+    if repeated is not None and min(repeated) > 0:
         return text
     if not text.isdecimal():
         raise InputError(

@@ -314,7 +314,7 @@ def _rank(
         method,
         tester.geometry.shape,
         n_samples=tester.n_samples,
-        classifier=estimator,
+        estimator=estimator,
         accuracy=float(scores.mean()),
         alpha=tester.test.alpha,
         n_selectors=len(values),

@@ -245,7 +245,7 @@ class PairTester:
             method,
             self.geometry.shape,
             n_samples=self.n_samples,
-            classifier=estimator,
+            estimator=estimator,
             accuracy=float(scores.mean()),
             alpha=self.test.alpha,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from veridical._core.numbers import count, names, percent, points, pvalue
@@ -90,17 +92,25 @@ def _method(record: Comparison, method: str) -> ManyMethod:
         "label": LABELS[method],
         "n_repeats": n_repeats,
         "n_folds": n_folds,
-        "pairs": [_pair(record, pair) for pair in record.pairs[method]],
+        "pairs": [
+            _pair(places, pair)
+            for places, pair in zip(
+                combinations(range(len(record.names)), 2),
+                record.pairs[method],
+                strict=True,
+            )
+        ],
         "friedman": _ranks(record.friedman[method]),
     }
 
 
-def _pair(record: Comparison, pair: PairVerdict) -> ManyPair:
-    place = record.names.index
+def _pair(places: tuple[int, int], pair: PairVerdict) -> ManyPair:
+    first, second = places
+    better = {pair.first: first, pair.second: second}
     return {
-        "first": place(pair.first),
-        "second": place(pair.second),
-        "better": None if pair.better is None else place(pair.better),
+        "first": first,
+        "second": second,
+        "better": None if pair.better is None else better[pair.better],
         "adjusted": finite(pair.adjusted),
         "difference": difference(pair.verdict),
     }
