@@ -111,7 +111,8 @@ VERBS = ("select", "estimate", "compare", "audit", "study", "data", "schema")
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
     *("--target", "--selector", "--selectors", "--alpha", "--relevance", "--features"),
-    *("--first", "--selected", "--learner", "--methods", "--folds", "--repeats"),
+    *("--first", "--selected", "--learner", "--estimator", "--methods", "--folds"),
+    *("--cv", "--repeats"),
     *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
     *("--permutations", "--ignore", "--nested", "--corrected", "--calibrated"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
@@ -137,7 +138,9 @@ def test_an_option_is_the_same_in_every_verb():
         if words != ("schema",):
             assert {"--json", "--quiet"} <= set(found), words
         for name, option in found.items():
-            metavar = {"--learner": None, "--out": None}.get(name, option.metavar)
+            metavar = {"--learner": None, "--estimator": None, "--out": None}.get(
+                name, option.metavar
+            )
             kind = (option.is_flag, metavar, option.rich_help_panel)
             assert seen.setdefault(name, kind) == kind, (words, name)
     assert {option.default for option in map(default_of("--seed"), WORKING)} == {

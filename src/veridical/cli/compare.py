@@ -74,6 +74,7 @@ def compare(
             autocompletion=names.completing(names.SELECTORS),
         ),
     ] = None,
+    features: Annotated[str | None, options.features_option("each selects")] = None,
     estimator: Annotated[
         list[str] | None,
         options.unset(
@@ -83,7 +84,6 @@ def compare(
             autocompletion=names.completing(names.LEARNERS),
         ),
     ] = None,
-    features: Annotated[str | None, options.features_option("each selects")] = None,
     cv: Annotated[
         str,
         options.asked(
@@ -127,12 +127,13 @@ def compare(
     from veridical import report
 
     console.be(quiet=quiet)
+    chosen = _names(selectors)
     options.check_target("compare", data, target)
     options.check_numbers(seed, jobs)
     request = Request(
         data=data,
         target=target,
-        selectors=_names(selectors),
+        selectors=chosen,
         estimators=_split(estimator or [ESTIMATOR]),
         features=_read_features(features),
         cv=_read_cv(cv),
