@@ -235,8 +235,8 @@ ESTIMATES = (
     ),
 )
 
-_PAIR = {"classifier": "svm", "n_features": 10, "random_state": 0}
-_ONE = partial(comparison.compare, "anova", "relieff")
+_PAIR = {"estimator": "svm", "n_features_to_select": 10, "random_state": 0}
+_ONE = partial(comparison.compare, ["anova", "relieff"])
 QUESTIONS = (
     Method(
         "compare",
@@ -245,7 +245,7 @@ QUESTIONS = (
         "np",
     ),
     Method(
-        "compare_many, four selectors",
+        "compare, four selectors",
         "f + 1 rankings of each, 8 f fits",
         lambda X, y: comparison.compare(
             ["anova", "relieff", "fcbf", "mrmr"], X, y, **_PAIR

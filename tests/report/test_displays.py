@@ -127,6 +127,14 @@ def offsets(ax):
     }
 
 
+def test_a_picture_of_two_is_not_for_more_and_the_reverse(records):
+    for display in (displays.ComparisonDisplay, displays.FeaturesDisplay):
+        with pytest.raises(InputError, match="shows two selectors, and 5 were"):
+            display.from_comparison(records["many"])
+    with pytest.raises(InputError, match="three selectors or more"):
+        displays.CriticalDifferenceDisplay.from_comparison(records["comparison"])
+
+
 def test_the_numbers_are_those_of_the_record(records):
     record = records["comparison"]
     ax = displays.ComparisonDisplay.from_comparison(record, method="out").ax_
