@@ -257,7 +257,7 @@ def test_compare_takes_every_test(anova, worst, problem):
             random_state=0,
             test=name.replace("-", "_"),
         )
-        d = record.scores["in"]["a"] - record.scores["in"]["b"]
+        d = record.scores["in"][0] - record.scores["in"][1]
         assert record.verdicts["in"].mean_difference == pytest.approx(d.mean())
         assert record.settings["test"] == name
     with pytest.raises(InputError, match="use cv='5x2'"):
