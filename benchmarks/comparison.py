@@ -28,12 +28,11 @@ def compare_selectors(problem: Problem) -> Result:
     from veridical.comparison import compare
 
     record = compare(
-        "relieff",
-        "fcbf",
+        ["relieff", "fcbf"],
         problem.X,
         problem.y,
-        classifier="svm",
-        n_features=problem.n_selected,
+        estimator="svm",
+        n_features_to_select=problem.n_selected,
         cv=splits(problem),
         random_state=0,
     )

@@ -233,8 +233,8 @@ ESTIMATES = (
     ),
 )
 
-_PAIR = {"classifier": "svm", "n_features": 10, "random_state": 0}
-_ONE = partial(comparison.compare, "anova", "relieff")
+_PAIR = {"estimator": "svm", "n_features_to_select": 10, "random_state": 0}
+_ONE = partial(comparison.compare, ["anova", "relieff"])
 QUESTIONS = (
     Method(
         "compare",
@@ -243,9 +243,9 @@ QUESTIONS = (
         "np",
     ),
     Method(
-        "compare_many, four selectors",
+        "compare, four selectors",
         "f + 1 rankings of each, 8 f fits",
-        lambda X, y: comparison.compare_many(
+        lambda X, y: comparison.compare(
             ["anova", "relieff", "fcbf", "mrmr"], X, y, **_PAIR
         ),
         "np",
@@ -260,7 +260,7 @@ QUESTIONS = (
         "sensitivity(n_sets=10)",
         "for each of 3 strengths 10 comparisons and truths",
         lambda X, y: comparison.sensitivity(
-            "anova", "relieff", X, y, **_PAIR, n_sets=10
+            ["anova", "relieff"], X, y, **_PAIR, n_sets=10
         ),
         "",
     ),
@@ -268,7 +268,7 @@ QUESTIONS = (
         "truth(n_sets=10)",
         "10 comparisons, 20 fits more",
         lambda X, y: comparison.truth(
-            "anova", "relieff", "linear", n_train=100, n_sets=10, **_PAIR
+            ["anova", "relieff"], "linear", n_train=100, n_sets=10, **_PAIR
         ),
         "",
     ),

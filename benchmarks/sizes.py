@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import veridical.comparison
-from veridical.comparison.calibration import judge, measure
+from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import LEARNERS, NullDesign, simulate
 from veridical.comparison.ranks import friedman
 from veridical.comparison.sizes import ALPHAS, COLUMNS
@@ -77,8 +77,8 @@ def many(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
     for sides, n, effect, method in product(MANY, N_SAMPLES, EFFECTS, METHODS):
         design = NullDesign(n_repeats, n_folds, method, n, "centroid", effect)
         found = simulate(design, N_SIMULATIONS, seed(design), stream=sides, sides=sides)
-        p_values = np.array([friedman(scores).p_value for scores in found])
-        rejected = [int((p_values < alpha).sum()) for alpha in ALPHAS]
+        pvalues = np.array([friedman(scores).pvalue for scores in found])
+        rejected = [int((pvalues < alpha).sum()) for alpha in ALPHAS]
         yield row("many", "friedman", sides, design, found, rejected)
 
 
@@ -86,13 +86,13 @@ def count(test: str, design: NullDesign, found: Any, null: Any = None) -> list[i
     """How many data sets a test rejects at each level."""
     rejected = [0] * len(ALPHAS)
     for a, b in found:
-        result = judge(test, a, b, design.geometry, 0.05, 0.01, null)
+        result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
         for i, alpha in enumerate(ALPHAS):
             if result.probabilities is not None:
                 sure = max(result.probabilities["a"], result.probabilities["b"])
                 rejected[i] += sure > 1 - alpha
             else:
-                rejected[i] += result.p_value < alpha
+                rejected[i] += result.pvalue < alpha
     return rejected
 
 
@@ -107,7 +107,7 @@ def row(
         "n_repeats": design.n_repeats,
         "n_folds": design.n_folds,
         "n_samples": design.n_samples,
-        "classifier": design.classifier,
+        "estimator": design.estimator,
         "effect": f"{design.effect:g}",
         "accuracy": f"{found.mean():.4f}",
         "n_simulations": len(found),
@@ -118,7 +118,7 @@ def row(
 def seed(design: NullDesign) -> int:
     """A seed of its own for every design, the same for both methods."""
     text = f"{design.n_repeats}x{design.n_folds} {design.n_samples} "
-    return SEED + zlib.crc32(f"{text}{design.classifier} {design.effect:g}".encode())
+    return SEED + zlib.crc32(f"{text}{design.estimator} {design.effect:g}".encode())
 
 
 def replace_rows(
@@ -142,7 +142,7 @@ def replace_rows(
             r["test"],
             int(r["n_selectors"]),
             r["method"],
-            r["classifier"],
+            r["estimator"],
             int(r["n_samples"]),
             float(r["effect"]),
         ),

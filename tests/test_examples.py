@@ -38,7 +38,7 @@ def audit(found):
     assert "VD001" in result.codes
     assert result.preselection.selector == "anova"
     for method in ("in", "out"):  # in the midst of what random labels make
-        assert result.null[method].p_value > 0.05
+        assert result.null[method].pvalue > 0.05
     assert result.null["out"].low > result.null["in"].high
 
 

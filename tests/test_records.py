@@ -6,36 +6,34 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from veridical.audit import audit
-from veridical.comparison import calibrate, compare, compare_many, sensitivity, truth
+from veridical.comparison import calibrate, compare, sensitivity, truth
 from veridical.datasets import make_linear
 from veridical.evaluation import select
 from veridical.selection import AnovaF, Correlation, ReliefF
 
 DATA = make_linear(40, 30, random_state=0)
-OPTIONS = {"classifier": "nb", "n_features": 5, "random_state": 0}
+OPTIONS = {"estimator": "nb", "n_features_to_select": 5, "random_state": 0}
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (
-            lambda: compare(AnovaF(), ReliefF(), *DATA, **OPTIONS),
+            lambda: compare([AnovaF(), ReliefF()], *DATA, **OPTIONS),
             ["AnovaF against ReliefF", "IN", "OUT", "p = "],
         ),
         (
             lambda: truth(
-                AnovaF(), ReliefF(), "linear", n_train=30, n_sets=3, **OPTIONS
+                [AnovaF(), ReliefF()], "linear", n_train=30, n_sets=3, **OPTIONS
             ),
             ["AnovaF against ReliefF", "TRUTH"],
         ),
         (
-            lambda: compare_many(
-                [AnovaF(), ReliefF(), Correlation()], *DATA, **OPTIONS
-            ),
+            lambda: compare([AnovaF(), ReliefF(), Correlation()], *DATA, **OPTIONS),
             ["AnovaF", "Correlation", "mean ranks", "p = "],
         ),
         (
-            lambda: sensitivity(AnovaF(), ReliefF(), *DATA, n_sets=3, **OPTIONS),
+            lambda: sensitivity([AnovaF(), ReliefF()], *DATA, n_sets=3, **OPTIONS),
             ["AnovaF against ReliefF", "of 9 data sets"],
         ),
         (
@@ -60,12 +58,12 @@ def test_records_show_what_was_found(make, words):
 
 
 def test_data_are_shown_without_their_columns():
-    record = compare(AnovaF(), ReliefF(), *DATA, **OPTIONS)
+    record = compare([AnovaF(), ReliefF()], *DATA, **OPTIONS)
     assert repr(record.data) == "DataSummary('data', 40 cases, 30 features, 2 classes)"
 
 
 def test_records_with_arrays_are_compared_by_identity():
-    record = compare(AnovaF(), ReliefF(), *DATA, **OPTIONS)
-    again = compare(AnovaF(), ReliefF(), *DATA, **OPTIONS)
+    record = compare([AnovaF(), ReliefF()], *DATA, **OPTIONS)
+    again = compare([AnovaF(), ReliefF()], *DATA, **OPTIONS)
     assert record == record
     assert record != again

@@ -39,7 +39,7 @@ for i, (method, label) in enumerate(words.items()):
         result.accuracy[method].value,
         color=f"C{1 - i}",
         lw=2,
-        label=f"{label}: {result.accuracy[method].value:.0%}, p = {null.p_value:.2f}",
+        label=f"{label}: {result.accuracy[method].value:.0%}, p = {null.pvalue:.2f}",
     )
 ax.set(xlabel="accuracy on true (line) and random labels (bars)", ylabel="runs")
 ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")

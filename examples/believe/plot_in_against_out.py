@@ -22,7 +22,13 @@ X = np.repeat(groups, 10, axis=1) + rng.normal(size=(62, 2000))
 # One call runs both protocols on the same folds, ten times ten of them.
 
 result = compare(
-    "anova", "mrmr", X, y, classifier="svm", n_features=10, cv="10x10", random_state=0
+    ["anova", "mrmr"],
+    X,
+    y,
+    estimator="svm",
+    n_features_to_select=10,
+    cv="10x10",
+    random_state=0,
 )
 print(result.recommendation)
 

@@ -19,12 +19,11 @@ groups[:, :4] += 1.1 * y[:, None]
 X = np.repeat(groups, 5, axis=1) + 0.5 * rng.normal(size=(60, 200))
 
 reaction = sensitivity(
-    "anova",
-    "mrmr",
+    ["anova", "mrmr"],
     X,
     y,
-    classifier="svm",
-    n_features=5,
+    estimator="svm",
+    n_features_to_select=5,
     strengths=(0.5, 1.0, 1.5),
     n_sets=12,
     random_state=0,

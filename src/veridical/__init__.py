@@ -22,7 +22,6 @@ _ROOMS = (
 _NAMES = {
     "audit": "audit",
     "compare": "comparison",
-    "compare_many": "comparison",
     "sensitivity": "comparison",
     "truth": "comparison",
     "estimate": "evaluation",

@@ -136,7 +136,7 @@ def test_null_against_plain_code(weak):
     for protocol in ("in", "out"):
         null, value = found.null[protocol], found.accuracy[protocol].value
         as_good = np.count_nonzero(null.accuracies >= value - 1e-12)
-        assert null.p_value == (1 + as_good) / 20
+        assert null.pvalue == (1 + as_good) / 20
         assert null.mean == pytest.approx(null.accuracies.mean())
 
 

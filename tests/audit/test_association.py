@@ -78,15 +78,15 @@ def test_chosen_columns_are_found_out_on_noise(selector):
 
 
 def test_columns_taken_blindly_are_rarely_suspected():
-    p_values = []
+    pvalues = []
     for seed in range(40):
         X, y = make_random_labels(40, 200, random_state=seed)
         columns = np.random.default_rng(seed).choice(200, 10, replace=False)
-        p_values.append(chosen_by_labels(read_table(X, y), np.sort(columns), seed))
+        pvalues.append(chosen_by_labels(read_table(X, y), np.sort(columns), seed))
     # At most 1 in 100 is to be expected below the level; 4 of 40 would be an accident
     # of less than one in a thousand.
-    assert np.count_nonzero(np.array(p_values) <= LEVEL) < 4
-    assert np.mean(p_values) > 0.5
+    assert np.count_nonzero(np.array(pvalues) <= LEVEL) < 4
+    assert np.mean(pvalues) > 0.5
 
 
 def test_columns_taken_blindly_from_telling_ones_are_not_suspected():

@@ -44,7 +44,7 @@ def classes(module, parent):
         },
         {name.replace("-", "_") for name in TESTS} - {"corrected_t"},
         {"corrected_resampled_t", "binomial_truthfulness", "welch_bias", "friedman"},
-        {"compare", "compare_many", "truth", "sensitivity", "audit", "select"},
+        {"compare", "truth", "sensitivity", "audit", "select"},
     ],
     ids=["selectors", "learners", "estimates", "tests", "more tests", "questions"],
 )

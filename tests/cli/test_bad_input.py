@@ -58,14 +58,16 @@ CASES = [
     ("junk", [], ["table.csv", "not a text file"]),
     ("cut short", [], ["damaged"]),
     (GOOD, ["--target", "kin"], ["no column 'kin'", "did you mean 'kind'", "x0"]),
-    (GOOD, ["--selectors", "relief", "fcbf"], ["'relief'", "did you mean 'relieff'"]),
+    (GOOD, ["--selectors", "relief,fcbf"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--selectors", "zzz", "fcbf"], ["'zzz'", "information-gain", "relieff"]),
-    (GOOD, ["--classifier", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
+    (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
     (GOOD, ["--features", "7"], ["7", "6 column", "1 to 6"]),
     (GOOD, ["--features", "0"], ["0", "1 to 6"]),
     (GOOD, ["--features", "-3"], ["-3", "1 to 6"]),
-    (GOOD, ["--folds", "1"], ["1", "folds", "2 to"]),
-    (GOOD, ["--folds", "61"], ["61 folds"]),
+    (GOOD, ["--cv", "1"], ["1", "folds", "2 to"]),
+    (GOOD, ["--cv", "61"], ["61 folds"]),
+    (GOOD, ["--cv", "ten"], ["--cv ten", "10", "5x2"]),
+    (GOOD, ["--features", "ten"], ["--features ten", "0.1"]),
     (GOOD, ["--test", "corected-t"], ["did you mean 'corrected-t'", "paired-t"]),
     (GOOD, ["--seed", "-1"], ["-1"]),
 ]
@@ -113,7 +115,7 @@ def test_a_target_needs_a_file(run):
     assert_refused(run("compare", "--target", "kind"), ["--target kind", "DATA"])
 
 
-VERBS = {"compare": compare, "estimate": estimate}
+VERBS = {"compare": (compare, "_run"), "estimate": (estimate, "_on_file")}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -121,7 +123,7 @@ def test_where_the_page_goes_is_checked_before_the_work(run, table, monkeypatch,
     def work(*_):
         raise AssertionError("worked in vain")
 
-    monkeypatch.setattr(VERBS[verb], "_on_file", work)
+    monkeypatch.setattr(*VERBS[verb], work)
     out = table.parent / "no such folder" / "page.html"
 
     assert_refused(
@@ -151,7 +153,7 @@ def fail_with(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(compare, "_on_file", fail)
+    monkeypatch.setattr(compare, "_run", fail)
 
 
 def test_messages_cannot_move_the_cursor(run, table, monkeypatch):

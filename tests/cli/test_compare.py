@@ -19,7 +19,7 @@ import pytest
 from veridical.datasets import make_random_labels
 from veridical.report.schema import Summary
 
-PAIR = ("--selectors", "relieff", "information-gain")
+PAIR = ("--selectors", "relieff,information-gain")
 
 
 def test_table_verdict_and_page(run, table, tmp_path):
@@ -61,7 +61,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
         "--json",
         "--out",
         out,
-        "--folds",
+        "--cv",
         5,
     )
 
@@ -70,7 +70,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
     assert set(answer) == set(Summary.__annotations__) | {"page"}
     assert answer["page"] == str(out)
     assert answer["names"] == {"a": "ReliefF", "b": "InformationGain"}
-    assert answer["n_features"] == 3  # half of what there is
+    assert answer["n_features_to_select"] == 3  # half of what there is
     assert [m["n_folds"] for m in answer["methods"]] == [5, 5]
     assert answer["data"]["name"] == "table.csv"
 
@@ -78,7 +78,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
 def test_the_command_on_the_page_repeats_the_run(run, table):
     first = run(
         "compare", table, "--target", "kind", *PAIR, "--features", 2, "--json",
-        "--seed", 7, "--classifier", "nb", "--classifier", "1nn", "--test", "paired-t",
+        "--seed", 7, "--estimator", "nb", "--estimator", "1nn", "--test", "paired-t",
     )  # fmt: skip
     answer = json.loads(first.stdout)
     command = shlex.split(answer["settings"]["command"])
@@ -89,7 +89,23 @@ def test_the_command_on_the_page_repeats_the_run(run, table):
     again = json.loads(second.stdout)
     assert set(again.pop("seconds")) == set(answer.pop("seconds")) == {"a", "b"}
     assert again == answer  # all but how long it took
-    assert [c["name"] for c in answer["by_classifier"]] == ["nb", "1nn"]
+    assert [c["name"] for c in answer["by_estimator"]] == ["nb", "1nn"]
+
+
+def test_a_share_of_the_features(run, table):
+    common = ("compare", table, "--target", "kind", *PAIR, "--cv", 3, "--json")
+    answer = json.loads(run(*common, "--features", "0.34").stdout)
+    assert answer["n_features_to_select"] == 2  # of 6
+    assert "--features 2 " in answer["settings"]["command"]
+    for wrong in ("many", "1.5", "7"):
+        assert run(*common, "--features", wrong).exit_code == 2
+
+
+def test_without_data_several_run_on_a_source_and_say_so(run):
+    words = ("--selectors", "anova,correlation,information-gain", *MANY)
+    result = run("compare", *words)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("No data given, so this is the linear source")
 
 
 def test_seed_decides(run, table):
@@ -129,15 +145,15 @@ def test_the_papers_example_knows_the_truth(run, monkeypatch):
     from veridical.cli import compare
 
     monkeypatch.setattr(compare, "N_SETS", 4)
-    plain = run("compare", "--folds", 5)
-    answer = json.loads(run("compare", "--folds", 5, "--json").stdout)
+    plain = run("compare", "--cv", 5)
+    answer = json.loads(run("compare", "--cv", 5, "--json").stdout)
 
     assert plain.exit_code == 0, plain.stderr
     assert plain.stdout.startswith("No data given, so this is the paper's own example")
     assert "TRUTH" in plain.stdout
     assert [m["label"] for m in answer["methods"]] == ["IN", "OUT", "TRUTH"]
     assert answer["names"] == {"a": "ReliefF", "b": "FCBF"}
-    assert answer["n_features"] == 20
+    assert answer["n_features_to_select"] == 20
     assert answer["data"]["n_samples"] == 125
     assert answer["truth"]["n_sets"] == 4
     assert answer["words"]["belief"] == "known"
@@ -151,7 +167,7 @@ def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
 
     result = run(
         "compare", path, "--selectors", "anova", "information-gain", "--out", out,
-        "--json", "--classifier", "nb",
+        "--json", "--estimator", "nb",
     )  # fmt: skip
 
     answer = json.loads(result.stdout)
@@ -212,7 +228,7 @@ def test_ctrl_c_is_a_short_word_and_130(tmp_path):
 # -- several selectors ---------------------------------------------------------------
 
 
-MANY = ("--features", 2, "--folds", 5, "--classifier", "nb")
+MANY = ("--features", 2, "--cv", 5, "--estimator", "nb")
 
 
 @pytest.mark.parametrize(
@@ -253,15 +269,13 @@ def test_several_selectors_are_shown(run, table, tmp_path):
 
 def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     common = ("compare", table, "--target", "kind", *PAIR, "--features", 2)
-    shown = run(*common, "--classifier", "nb")
+    shown = run(*common, "--estimator", "nb")
     assert "IN: nominal 5 %, measured" in " ".join(shown.stdout.split())
-    halves = run(
-        *common, "--folds", 2, "--repeats", 5, "--test", "five-by-two-f", "--json"
-    )
+    halves = run(*common, "--cv", "5x2", "--test", "five-by-two-f", "--json")
     answer = json.loads(halves.stdout)
     assert answer["methods"][0]["difference"]["test"] == "5×2 cv F"
-    assert "--repeats 5" in answer["settings"]["command"]
-    quick = ("--selectors", "anova,correlation", "--folds", 2, "--classifier", "nb")
+    assert "--cv 5x2" in answer["settings"]["command"]
+    quick = ("--selectors", "anova,correlation", "--cv", 2, "--estimator", "nb")
     calibrated = run(
         *("compare", table, "--target", "kind", *quick, "--features", 2),
         *("--calibrated", "--json"),

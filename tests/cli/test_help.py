@@ -111,7 +111,8 @@ VERBS = ("select", "estimate", "compare", "audit", "study", "data", "schema")
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
     *("--target", "--selector", "--selectors", "--alpha", "--relevance", "--features"),
-    *("--first", "--selected", "--learner", "--methods", "--folds", "--repeats"),
+    *("--first", "--selected", "--learner", "--estimator", "--methods", "--folds"),
+    *("--cv", "--repeats"),
     *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
     *("--permutations", "--ignore", "--nested", "--corrected", "--calibrated"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
@@ -137,7 +138,9 @@ def test_an_option_is_the_same_in_every_verb():
         if words != ("schema",):
             assert {"--json", "--quiet"} <= set(found), words
         for name, option in found.items():
-            metavar = {"--learner": None, "--out": None}.get(name, option.metavar)
+            metavar = {"--learner": None, "--estimator": None, "--out": None}.get(
+                name, option.metavar
+            )
             kind = (option.is_flag, metavar, option.rich_help_panel)
             assert seen.setdefault(name, kind) == kind, (words, name)
     assert {option.default for option in map(default_of("--seed"), WORKING)} == {
@@ -172,7 +175,7 @@ def test_version():
         (["estimate", "--methods"], "requires an argument"),
         (
             ["compare", "--selectors", "relieff"],
-            "takes two or more: --selectors relieff fcbf",
+            "takes two or more: --selectors relieff,fcbf",
         ),
         (["compare", "--features", "many"], "--features"),
         (["data", "lst"], "list"),
@@ -188,12 +191,12 @@ def test_version():
         (["audit", "--ignore", "VD01"], "VD001"),
         (["audit", "--learner", "cvm"], "did you mean 'svm'"),
         (["compare", "--test", "pared-t"], "did you mean 'paired-t'"),
-        (["compare", "--repeats", "0"], "--repeats 0"),
+        (["compare", "--cv", "0x5"], "--cv 0x5 is no number of folds"),
         (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
         (["compare", "linaer"], "did you mean 'linear'"),
         (["estimate", "linear", "--target", "y"], "knows its class"),
         (["compare", "t.csv", "kind"], "Name the class with --target"),
-        (["compare", "--test", "five-by-two-t"], "--repeats 5 --folds 2"),
+        (["compare", "--test", "five-by-two-t"], "add --cv 5x2"),
         (["audit", "--permutations", "3"], "give 19 or more"),
         (["schema", "compaer"], "did you mean 'compare'"),
         (["schema", "study"], "study run"),

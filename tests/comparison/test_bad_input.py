@@ -24,10 +24,11 @@ def without_address(thing):
 def call(problem, anova, worst):
     """Call compare with one thing changed."""
 
-    def _call(**change):
+    def _call(first=anova, second=worst, **change):
         X, y = problem
-        arguments = {"a": anova, "b": worst, "X": X, "y": y, "n_features": 4}
-        return compare(**{**arguments, "classifier": "1nn", "cv": 5, **change})
+        arguments = {"selectors": [first, second], "X": X, "y": y}
+        common = {"n_features_to_select": 4, "estimator": "1nn", "cv": 5}
+        return compare(**{**arguments, **common, **change})
 
     return _call
 
@@ -47,10 +48,12 @@ def rare(y):
 @pytest.mark.parametrize(
     ("change", "messages"),
     [
-        ({"n_features": 31}, ["n_features=31", "30 column"]),
-        ({"n_features": 0}, ["n_features=0", "1 to 30"]),
-        ({"n_features": 2.5}, ["whole number", "2.5"]),
-        ({"n_features": True}, ["whole number"]),
+        ({"n_features_to_select": 31}, ["n_features_to_select=31", "30 column"]),
+        ({"n_features_to_select": 0}, ["n_features_to_select=0", "1 to 30"]),
+        ({"n_features_to_select": 2.5}, ["whole number", "2.5"]),
+        ({"n_features_to_select": 0.0}, ["0.0", "share in (0, 1]"]),
+        ({"n_features_to_select": True}, ["whole number"]),
+        ({"n_features_to_select": None}, ["None", "whole number"]),
         ({"methods": ["in", "truth"]}, ["'truth'", "'in', 'out'"]),
         ({"methods": []}, ["methods is empty"]),
         ({"test": "corrected"}, ["'corrected'", "did you mean 'corrected-t'"]),
@@ -66,18 +69,30 @@ def rare(y):
         ({"cv": ShuffleSplit(1)}, ["1 split", "at least 2"]),
         ({"cv": StratifiedKFold(60)}, ["cannot split these data", "60"]),
         ({"cv": [([0, 1, 2], []), ([], [1, 2])]}, ["empty training or test set"]),
-        ({"a": "reliefg"}, ["'reliefg'", "did you mean 'relieff'", "information-gain"]),
-        ({"a": SelectKBest}, ["Selector a", "SelectKBest(...)"]),
-        ({"b": LogisticRegression()}, ["Selector b", "does not select"]),
-        ({"b": make_pipeline(SelectKBest(), LogisticRegression())}, ["Selector b"]),
-        ({"a": VarianceThreshold()}, ["VarianceThreshold", "30 feature(s)", "4 are"]),
-        ({"names": {"a": "x"}}, ["names", "'a' and 'b'"]),
-        ({"names": {"a": "x", "b": "x"}}, ["'x'", "different names"]),
-        ({"classifier": "svn"}, ["'svn'", "did you mean 'svm'"]),
-        ({"classifier": []}, ["empty list"]),
-        ({"classifier": LinearRegression()}, ["LinearRegression", "not a classifier"]),
-        ({"classifier": LogisticRegression}, ["not a classifier", "instance"]),
-        ({"classifier": 7}, ["7", "not a classifier"]),
+        (
+            {"first": "reliefg"},
+            ["'reliefg'", "did you mean 'relieff'", "information-gain"],
+        ),
+        ({"first": SelectKBest}, ["Selector 1", "SelectKBest(...)"]),
+        ({"second": LogisticRegression()}, ["Selector 2", "does not select"]),
+        (
+            {"second": make_pipeline(SelectKBest(), LogisticRegression())},
+            ["Selector 2"],
+        ),
+        (
+            {"first": VarianceThreshold()},
+            ["VarianceThreshold", "30 feature(s)", "4 are"],
+        ),
+        ({"selectors": ["anova"]}, ["1 selector", "two or more"]),
+        ({"selectors": {"x": "anova"}}, ["1 selector", "two or more"]),
+        ({"selectors": "anova"}, ["list of selectors", "mapping"]),
+        ({"selectors": {1: "anova", "1": "fcbf"}}, ["'1'", "different names"]),
+        ({"correction": "holmes"}, ["'holmes'", "did you mean 'holm'"]),
+        ({"estimator": "svn"}, ["'svn'", "did you mean 'svm'"]),
+        ({"estimator": []}, ["empty list"]),
+        ({"estimator": LinearRegression()}, ["LinearRegression", "not a classifier"]),
+        ({"estimator": LogisticRegression}, ["not a classifier", "instance"]),
+        ({"estimator": 7}, ["7", "not a classifier"]),
     ],
     ids=without_address,
 )
@@ -139,23 +154,25 @@ def test_an_incomplete_ranking(call):
             return [np.arange(3) for _ in train_sets]
 
     with pytest.raises(InputError, match=r"Short ranked 3 .* 4 are asked for"):
-        call(a=Short())
+        call(first=Short())
 
 
 def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     X = pd.DataFrame(problem[0]).add_prefix("x")
     X["x3"] = pd.cut(X["x3"], 3).astype(str).astype("category")
     with pytest.raises(InputError, match="AnovaF cannot use nominal columns"):
-        call(X=X, a="anova", b="relieff")
+        call(X=X, first="anova", second="relieff")
 
 
 @pytest.mark.parametrize(
     ("change", "messages"),
     [
         ({"source": "linea"}, ["'linea'", "did you mean 'linear'"]),
+        ({"selectors": ["anova", "fcbf", "mrmr"]}, ["3 selectors", "only two"]),
+        ({"selectors": ["anova"]}, ["1 selector", "two or more"]),
         ({"source": 3}, ["source must be a name or a function"]),
-        ({"n_features": 61}, ["n_features=61", "60"]),
-        ({"n_sets": 1}, ["n_sets", "from 2 up"]),
+        ({"n_features_to_select": 61}, ["n_features_to_select=61", "60"]),
+        ({"n_sets": 1}, ["n_sets=1", "2 or more"]),
         ({"n_train": 0}, ["n_train"]),
         ({"n_test": 0}, ["n_test"]),
         ({"methods": ["inside"]}, ["'inside'"]),
@@ -170,8 +187,14 @@ def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     ids=without_address,
 )
 def test_truth(anova, worst, change, messages):
-    arguments = {"source": "linear", "n_features": 4, "n_train": 40, "n_sets": 3}
+    arguments = {
+        "selectors": [anova, worst],
+        "source": "linear",
+        "n_features_to_select": 4,
+        "n_train": 40,
+        "n_sets": 3,
+    }
     with pytest.raises(InputError) as error:
-        truth(anova, worst, **{**arguments, "classifier": "1nn", **change})
+        truth(**{**arguments, "estimator": "1nn", **change})
     for message in messages:
         assert message in str(error.value)

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from veridical._core.errors import InputError
 from veridical.comparison import calibrate
-from veridical.comparison.calibration import judge, measure
+from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.comparison.testing import TESTS, apply_test
@@ -61,7 +61,7 @@ def test_streams_differ_and_seeds_repeat():
 
 
 def test_every_training_set_has_both_classes():
-    found = simulate(NullDesign(5, 2, n_samples=12, n_features=1), 300, 0)
+    found = simulate(NullDesign(5, 2, n_samples=12, n_features_to_select=1), 300, 0)
     assert np.isfinite(found).all()
     assert ((found >= 0) & (found <= 1)).all()
 
@@ -87,7 +87,7 @@ def test_known_failures_are_seen():
         if e.calibrated
     ],
 )
-def test_calibrated_p_values_hold_their_size(test):
+def test_calibrated_pvalues_hold_their_size(test):
     entry = TESTS[test]
     cv = f"{entry.repeats or entry.least_repeats}x{entry.folds or 5}"
     result = calibrate(
@@ -105,11 +105,11 @@ def test_calibrated_intervals_hold_what_is_not_rejected(test):
     design = NullDesign(entry.repeats or 3, entry.folds or 4, n_samples=60, effect=0.5)
     null = measure(test, design, simulate(design, 399, 0), 0.05, 0.01)
     for a, b in simulate(design, 60, 1):
-        result = judge(test, a, b, design.geometry, 0.05, 0.01, null)
+        result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
         low, high = result.interval
         if result.winner != "draw":
             assert low > 0 or high < 0
-        elif result.p_value >= 0.05:
+        elif result.pvalue >= 0.05:
             assert low <= 0 <= high
         for edge in (low, high):
             if np.isfinite(edge) and high > low:
@@ -117,10 +117,10 @@ def test_calibrated_intervals_hold_what_is_not_rejected(test):
                 assert abs(moved.statistic) == pytest.approx(null.critical(0.05))
 
 
-def test_monte_carlo_p_values_by_hand():
+def test_monte_carlo_pvalues_by_hand():
     size = MeasuredSize(0.05, 0, 0, 0, 4, "")
     null = Calibration("t", size, np.array([0.0, 1.0, 1.0, 2.0]), 0.8)
-    found = [null.p_value(t) for t in (0, 0.5, -1, 1.5, 2, 3, np.inf)]
+    found = [null.pvalue(t) for t in (0, 0.5, -1, 1.5, 2, 3, np.inf)]
     assert found == pytest.approx([5 / 5, 4 / 5, 4 / 5, 2 / 5, 2 / 5, 1 / 5, 1 / 5])
     # Significant at 0.5 where at most one of the null is as extreme: above 1.
     assert null.critical(0.5) == 1.0
@@ -130,13 +130,13 @@ def test_monte_carlo_p_values_by_hand():
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize("n", [19, 20, 99, 200, 1000])
-def test_critical_values_agree_with_p_values(n, alpha):
+def test_critical_values_agree_with_pvalues(n, alpha):
     rng = np.random.default_rng(n)
     null = Calibration(
         "t", MeasuredSize(0, 0, 0, 0, n, ""), np.sort(rng.random(n).round(2)), 0.8
     )
     for t in np.r_[rng.random(50).round(2), null.statistics, 2.0]:
-        assert (null.p_value(t) < alpha) == (t > null.critical(alpha))
+        assert (null.pvalue(t) < alpha) == (t > null.critical(alpha))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_critical_values_agree_with_p_values(n, alpha):
         ({"test": "t"}, "There is no test 't'"),
         ({"cv": "ten"}, "no number of folds"),
         ({"cv": 60}, "at least 2 folds, 4 cases a fold"),
-        ({"classifier": "svm"}, "no classifier 'svm' here"),
+        ({"estimator": "svm"}, "no estimator 'svm' here"),
         ({"method": "truth"}, "method must be"),
-        ({"n_features": 30}, "n_features=30 of n_columns=20"),
+        ({"n_features_to_select": 30}, "n_features_to_select=30 of n_columns=20"),
         ({"n_relevant": 21}, "n_relevant=21"),
         ({"n_simulations": 0}, "at least 1"),
         ({"test": "bayesian-correlated-t", "calibrated": True}, "have no null"),

@@ -33,7 +33,7 @@ from veridical.comparison import (
     make_classifier,
     paired_t,
 )
-from veridical.comparison.records import SIDES, Comparison
+from veridical.comparison.records import Comparison
 from veridical.datasets import make_linear, make_monks, make_random_labels
 from veridical.selection import FCBF, MRMR, AnovaF, ReliefF
 
@@ -57,8 +57,8 @@ def same(one: Comparison, other: Comparison) -> bool:
         and all(
             np.array_equal(one.selected[m], other.selected[m]) for m in one.selected
         )
-        and one.verdicts == other.verdicts
-        and one.by_classifier == other.by_classifier
+        and one.pairs == other.pairs
+        and one.by_estimator == other.by_estimator
         and one.optimism == other.optimism
     )
 
@@ -81,7 +81,9 @@ def test_equals_the_obvious_loop(problem, anova, worst, cv, n_classes):
     # With three classes scikit-learn decides ties by the order of the names.
     models = {name: partial(make_classifier, name) for name in names}
     models |= MODELS if n_classes == 2 else {}
-    result = compare(anova, worst, X, y, n_features=5, classifier=names, cv=cv)
+    result = compare(
+        [anova, worst], X, y, n_features_to_select=5, estimator=names, cv=cv
+    )
     for c, name in enumerate(names):
         for i, sign in enumerate((-1, 1)):
             inside, outside = in_and_out(best(sign, 5), models[name], X, y, folds)
@@ -91,9 +93,11 @@ def test_equals_the_obvious_loop(problem, anova, worst, cv, n_classes):
 
 def test_a_number_of_folds_means_plain_shuffled_folds(problem, anova, worst):
     X, y = problem
-    result = compare(anova, worst, X, y, n_features=4, random_state=11)
+    result = compare([anova, worst], X, y, n_features_to_select=4, random_state=11)
     folds = eval(result.settings["cross-validation"], {"KFold": KFold})
-    again = compare(anova, worst, X, y, n_features=4, random_state=11, cv=folds)
+    again = compare(
+        [anova, worst], X, y, n_features_to_select=4, random_state=11, cv=folds
+    )
     assert folds.get_n_splits() == 10
     assert folds.shuffle
     assert same(result, again)
@@ -128,13 +132,12 @@ def test_same_folds_for_every_side_method_and_classifier(problem):
             return self
 
     compare(
-        KeepsMark(),
-        KeepsMark(first=False),
+        [KeepsMark(), KeepsMark(first=False)],
         marked,
         y,
-        n_features=3,
+        n_features_to_select=3,
         cv=5,
-        classifier=Spy(),
+        estimator=Spy(),
     )
     splits = {(tuple(train), tuple(test)) for train, test in Spy.seen}
     assert len(splits) == 5
@@ -148,27 +151,23 @@ def test_same_folds_for_every_side_method_and_classifier(problem):
 def test_shapes_and_fields(problem, anova, worst):
     X, y = problem
     result = compare(
-        anova,
-        worst,
+        [anova, worst],
         X,
         y,
-        n_features=4,
-        classifier=["1nn", "tree"],
+        n_features_to_select=4,
+        estimator=["1nn", "tree"],
         cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=3),
         random_state=0,
-        data_name="toy",
+        name="toy",
     )
     assert result.accuracy["in"].shape == result.accuracy["out"].shape == (2, 2, 3, 5)
     assert result.selected["in"].shape == (2, 3, 5, 4)
     assert result.selected["out"].shape == (2, 3, 1, 4)
-    assert result.names == {
-        "a": "AnovaRanker(worst=False)",
-        "b": "AnovaRanker(worst=True)",
-    }
+    assert result.names == ("AnovaRanker(worst=False)", "AnovaRanker(worst=True)")
     assert result.data.name == "toy"
     assert result.data.classes == {"0": 30, "1": 30, "2": 30}
     assert result.data.feature_names[:2] == ("x0", "x1")
-    assert set(result.by_classifier) == {"1nn", "tree"}
+    assert set(result.by_estimator) == {"1nn", "tree"}
     frame = result.to_frame()
     assert len(frame) == 2 * 2 * 2 * 15
     assert frame.groupby("method")["accuracy"].mean()["in"] == pytest.approx(
@@ -183,23 +182,35 @@ def test_verdicts_come_from_the_tests(problem, anova, worst):
 
     X, y = problem
     sizes = {"n_train": 81, "n_test": 9}
-    common = {"n_features": 4, "random_state": 5, "classifier": ["1nn", "tree"]}
-    result = compare(anova, worst, X, y, **common)
+    common = {
+        "n_features_to_select": 4,
+        "random_state": 5,
+        "estimator": ["1nn", "tree"],
+    }
+    result = compare([anova, worst], X, y, **common)
     scores = result.scores
     for method in ("in", "out"):
-        a, b = scores[method]["a"], scores[method]["b"]
+        a, b = scores[method]
         assert bare(result.verdicts[method]) == corrected_resampled_t(a, b, **sizes)
         assert result.verdicts[method].winner == "a"
-    for i, side in enumerate(SIDES):
-        gap = corrected_resampled_t(scores["out"][side], scores["in"][side], **sizes)
-        assert result.optimism[side] == (gap.mean_difference, *gap.interval)
+        (pair,) = result.pairs[method]
+        assert (pair.first, pair.second, pair.better) == (
+            *result.names,
+            result.names[0],
+        )
+        assert pair.adjusted == pair.pvalue == result.verdicts[method].pvalue
+    for i in range(2):
+        gap = corrected_resampled_t(scores["out"][i], scores["in"][i], **sizes)
+        assert result.optimism[i] == (gap.mean_difference, *gap.interval)
         alone = result.accuracy["in"][:, i]
-        verdict = result.by_classifier[("1nn", "tree")[i]]["in"]
-        assert bare(verdict) == corrected_resampled_t(*alone.reshape(2, -1), **sizes)
-    bias = [result.optimism[side].value for side in SIDES]
+        (pair,) = result.by_estimator[("1nn", "tree")[i]]["in"]
+        assert bare(pair.verdict) == corrected_resampled_t(
+            *alone.reshape(2, -1), **sizes
+        )
+    bias = [gap.value for gap in result.optimism]
     assert result.bias_imbalance == {"out": pytest.approx(abs(bias[0] - bias[1]))}
-    plain = compare(anova, worst, X, y, test="paired-t", alpha=0.01, **common)
-    expected = paired_t(scores["in"]["a"], scores["in"]["b"], alpha=0.01)
+    plain = compare([anova, worst], X, y, test="paired-t", alpha=0.01, **common)
+    expected = paired_t(*scores["in"], alpha=0.01)
     assert bare(plain.verdicts["in"]) == expected
 
 
@@ -207,43 +218,47 @@ def test_against_itself_everything_is_a_draw(problem, anova, chance):
     """A11: also for a selector that uses chance."""
     X, y = problem
     for selector in (anova, chance):
-        result = compare(selector, selector, X, y, n_features=6, random_state=2)
+        result = compare(
+            [selector, selector], X, y, n_features_to_select=6, random_state=2
+        )
         assert [v.winner for v in result.verdicts.values()] == ["draw", "draw"]
-        assert all(v.p_value == 1 for v in result.verdicts.values())
+        assert all(v.pvalue == 1 for v in result.verdicts.values())
         assert np.array_equal(result.accuracy["in"][0], result.accuracy["in"][1])
-        assert result.names["a"] != result.names["b"]
+        assert result.names[0] != result.names[1]
 
 
 def test_swapping_the_sides_mirrors_everything(problem, anova, chance):
     X, y = problem
-    one = compare(anova, chance, X, y, n_features=3, random_state=1)
-    other = compare(chance, anova, X, y, n_features=3, random_state=1)
+    one = compare([anova, chance], X, y, n_features_to_select=3, random_state=1)
+    other = compare([chance, anova], X, y, n_features_to_select=3, random_state=1)
     for method in ("in", "out"):
         assert np.array_equal(one.accuracy[method][::-1], other.accuracy[method])
-        assert one.verdicts[method].p_value == other.verdicts[method].p_value
+        assert one.verdicts[method].pvalue == other.verdicts[method].pvalue
 
 
 def test_any_number_of_processes(problem, anova):
     X, y = problem
     forest = RandomForestClassifier(n_estimators=3)  # uses chance, has no seed
     common = {
-        "n_features": 4,
-        "classifier": ["svm", forest],
+        "n_features_to_select": 4,
+        "estimator": ["svm", forest],
         "cv": 4,
         "random_state": 3,
     }
     rfe = RFE(LogisticRegression(), step=5)
-    one = compare(anova, rfe, X, y, n_jobs=1, **common)
-    two = compare(anova, rfe, X, y, n_jobs=2, **common)
+    one = compare([anova, rfe], X, y, n_jobs=1, **common)
+    two = compare([anova, rfe], X, y, n_jobs=2, **common)
     assert same(one, two)
-    assert not same(one, compare(anova, rfe, X, y, **{**common, "random_state": 4}))
+    assert not same(one, compare([anova, rfe], X, y, **{**common, "random_state": 4}))
 
 
 def test_a_fresh_seed_is_recorded(problem, anova, chance):
     X, y = problem
-    one = compare(anova, chance, X, y, n_features=4)
+    one = compare([anova, chance], X, y, n_features_to_select=4)
     seed = int(one.settings["random_state"])
-    assert same(one, compare(anova, chance, X, y, n_features=4, random_state=seed))
+    assert same(
+        one, compare([anova, chance], X, y, n_features_to_select=4, random_state=seed)
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,9 +275,9 @@ def test_a_fresh_seed_is_recorded(problem, anova, chance):
 )
 def test_names_of_classes_do_not_matter(problem, anova, worst, rename):
     X, y = problem
-    common = {"n_features": 4, "random_state": 8, "classifier": NAMED}
-    expected = compare(anova, worst, X, y, **common)
-    assert same(compare(anova, worst, X, rename(y), **common), expected)
+    common = {"n_features_to_select": 4, "random_state": 8, "estimator": NAMED}
+    expected = compare([anova, worst], X, y, **common)
+    assert same(compare([anova, worst], X, rename(y), **common), expected)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "csr", "csc", "list", "float32"])
@@ -282,9 +297,9 @@ def test_the_same_table_in_other_clothes(problem, kind):
             "float32": X.astype(np.float32),
         }[kind]
     pair = SelectKBest(f_classif), RFE(LogisticRegression(), step=10)
-    common = {"n_features": 4, "random_state": 8, "cv": 4}
-    expected = compare(*pair, X, y, **common)
-    result = compare(*pair, dressed, y, **common)
+    common = {"n_features_to_select": 4, "random_state": 8, "cv": 4}
+    expected = compare(pair, X, y, **common)
+    result = compare(pair, dressed, y, **common)
     assert same(result, expected)
     if kind in ("pandas", "polars"):
         assert result.data.feature_names == tuple(names)
@@ -293,7 +308,9 @@ def test_the_same_table_in_other_clothes(problem, kind):
 def test_the_place_of_a_column_carries_no_information(first, anova):
     X, y = make_linear(60, random_state=0)
     picks = [
-        compare(first, anova, X, y, n_features=10, random_state=seed).selected["out"]
+        compare(
+            [first, anova], X, y, n_features_to_select=10, random_state=seed
+        ).selected["out"]
         for seed in (1, 2)
     ]
     assert not np.array_equal(np.sort(picks[0][0, 0, 0]), np.arange(10))
@@ -303,22 +320,22 @@ def test_the_place_of_a_column_carries_no_information(first, anova):
 
 def test_on_noise_out_is_an_artefact_and_in_is_chance(anova, worst):
     X, y = make_random_labels(50, 2000, random_state=4)
-    result = compare(anova, worst, X, y, n_features=20, random_state=0)
+    result = compare([anova, worst], X, y, n_features_to_select=20, random_state=0)
     a_in, a_out = (result.accuracy[m][0].mean() for m in ("in", "out"))
     assert a_out > 0.85
     assert abs(a_in - 0.5) < 0.2
-    assert result.optimism["a"].low > 0.1
+    assert result.optimism[0].low > 0.1
     assert "artefact of selection" in result.recommendation
     assert "not shown to be above chance (50.0 %" in result.recommendation
 
 
 def test_our_selectors_by_object_and_by_name():
     X, y = make_linear(80, random_state=1)
-    common = {"n_features": 8, "random_state": 0, "cv": 5}
-    by_object = compare(ReliefF(), FCBF(), X, y, **common)
-    by_name = compare("relieff", "fcbf", X, y, **common)
+    common = {"n_features_to_select": 8, "random_state": 0, "cv": 5}
+    by_object = compare([ReliefF(), FCBF()], X, y, **common)
+    by_name = compare(["relieff", "fcbf"], X, y, **common)
     assert same(by_object, by_name)
-    assert by_name.names == {"a": "ReliefF", "b": "FCBF"}
+    assert by_name.names == ("ReliefF", "FCBF")
     once = ReliefF(n_features_to_select=8).fit(X, y)
     chosen = by_object.selected["out"][0, 0, 0]
     assert set(chosen) == set(np.flatnonzero(once.support_))
@@ -337,7 +354,9 @@ def test_mixed_tables_equal_the_obvious_loop(mixed):
     """Codes inside, data frames in the loop: the same models."""
     X, y = mixed
     cv = KFold(4, shuffle=True, random_state=0)
-    result = compare("relieff", "fcbf", X, y, n_features=4, classifier=NAMED, cv=cv)
+    result = compare(
+        ["relieff", "fcbf"], X, y, n_features_to_select=4, estimator=NAMED, cv=cv
+    )
     for f, (train, test) in enumerate(cv.split(X)):
         columns = np.sort(result.selected["in"][0, 0, f])
         known, unknown = X.iloc[train, columns], X.iloc[test, columns]
@@ -353,12 +372,11 @@ def test_mixed_tables_equal_the_obvious_loop(mixed):
 def test_nominal_columns_and_missing_values(mixed, classifier):
     X, y = mixed
     result = compare(
-        "relieff",
-        "information-gain",
+        ["relieff", "information-gain"],
         X,
         y,
-        n_features=3,
-        classifier=classifier,
+        n_features_to_select=3,
+        estimator=classifier,
         cv=4,
         random_state=0,
     )
@@ -375,9 +393,15 @@ def test_other_peoples_classifiers_get_data_frames_with_categories():
         max_iter=5, categorical_features="from_dtype"
     )
     result = compare(
-        "relieff", "fcbf", X, y, n_features=3, classifier=model, cv=3, random_state=0
+        ["relieff", "fcbf"],
+        X,
+        y,
+        n_features_to_select=3,
+        estimator=model,
+        cv=3,
+        random_state=0,
     )
-    assert result.classifiers == ("HistGradientBoostingClassifier",)
+    assert result.estimators == ("HistGradientBoostingClassifier",)
     assert result.accuracy["in"].mean() > 0.4
 
 
@@ -388,10 +412,14 @@ def test_scikit_learn_selectors_of_every_kind(problem, anova):
         RFE(LogisticRegression(), n_features_to_select=1, step=5),
         SelectFromModel(LogisticRegression()),
     ):
-        result = compare(selector, anova, X, y, n_features=5, cv=3, random_state=0)
+        result = compare(
+            [selector, anova], X, y, n_features_to_select=5, cv=3, random_state=0
+        )
         assert result.selected["in"].shape == (2, 1, 3, 5)
         assert all(len(set(row)) == 5 for row in result.selected["in"][0, 0])
-    again = compare(SelectKBest(f_classif), anova, X, y, n_features=5, random_state=0)
+    again = compare(
+        [SelectKBest(f_classif), anova], X, y, n_features_to_select=5, random_state=0
+    )
     assert np.array_equal(again.selected["in"][0], again.selected["in"][1])
 
 
@@ -399,7 +427,7 @@ def test_users_objects_are_left_alone(problem, anova):
     X, y = problem
     selector, model = SelectKBest(f_classif, k=2), RandomForestClassifier(5)
     before = X.copy()
-    compare(selector, anova, X, y, n_features=4, classifier=model, cv=3)
+    compare([selector, anova], X, y, n_features_to_select=4, estimator=model, cv=3)
     assert selector.k == 2
     assert not hasattr(selector, "scores_")
     assert not hasattr(model, "estimators_")
@@ -409,16 +437,16 @@ def test_users_objects_are_left_alone(problem, anova):
 
 def test_names(problem, anova, worst):
     X, y = problem
-    common = {"n_features": 4, "cv": 3, "random_state": 0, "classifier": "1nn"}
-    mine = compare(anova, worst, X, y, names={"a": "up", "b": "down"}, **common)
-    assert mine.names == {"a": "up", "b": "down"}
+    common = {"n_features_to_select": 4, "cv": 3, "random_state": 0, "estimator": "1nn"}
+    mine = compare({"up": anova, "down": worst}, X, y, **common)
+    assert mine.names == ("up", "down")
     assert "up" in mine.recommendation
     pair = SelectKBest(f_classif, k=3), SelectKBest(f_classif, k=9)
-    plain = compare(*pair, X, y, **common)  # k is not theirs to decide
-    assert plain.names == {"a": "SelectKBest (a)", "b": "SelectKBest (b)"}
+    plain = compare(pair, X, y, **common)  # k is not theirs to decide
+    assert plain.names == ("SelectKBest (1)", "SelectKBest (2)")
     several = [KNeighborsClassifier(1), KNeighborsClassifier(3), "svm"]
-    result = compare(*pair, X, y, **{**common, "classifier": several})
-    assert result.classifiers == (
+    result = compare(pair, X, y, **{**common, "estimator": several})
+    assert result.estimators == (
         "KNeighborsClassifier (1)",
         "KNeighborsClassifier (2)",
         "svm",
@@ -427,27 +455,29 @@ def test_names(problem, anova, worst):
 
 def test_one_method_alone(problem, anova, worst):
     X, y = problem
-    common = {"n_features": 4, "random_state": 0}
-    both = compare(anova, worst, X, y, **common)
+    common = {"n_features_to_select": 4, "random_state": 0}
+    both = compare([anova, worst], X, y, **common)
     for method in ("in", "out"):
-        one = compare(anova, worst, X, y, methods=[method], **common)
+        one = compare([anova, worst], X, y, methods=[method], **common)
         assert (
             list(one.accuracy) == list(one.selected) == list(one.verdicts) == [method]
         )
         assert np.array_equal(one.accuracy[method], both.accuracy[method])
-        assert one.optimism == one.bias_imbalance == {}
+        assert (one.optimism, one.bias_imbalance) == ((), {})
     assert "run IN as well" in one.recommendation
 
 
 def test_random_splits_are_folds_of_one_repeat(problem, anova, worst):
     X, y = problem
     cv = ShuffleSplit(6, test_size=0.3)
-    result = compare(anova, worst, X, y, n_features=4, cv=cv, random_state=0)
+    result = compare(
+        [anova, worst], X, y, n_features_to_select=4, cv=cv, random_state=0
+    )
     assert result.accuracy["in"].shape == (2, 1, 1, 6)
-    again = compare(anova, worst, X, y, n_features=4, cv=cv, random_state=0)
+    again = compare([anova, worst], X, y, n_features_to_select=4, cv=cv, random_state=0)
     assert same(result, again)
     splits = list(KFold(3).split(X))
-    listed = compare(anova, worst, X, y, n_features=4, cv=splits)
+    listed = compare([anova, worst], X, y, n_features_to_select=4, cv=splits)
     assert listed.accuracy["in"].shape == (2, 1, 1, 3)
 
 
@@ -455,11 +485,10 @@ def test_progress_counts_up_to_its_total(problem, anova):
     X, y = problem
     calls = []
     compare(
-        anova,
-        SelectKBest(f_classif),
+        [anova, SelectKBest(f_classif)],
         X,
         y,
-        n_features=4,
+        n_features_to_select=4,
         cv=3,
         progress=lambda done, total: calls.append((done, total)),
     )
@@ -469,18 +498,35 @@ def test_progress_counts_up_to_its_total(problem, anova):
 
 def test_all_features_make_the_selectors_equal(problem, anova, worst):
     X, y = problem
-    result = compare(anova, worst, X, y, n_features=X.shape[1], random_state=0)
+    result = compare(
+        [anova, worst], X, y, n_features_to_select=X.shape[1], random_state=0
+    )
     assert np.array_equal(result.accuracy["in"][0], result.accuracy["out"][1])
-    assert result.verdicts["in"].p_value == 1
+    assert result.verdicts["in"].pvalue == 1
+
+
+def test_a_share_of_the_features(problem, anova, worst):
+    X, y = problem
+    common = {"estimator": "1nn", "cv": 3, "random_state": 0}
+    share = compare([anova, worst], X, y, n_features_to_select=0.2, **common)
+    assert share.n_features_to_select == 6
+    assert same(share, compare([anova, worst], X, y, n_features_to_select=6, **common))
 
 
 def test_a_search_goes_as_far_as_the_comparison_asks():
     # Features beyond the depth of the search would follow by relevance alone.
     X, y = make_linear(60, random_state=3)
     shallow = MRMR(2, n_searched=2)
-    record = compare(shallow, "anova", X, y, n_features=12, cv=3, random_state=0)
+    record = compare(
+        [shallow, "anova"], X, y, n_features_to_select=12, cv=3, random_state=0
+    )
     deep = compare(
-        MRMR(12, n_searched=12), "anova", X, y, n_features=12, cv=3, random_state=0
+        [MRMR(12, n_searched=12), "anova"],
+        X,
+        y,
+        n_features_to_select=12,
+        cv=3,
+        random_state=0,
     )
     np.testing.assert_array_equal(record.selected["in"][0], deep.selected["in"][0])
     assert shallow.n_features_to_select == 2
@@ -488,10 +534,10 @@ def test_a_search_goes_as_far_as_the_comparison_asks():
 
 def test_no_size_of_folds_is_claimed_for_random_subsampling():
     X, y = make_linear(40, 20, random_state=0)
-    options = {"classifier": "nb", "n_features": 3, "random_state": 0}
-    folds = compare(AnovaF(), ReliefF(), X, y, cv=KFold(10, shuffle=True), **options)
+    options = {"estimator": "nb", "n_features_to_select": 3, "random_state": 0}
+    folds = compare([AnovaF(), ReliefF()], X, y, cv=KFold(10, shuffle=True), **options)
     drawn = ShuffleSplit(10, test_size=0.1)  # as many test sets, of the same size
-    subsamples = compare(AnovaF(), ReliefF(), X, y, cv=drawn, **options)
+    subsamples = compare([AnovaF(), ReliefF()], X, y, cv=drawn, **options)
     assert folds.verdicts["in"].test.size is not None
     assert subsamples.verdicts["in"].test.size is None
 
@@ -509,12 +555,11 @@ def test_what_models_warn_of_is_said_once(n_jobs):
     X, y = make_linear(40, 20, random_state=0)
     with pytest.warns(ConvergenceWarning) as caught:
         compare(
-            AnovaF(),
-            ReliefF(),
+            [AnovaF(), ReliefF()],
             X,
             y,
-            classifier=Complainer(),
-            n_features=3,
+            estimator=Complainer(),
+            n_features_to_select=3,
             random_state=0,
             n_jobs=n_jobs,
         )

@@ -11,12 +11,12 @@ from veridical.comparison.conclusions import (
     Wording,
     describe_truth,
     find_artefacts,
-    recommend,
+    recommend_pair,
 )
 from veridical.comparison.records import MeasuredSize, Verdict
 from veridical.comparison.significance import Geometry
 
-WORDING = Wording({"a": "Alpha", "b": "Beta"}, 0.05, 0.5)
+WORDING = Wording(("Alpha", "Beta"), 0.05, 0.5)
 GEOMETRY = Geometry((90,) * 10, (10,) * 10, 1, 10)
 WIGGLE = np.resize([0.01, -0.01], 10)
 
@@ -53,37 +53,37 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
 )
 def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, pick):
     verdicts = {"in": verdict(inside), "out": verdict(outside)}
-    text = recommend(verdicts, PLAIN, (), {}, WORDING)
+    text = recommend_pair(verdicts, PLAIN, (), (), WORDING)
     assert claim in text
     assert pick in text
     assert "artefact" not in text
 
 
 def test_figures_are_for_the_winner():
-    text = recommend({"in": verdict(-0.1)}, PLAIN, (), {}, WORDING)
+    text = recommend_pair({"in": verdict(-0.1)}, PLAIN, (), (), WORDING)
     assert (
         "ahead by 10.0 points of accuracy (95 % interval 9.2 to 10.8, p < 0.001)"
         in (text)
     )
-    text = recommend({"in": verdict(-0.002)}, PLAIN, (), {}, WORDING)
+    text = recommend_pair({"in": verdict(-0.002)}, PLAIN, (), (), WORDING)
     assert "Alpha minus Beta is −0.2 points" in text
     assert "(95 % interval −1.0 to 0.6, p = " in text
 
 
 def test_one_method_alone():
-    only_in = recommend({"in": verdict(0.1)}, PLAIN, (), {}, WORDING)
+    only_in = recommend_pair({"in": verdict(0.1)}, PLAIN, (), (), WORDING)
     assert only_in.startswith("You may claim")
     assert "pick" not in only_in
-    only_out = recommend({"out": verdict(0.1)}, PLAIN, (), {}, WORDING)
+    only_out = recommend_pair({"out": verdict(0.1)}, PLAIN, (), (), WORDING)
     assert "run IN as well" in only_out
     assert "You may claim" not in only_out
 
 
 def test_the_accuracy_to_report_is_that_of_in():
     scores = accuracy(0.6, 0.58, 0.9, 0.5)
-    optimism = {"a": Interval(0.3, -0.015, 0.615), "b": Interval(-0.08, -0.2, 0.04)}
+    optimism = (Interval(0.3, -0.015, 0.615), Interval(-0.08, -0.2, 0.04))
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
-    text = recommend(verdicts, scores, (), optimism, WORDING)
+    text = recommend_pair(verdicts, scores, (), optimism, WORDING)
     assert "The accuracy to report is IN's: 60.0 % for Alpha (OUT reads 30.0" in text
     assert "points higher, 95 % interval −1.5 to 61.5)" in text
     assert "58.0 % for Beta (OUT reads 8.0 points lower" in text
@@ -92,11 +92,11 @@ def test_the_accuracy_to_report_is_that_of_in():
 def test_artefacts_are_said_first():
     scores = accuracy(0.48, 0.8, 0.93, 0.8)
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
-    text = recommend(verdicts, scores, ("a",), {}, WORDING)
+    text = recommend_pair(verdicts, scores, (0,), (), WORDING)
     assert text.startswith("OUT is an artefact of selection here: it reports 93.0 %")
     assert "IN reports 48.0 % (Alpha), not shown to be above chance (50.0 %" in text
     assert "do not follow OUT's verdict" in text
-    both = recommend(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), ("a", "b"), {}, WORDING)
+    both = recommend_pair(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), (0, 1), (), WORDING)
     assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
     assert "Neither selection is shown to be worth using" in both
 
@@ -114,14 +114,14 @@ def test_artefacts_are_said_first():
 def test_what_an_artefact_is(inside, outside, found):
     scores = accuracy(inside, 0.8, outside, 0.8)
     gap = outside - inside
-    optimism = {
-        "a": Interval(gap, gap - 0.01, gap + 0.01),
-        "b": Interval(0.0, -0.01, 0.01),
-    }
-    expected = ("a",) if found else ()
+    optimism = (
+        Interval(gap, gap - 0.01, gap + 0.01),
+        Interval(0.0, -0.01, 0.01),
+    )
+    expected = (0,) if found else ()
     assert find_artefacts(scores, optimism, 0.5, GEOMETRY, 0.05) == expected
-    assert find_artefacts(scores, {}, 0.5, GEOMETRY, 0.05) == ()
-    unsure = {**optimism, "a": Interval(gap, -0.1, 1.0)}
+    assert find_artefacts(scores, (), 0.5, GEOMETRY, 0.05) == ()
+    unsure = (Interval(gap, -0.1, 1.0), optimism[1])
     assert find_artefacts(scores, unsure, 0.5, GEOMETRY, 0.05) == ()
 
 
@@ -148,8 +148,8 @@ def test_what_a_p_value_is_worth_stands_beside_it():
     size = MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds")
     found = verdict(-0.002)
     known = Verdict.of(replace(found.test, size=size))
-    text = recommend({"in": known}, PLAIN, (), {}, WORDING)
+    text = recommend_pair({"in": known}, PLAIN, (), (), WORDING)
     assert "; nominal 5 %, measured 8.3 %)" in text
     calibrated = replace(known.test, name="paired t, calibrated")
-    text = recommend({"in": Verdict.of(calibrated)}, PLAIN, (), {}, WORDING)
+    text = recommend_pair({"in": Verdict.of(calibrated)}, PLAIN, (), (), WORDING)
     assert "nominal" not in text

@@ -7,24 +7,25 @@ import pytest
 from scipy import stats
 
 from veridical._core.errors import InputError
-from veridical.comparison import compare, compare_many, friedman
-from veridical.comparison.many import adjust
+from veridical.comparison import compare, friedman
 from veridical.comparison.ranks import group
+from veridical.comparison.verdicts import adjust
+from veridical.datasets import make_random_labels
 
-COMMON = {"n_features": 5, "classifier": "nb", "cv": 5, "random_state": 0}
+COMMON = {"n_features_to_select": 5, "estimator": "nb", "cv": 5, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
 def record(anova, worst, first, problem):
     selectors = {"best": anova, "worst": worst, "first": first}
-    return compare_many(selectors, *problem, **COMMON)
+    return compare(selectors, *problem, **COMMON)
 
 
 def test_pairs_are_those_of_compare(record, anova, worst, first, problem):
     given = (anova, worst, first)
     for pair, (i, j) in zip(record.pairs["in"], combinations(range(3), 2), strict=True):
-        alone = compare(given[i], given[j], *problem, **COMMON)
-        assert (pair.first, pair.second) == (i, j)
+        alone = compare([given[i], given[j]], *problem, **COMMON)
+        assert (pair.first, pair.second) == (record.names[i], record.names[j])
         assert pair.verdict == alone.verdicts["in"]
         for method in ("in", "out"):
             assert np.array_equal(
@@ -33,12 +34,12 @@ def test_pairs_are_those_of_compare(record, anova, worst, first, problem):
             assert np.array_equal(
                 record.selected[method][[i, j]], alone.selected[method]
             )
-        assert record.optimism[i] == alone.optimism["a"]
-        assert record.stability["in"][j] == alone.stability["in"]["b"]
+        assert record.optimism[i] == alone.optimism[0]
+        assert record.stability["in"][j] == alone.stability["in"][1]
 
 
 def test_order_of_the_selectors_is_nothing(record, anova, worst, first, problem):
-    turned = compare_many(
+    turned = compare(
         {"first": first, "worst": worst, "best": anova}, *problem, **COMMON
     )
     assert np.array_equal(turned.accuracy["in"], record.accuracy["in"][::-1])
@@ -49,7 +50,7 @@ def test_ranks_are_those_of_the_folds(record):
     found = record.friedman["in"]
     alone = friedman(record.scores["in"])
     assert found.mean_ranks == alone.mean_ranks
-    assert found.p_value == alone.p_value
+    assert found.pvalue == alone.pvalue
     assert found.n == 5
     assert found.size.design.startswith("3 selectors, 5 folds of 100 cases")
     ranks = stats.rankdata(-record.scores["in"], axis=0).mean(axis=1)
@@ -67,8 +68,8 @@ def test_corrections():
 
 def test_a_correction_can_only_take_verdicts_away(anova, worst, first, problem):
     selectors = {"best": anova, "worst": worst, "first": first}
-    loose = compare_many(selectors, *problem, **COMMON, correction="none")
-    strict = compare_many(selectors, *problem, **COMMON, correction="bonferroni")
+    loose = compare(selectors, *problem, **COMMON, correction="none")
+    strict = compare(selectors, *problem, **COMMON, correction="bonferroni")
     for one, other in zip(loose.pairs["in"], strict.pairs["in"], strict=True):
         assert other.adjusted == pytest.approx(min(1, 3 * one.adjusted))
         assert other.better in (one.better, None)
@@ -85,31 +86,67 @@ def test_what_may_be_claimed(record):
 
 
 def test_equal_selectors_are_not_told_apart(anova, problem):
-    record = compare_many(
-        {"one": anova, "two": anova, "three": anova}, *problem, **COMMON
-    )
+    record = compare({"one": anova, "two": anova, "three": anova}, *problem, **COMMON)
     assert all(pair.better is None for pair in record.pairs["in"])
-    assert record.friedman["in"].p_value == 1
+    assert record.friedman["in"].pvalue == 1
     assert record.friedman["in"].groups == ((0, 1, 2),)
     assert "Do not claim that any" in record.recommendation
     assert "neither IN nor OUT sees a difference" in record.recommendation
 
 
 def test_out_alone_supports_no_claim(anova, worst, first, problem):
-    record = compare_many([anova, worst, first], *problem, **COMMON, methods=("out",))
+    record = compare([anova, worst, first], *problem, **COMMON, methods=("out",))
     assert record.recommendation.startswith("Do not claim that any is better: OUT")
     assert record.optimism == ()
     assert record.stability == {}
-    assert record.names == ("AnovaRanker (1)", "AnovaRanker (2)", "FirstColumns")
+    assert record.names == (
+        "AnovaRanker(worst=False)",
+        "AnovaRanker(worst=True)",
+        "FirstColumns",
+    )
 
 
 def test_calibrated(anova, worst, first, problem):
-    record = compare_many(
+    record = compare(
         [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=30
     )
     for pair in record.pairs["in"]:
         assert pair.verdict.test.name.endswith(", calibrated")
         assert pair.verdict.test.size.n_simulations == 60
+
+
+def test_verdicts_are_for_two(record):
+    with pytest.raises(InputError, match="3 selectors were compared"):
+        _ = record.verdicts
+
+
+def test_one_estimator_alone(record):
+    assert record.by_estimator == {"nb": record.pairs}
+
+
+def test_estimators_one_by_one_are_those_of_a_comparison_with_each(
+    anova, worst, first, problem
+):
+    selectors = {"best": anova, "worst": worst, "first": first}
+    both = compare(selectors, *problem, **{**COMMON, "estimator": ["nb", "1nn"]})
+    for e, name in enumerate(both.estimators):
+        alone = compare(selectors, *problem, **{**COMMON, "estimator": name})
+        assert np.array_equal(both.accuracy["in"][:, [e]], alone.accuracy["in"])
+        assert both.by_estimator[name] == alone.pairs
+
+
+def test_the_largest_difference_of_two_biases(record):
+    gaps = [optimism.value for optimism in record.optimism]
+    assert record.bias_imbalance == {"out": pytest.approx(max(gaps) - min(gaps))}
+
+
+def test_an_artefact_is_said_first_for_several_too(anova, worst, first):
+    X, y = make_random_labels(50, 2000, random_state=4)
+    options = {**COMMON, "n_features_to_select": 20, "cv": 10}
+    found = compare({"best": anova, "worst": worst, "first": first}, X, y, **options)
+    text = found.recommendation
+    assert text.startswith("OUT is an artefact of selection here: it reports ")
+    assert "(best)" in text.split(", but when")[0]
 
 
 def test_to_frame(record):
@@ -129,7 +166,9 @@ def test_groups_are_maximal():
 @pytest.mark.parametrize(
     ("selectors", "options", "message"),
     [
-        (["anova", "fcbf"], {}, "takes three or more"),
+        (["anova"], {}, "1 selector.*needs two or more"),
+        ({"one": "anova"}, {}, "1 selector.*needs two or more"),
+        ([], {}, "0 selector.*needs two or more"),
         ("anova", {}, "must be a list of selectors"),
         (["anova", "fcbf", "nothing"], {}, "no selector 'nothing'"),
         (["anova", "fcbf", 3], {}, "Selector 3 is 3"),
@@ -141,4 +180,4 @@ def test_groups_are_maximal():
 )
 def test_refusals(problem, selectors, options, message):
     with pytest.raises(InputError, match=message):
-        compare_many(selectors, *problem, **{**COMMON, **options})
+        compare(selectors, *problem, **{**COMMON, **options})

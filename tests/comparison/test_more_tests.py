@@ -53,8 +53,8 @@ RUNS = st.lists(TENTHS, min_size=24, max_size=24).map(
 )
 def test_five_by_two_is_mlxtends(scores, t, f):
     one, other = five_by_two_t(*scores), five_by_two_f(*scores)
-    assert (one.statistic, one.p_value) == pytest.approx(t, abs=1e-11)
-    assert (other.statistic, other.p_value) == pytest.approx(f, abs=1e-11)
+    assert (one.statistic, one.pvalue) == pytest.approx(t, abs=1e-11)
+    assert (other.statistic, other.pvalue) == pytest.approx(f, abs=1e-11)
     assert one.df == other.df == 5
     assert one.estimate == pytest.approx(scores[0][0][0] - scores[1][0][0])
     assert one.mean_difference == other.mean_difference
@@ -74,15 +74,15 @@ def test_five_by_two_agrees_with_the_loops(scores):
     assume(np.abs(d[:, 0] - d[:, 1]).max() > 1e-9)
     one, other = five_by_two_t(*scores), five_by_two_f(*scores)
     expected = oracle.five_by_two_t(d), oracle.five_by_two_f(d)
-    assert (one.statistic, one.p_value) == pytest.approx(expected[0], abs=1e-9)
-    assert (other.statistic, other.p_value) == pytest.approx(expected[1], abs=1e-9)
+    assert (one.statistic, one.pvalue) == pytest.approx(expected[0], abs=1e-9)
+    assert (other.statistic, other.pvalue) == pytest.approx(expected[1], abs=1e-9)
     # In one row, repeat after repeat, they are the same scores.
     assert five_by_two_f(*scores.reshape(2, 10)) == other
     for result in (one, other):
         low, high = result.interval
         if result.winner != "draw":
             assert low > 0 or high < 0
-        elif result.p_value > 0.05 + 1e-9:
+        elif result.pvalue > 0.05 + 1e-9:
             assert low <= 0 <= high
 
 
@@ -90,7 +90,7 @@ def test_the_interval_of_f_holds_what_f_does_not_reject():
     a, b = np.array(SECOND[0]), np.array(SECOND[1])
     low, high = five_by_two_f(a, b).interval
     for edge in (low, high):
-        assert five_by_two_f(a - edge, b).p_value == pytest.approx(0.05, abs=1e-9)
+        assert five_by_two_f(a - edge, b).pvalue == pytest.approx(0.05, abs=1e-9)
     # Where halves agree closely and repeats do not, every value is rejected.
     d = np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.4, 0.4], [0.5, 0.501]])
     sure = five_by_two_f(d, np.zeros((5, 2)))
@@ -103,7 +103,7 @@ def test_five_by_two_without_variance(gap):
     b = np.array(FIRST[1])
     for test in (five_by_two_t, five_by_two_f):
         result = test(b + gap, b)
-        assert result.p_value == (1 if gap == 0 else 0)
+        assert result.pvalue == (1 if gap == 0 else 0)
         assert result.winner == ("draw" if gap == 0 else "a" if gap > 0 else "b")
 
 
@@ -125,11 +125,11 @@ def test_repeated_cv_is_a_paired_t_with_ten_degrees_of_freedom():
     a, b = rng.normal(0.8, 0.05, (2, 10, 10))
     ours, plain = repeated_cv_t(a, b), stats.ttest_rel(a.ravel(), b.ravel())
     assert ours.statistic == pytest.approx(plain.statistic, rel=1e-12)
-    assert ours.p_value == pytest.approx(2 * stats.t.sf(abs(ours.statistic), 10))
+    assert ours.pvalue == pytest.approx(2 * stats.t.sf(abs(ours.statistic), 10))
     assert (ours.df, ours.n) == (10, 100)
     half = stats.t.ppf(0.975, 10) * (a - b).std(ddof=1) / 10
     assert ours.interval[1] - ours.mean_difference == pytest.approx(half)
-    assert repeated_cv_t(a, b, df=99).p_value == pytest.approx(plain.pvalue)
+    assert repeated_cv_t(a, b, df=99).pvalue == pytest.approx(plain.pvalue)
 
 
 @given(RUNS)
@@ -139,7 +139,7 @@ def test_sorted_runs_agree_with_the_loops(scores):
     assume(np.ptp(averages) > 1e-9)
     ours = sorted_runs_t(*scores)
     expected = oracle.sorted_runs_t(d.tolist())
-    assert (ours.statistic, ours.p_value) == pytest.approx(expected, rel=1e-7)
+    assert (ours.statistic, ours.pvalue) == pytest.approx(expected, rel=1e-7)
     assert ours.mean_difference == pytest.approx(d.mean(), abs=1e-12)
     assert (ours.n, ours.df) == (4, 3)
     flat = sorted_runs_t(*scores.reshape(2, -1), n_repeats=3)
@@ -149,7 +149,7 @@ def test_sorted_runs_agree_with_the_loops(scores):
 def test_one_run_sorted_is_the_paired_t():
     rng = np.random.default_rng(1)
     a, b = rng.random((2, 1, 10))
-    assert sorted_runs_t(a, b).p_value == pytest.approx(paired_t(a[0], b[0]).p_value)
+    assert sorted_runs_t(a, b).pvalue == pytest.approx(paired_t(a[0], b[0]).pvalue)
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
@@ -163,7 +163,7 @@ def test_posterior_probabilities_are_the_integrals(rope, shift):
     assert found == pytest.approx(expected, abs=1e-6)
     assert sum(found) == pytest.approx(1, abs=1e-12)
     corrected = corrected_resampled_t(a, b, n_train=90, n_test=10)
-    assert ours.p_value == corrected.p_value
+    assert ours.pvalue == corrected.pvalue
     assert ours.interval == corrected.interval
 
 
@@ -193,12 +193,12 @@ def test_swapping_the_sides_mirrors_the_result(name):
     for _ in range(20):
         a, b = rng.integers(10, 20, (2, math.prod(shape))) / 20
         one, other = (apply_test(name, *s, geometry) for s in ((a, b), (b, a)))
-        assert one.p_value == pytest.approx(other.p_value, abs=1e-12)
+        assert one.pvalue == pytest.approx(other.pvalue, abs=1e-12)
         assert one.mean_difference == pytest.approx(-other.mean_difference, abs=1e-12)
         assert one.interval == pytest.approx([-x for x in other.interval[::-1]])
         assert {one.winner, other.winner} in ({"draw"}, {"a", "b"})
         same = apply_test(name, a, a, geometry)
-        assert (same.p_value, same.winner) == (1, "draw")
+        assert (same.pvalue, same.winner) == (1, "draw")
         assert one.assumptions
 
 
@@ -221,7 +221,7 @@ def test_the_resampling_brings_its_own_correction():
     ):
         found = apply_test("corrected-t", a, b, splits(cv).geometry)
         expected = corrected_resampled_t(a, b, n_train=1, n_test=ratio)
-        assert found.p_value == pytest.approx(expected.p_value, rel=1e-12)
+        assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
     by_run = apply_test("sorted-runs-t", a, b, splits("4x5").geometry)
     assert by_run == sorted_runs_t(a.reshape(4, 5), b.reshape(4, 5))
 
@@ -248,20 +248,22 @@ def test_compare_takes_every_test(anova, worst, problem):
     for name, entry in TESTS.items():
         cv = f"{entry.repeats or 2}x{entry.folds or 3}"
         record = compare(
-            *(anova, worst, X, y),
-            n_features=5,
-            classifier="nb",
+            [anova, worst],
+            X,
+            y,
+            n_features_to_select=5,
+            estimator="nb",
             cv=cv,
             random_state=0,
             test=name.replace("-", "_"),
         )
-        d = record.scores["in"]["a"] - record.scores["in"]["b"]
+        d = record.scores["in"][0] - record.scores["in"][1]
         assert record.verdicts["in"].mean_difference == pytest.approx(d.mean())
         assert record.settings["test"] == name
     with pytest.raises(InputError, match="use cv='5x2'"):
-        compare(anova, worst, X, y, n_features=5, test="five-by-two-t")
+        compare([anova, worst], X, y, n_features_to_select=5, test="five-by-two-t")
     with pytest.raises(InputError, match=r"no test 'five-by-two'.*five-by-two-"):
-        compare(anova, worst, X, y, n_features=5, test="five-by-two")
+        compare([anova, worst], X, y, n_features_to_select=5, test="five-by-two")
 
 
 def test_tests_go_by_the_names_of_their_functions():

@@ -8,7 +8,7 @@ from scipy import stats
 
 from veridical._core.errors import InputError
 from veridical.comparison import friedman
-from veridical.comparison.ranks import nemenyi_p_values, rank_splits
+from veridical.comparison.ranks import nemenyi_pvalues, rank_splits
 
 # Demšar (2006), AUC of C4.5 and three variants on 14 data sets; one value carries a
 # fourth digit, because his ranks tell apart what three digits do not.
@@ -57,11 +57,11 @@ def test_chi_squared_is_scipys(rows):
     scores = np.array(rows, dtype=float).T / 7
     ours = friedman(scores)
     if np.ptp(scores, axis=0).max() == 0:
-        assert (ours.chi2, ours.p_value) == (0, 1)
+        assert (ours.chi2, ours.pvalue) == (0, 1)
         return
     theirs = stats.friedmanchisquare(*scores)
     assert ours.chi2 == pytest.approx(theirs.statistic, abs=1e-9)
-    assert ours.chi2_p_value == pytest.approx(theirs.pvalue, abs=1e-9)
+    assert ours.chi2_pvalue == pytest.approx(theirs.pvalue, abs=1e-9)
     assert sum(ours.mean_ranks) == pytest.approx(
         len(scores) * (len(scores) + 1) / 2, abs=1e-9
     )
@@ -69,24 +69,24 @@ def test_chi_squared_is_scipys(rows):
 
 def test_nemenyi_agrees_with_the_critical_difference():
     result = friedman(DEMSAR)
-    p_values = nemenyi_p_values(result)
+    pvalues = nemenyi_pvalues(result)
     gaps = np.abs(np.subtract.outer(result.mean_ranks, result.mean_ranks))
-    assert np.array_equal(p_values < 0.05, gaps > result.critical_difference)
-    edge = friedman(DEMSAR, alpha=float(p_values[0, 1]))
+    assert np.array_equal(pvalues < 0.05, gaps > result.critical_difference)
+    edge = friedman(DEMSAR, alpha=float(pvalues[0, 1]))
     assert edge.critical_difference == pytest.approx(gaps[0, 1], abs=1e-6)
 
 
 def test_total_agreement_and_rounding():
     same = friedman([[0.9] * 5, [0.8] * 5, [0.7] * 5])
-    assert (same.statistic, same.p_value) == (np.inf, 0)
+    assert (same.statistic, same.pvalue) == (np.inf, 0)
     third = np.array([[0.1 + 0.2, 0.3], [0.3, 0.3], [0.2, 0.4]])
     assert rank_splits(third)[:2, 0].tolist() == [1.5, 1.5]
 
 
 def test_rejects_five_percent_of_independent_noise():
     rng = np.random.default_rng(0)
-    p_values = [friedman(rng.random((4, 30))).p_value for _ in range(2000)]
-    assert 0.034 <= np.mean(np.array(p_values) < 0.05) <= 0.066
+    pvalues = [friedman(rng.random((4, 30))).pvalue for _ in range(2000)]
+    assert 0.034 <= np.mean(np.array(pvalues) < 0.05) <= 0.066
 
 
 @pytest.mark.parametrize("scores", [[[1, 2], [2, 3]], [[1], [2], [3]], [1, 2, 3]])

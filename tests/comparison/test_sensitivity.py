@@ -6,11 +6,11 @@ import pytest
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.comparison import sensitivity, truth
-from veridical.comparison.lookalike import Lookalike
+from veridical.comparison.simulation import SimulatedSource
 
 COMMON = {
-    "n_features": 4,
-    "classifier": "nb",
+    "n_features_to_select": 4,
+    "estimator": "nb",
     "cv": 5,
     "n_sets": 12,
     "n_test": 300,
@@ -30,7 +30,9 @@ def observed():
 @pytest.fixture(scope="module")
 def result(anova, worst, observed):
     return sensitivity(
-        anova, worst, *observed, **COMMON, names={"a": "best", "b": "worst"}
+        {"best": anova, "worst": worst},
+        *observed,
+        **COMMON,
     )
 
 
@@ -60,15 +62,13 @@ def test_the_source_looks_like_the_data(result):
     assert "false discoveries" in result.recipe
 
 
-def test_it_is_truth_on_a_lookalike(result, anova, worst, observed):
-    source = Lookalike.of(read_table(*observed), 1.0)
+def test_it_is_truth_on_a_simulated_source(result, anova, worst, observed):
+    source = SimulatedSource.of(read_table(*observed), 1.0)
     known = truth(
-        anova,
-        worst,
+        {"best": anova, "worst": worst},
         source,
         n_train=80,
         test="corrected-t",
-        names={"a": "best", "b": "worst"},
         **COMMON,
     )
     assert np.array_equal(known.accuracy["truth"], result.sources[1].accuracy["truth"])
@@ -78,7 +78,7 @@ def test_it_is_truth_on_a_lookalike(result, anova, worst, observed):
 def test_noise_has_no_winner(anova, chance):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 30)), np.resize(["a", "b"], 60)
-    found = sensitivity(anova, chance, X, y, **COMMON, strengths=(1,))
+    found = sensitivity([anova, chance], X, y, **COMMON, strengths=(1,))
     assert found.n_relevant == (0,)
     frame = found.to_frame()
     assert frame["truth_a"][0] == pytest.approx(0.5, abs=0.03)
@@ -91,15 +91,20 @@ def test_progress_counts_all_sources(anova, worst, observed):
     seen = []
     arguments = {**COMMON, "strengths": (1.0, 2.0), "n_sets": 2}
     one = sensitivity(
-        anova, worst, *observed, **arguments, progress=lambda *at: seen.append(at)
+        [anova, worst], *observed, **arguments, progress=lambda *at: seen.append(at)
     )
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert one.to_frame().equals(
-        sensitivity(anova, worst, *observed, **arguments).to_frame()
+        sensitivity([anova, worst], *observed, **arguments).to_frame()
     )
+
+
+def test_more_than_two_selectors_are_refused(anova, worst, first, observed):
+    with pytest.raises(InputError, match="3 selectors, but only two"):
+        sensitivity([anova, worst, first], *observed, **COMMON)
 
 
 @pytest.mark.parametrize("strengths", [(), (-1,), ("strong",), (np.inf,), 3])
 def test_refusals(anova, worst, observed, strengths):
     with pytest.raises(InputError, match="strengths must be numbers"):
-        sensitivity(anova, worst, *observed, **COMMON, strengths=strengths)
+        sensitivity([anova, worst], *observed, **COMMON, strengths=strengths)

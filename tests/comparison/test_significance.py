@@ -34,7 +34,7 @@ def pair():
 def test_paired_t_is_scipys(pair):
     ours, theirs = paired_t(*pair), stats.ttest_rel(*pair)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
-    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert ours.pvalue == pytest.approx(theirs.pvalue, rel=1e-12)
     assert ours.df == theirs.df == 9
     interval = theirs.confidence_interval(0.95)
     assert ours.interval == pytest.approx((interval.low, interval.high), rel=1e-10)
@@ -46,7 +46,7 @@ def test_corrected_t_by_hand(pair):
     t = d.mean() / math.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
     ours = corrected_resampled_t(a, b, n_train=90, n_test=10)
     assert ours.statistic == pytest.approx(t, rel=1e-12)
-    assert ours.p_value == pytest.approx(2 * stats.t.sf(abs(t), 9), rel=1e-12)
+    assert ours.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 9), rel=1e-12)
     # Weka's PairedStatsCorrected has the same form: a plain t shrunk by a factor.
     plain = paired_t(a, b).statistic
     assert ours.statistic == pytest.approx(plain / math.sqrt(1 + 10 / 9), rel=1e-12)
@@ -57,20 +57,20 @@ def test_unequal_folds_still_give_one_over_k_minus_one(pair):
     n_train = [125 - n for n in n_test]
     uneven = corrected_resampled_t(*pair, n_train=n_train, n_test=n_test)
     even = corrected_resampled_t(*pair, n_train=9, n_test=1)
-    assert uneven.p_value == pytest.approx(even.p_value, rel=1e-12)
+    assert uneven.pvalue == pytest.approx(even.pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     "test", [paired_t, lambda a, b: corrected_resampled_t(a, b, n_train=9, n_test=1)]
 )
 @pytest.mark.parametrize(
-    ("gap", "p_value", "winner"), [(0.0, 1, "draw"), (0.1, 0, "a"), (-0.1, 0, "b")]
+    ("gap", "pvalue", "winner"), [(0.0, 1, "draw"), (0.1, 0, "a"), (-0.1, 0, "b")]
 )
-def test_no_variance(test, gap, p_value, winner):
+def test_no_variance(test, gap, pvalue, winner):
     b = np.array([0.1, 0.2, 0.3, 0.6, 0.7])
     a = b + gap  # the differences agree only up to rounding
     result = test(a, b)
-    assert result.p_value == p_value
+    assert result.pvalue == pvalue
     assert result.winner == winner
     assert result.interval == (result.mean_difference, result.mean_difference)
     assert result.mean_difference == pytest.approx(gap, abs=1e-12)
@@ -93,14 +93,14 @@ def test_interval_excludes_zero_exactly_when_significant(scores, data):
         assert low <= result.mean_difference <= high
         assert (low > 0 or high < 0) == (result.winner != "draw")
     swapped = paired_t(b, scores)
-    assert swapped.p_value == paired_t(scores, b).p_value
+    assert swapped.pvalue == paired_t(scores, b).pvalue
     assert swapped.statistic == -paired_t(scores, b).statistic
 
 
 @given(scores=SCORES)
 def test_against_itself_nothing_is_found(scores):
     assert paired_t(scores, scores).winner == "draw"
-    assert paired_t(scores, scores).p_value == 1
+    assert paired_t(scores, scores).pvalue == 1
 
 
 def test_assumptions_are_said(pair):
@@ -110,7 +110,7 @@ def test_assumptions_are_said(pair):
 
 
 @pytest.mark.parametrize(
-    ("only_in", "only_out", "p_value", "better"),
+    ("only_in", "only_out", "pvalue", "better"),
     [  # A10: the values listed in the specification, as exact fractions
         (6, 0, 1 / 64, "in"),
         (5, 0, 1 / 32, "same"),
@@ -120,18 +120,18 @@ def test_assumptions_are_said(pair):
         (11, 3, 470 / 16384, "same"),
     ],
 )
-def test_binomial_values(only_in, only_out, p_value, better):
+def test_binomial_values(only_in, only_out, pvalue, better):
     result = binomial_truthfulness(only_in, only_out)
-    assert result.p_value == pytest.approx(p_value, abs=1e-12)
+    assert result.pvalue == pytest.approx(pvalue, abs=1e-12)
     assert result.better == better
     mirrored = binomial_truthfulness(only_out, only_in)
-    assert mirrored.p_value == result.p_value
+    assert mirrored.pvalue == result.pvalue
     assert mirrored.better == {"in": "out", "same": "same"}[better]
 
 
 def test_binomial_without_evidence():
     result = binomial_truthfulness(0, 0, both_right=90, both_wrong=10)
-    assert (result.p_value, result.better) == (1.0, "same")
+    assert (result.pvalue, result.better) == (1.0, "same")
     assert (result.both_right, result.both_wrong) == (90, 10)
 
 
@@ -139,7 +139,7 @@ def test_binomial_without_evidence():
 def test_binomial_is_scipys(only_in, only_out):
     expected = stats.binom.cdf(min(only_in, only_out), only_in + only_out, 0.5)
     result = binomial_truthfulness(only_in, only_out)
-    assert result.p_value == pytest.approx(expected, abs=1e-12)
+    assert result.pvalue == pytest.approx(expected, abs=1e-12)
     if n := only_in + only_out:
         exact = stats.binomtest(only_in, n).proportion_ci(method="exact")
         bounds = (2 * exact.low - 1, 2 * exact.high - 1)
@@ -226,7 +226,7 @@ def test_welch_is_scipys():
     folds, truth = rng.normal(0.85, 0.09, 10), rng.normal(0.80, 0.02, 100)
     theirs = stats.ttest_ind(folds, truth, equal_var=False)
     ours = welch_bias(folds, truth)
-    assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
+    assert ours.pvalue == pytest.approx(theirs.pvalue, rel=1e-10)
     assert ours.df == pytest.approx(theirs.df, rel=1e-12)
     assert ours.difference == pytest.approx(folds.mean() - truth.mean())
     assert ours.interval == pytest.approx(theirs.confidence_interval(), rel=1e-10)
@@ -239,7 +239,7 @@ def test_bias_counts_only_where_significant():
     assert large.value == large.difference == pytest.approx(0.1075)
     assert small.value == 0
     assert small.difference == pytest.approx(0.0075)
-    assert welch_bias([0.5, 0.5], [0.5, 0.5]).p_value == 1
+    assert welch_bias([0.5, 0.5], [0.5, 0.5]).pvalue == 1
     assert welch_bias([0.6, 0.6], [0.5, 0.5]).value == pytest.approx(0.1)
 
 

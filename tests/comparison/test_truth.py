@@ -20,22 +20,20 @@ from veridical.comparison import (
     welch_bias,
     with_truth,
 )
-from veridical.comparison.records import SIDES
 from veridical.datasets import SOURCES, make_linear
 
 
 @pytest.fixture(scope="module")
 def result(anova, chance):
     return truth(
-        anova,
-        chance,
+        [anova, chance],
         "linear",
-        n_features=8,
+        n_features_to_select=8,
         n_train=50,
         n_sets=12,
         n_test=80,
         cv=5,
-        classifier=["1nn", "svm"],
+        estimator=["1nn", "svm"],
         random_state=42,
     )
 
@@ -50,7 +48,7 @@ def test_equals_the_obvious_loop(result):
         X_test, y_test = make_linear(80, random_state=seed_for(42, Purpose.TEST_SET, b))
         seed = seed_for(42, Purpose.FOLDS, b)
         folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
-        for c, name in enumerate(result.classifiers):
+        for c, name in enumerate(result.estimators):
 
             def model(name=name):
                 return make_classifier(name)
@@ -86,7 +84,7 @@ def test_verdicts_and_counts(result):
     assert expected.df == 11
     assert result.verdicts["truth"].winner == "a"
     alone = paired_t(*result.accuracy["truth"][:, 1, :, 0])
-    assert result.by_classifier["svm"]["truth"].test == alone
+    assert result.by_estimator["svm"]["truth"][0].verdict.test == alone
     right = {}
     for method in ("in", "out"):
         winners = [paired_t(*scores[method][:, b]).winner for b in range(12)]
@@ -96,39 +94,44 @@ def test_verdicts_and_counts(result):
     only_out = int(np.sum(~right["in"] & right["out"]))
     found, test = result.truthfulness, binomial_truthfulness(only_in, only_out)
     assert (found.only_in, found.only_out) == (only_in, only_out)
-    assert (found.p_value, found.better) == (test.p_value, test.better)
+    assert (found.pvalue, found.better) == (test.pvalue, test.better)
     assert found.only_in + found.only_out + found.both_right + found.both_wrong == 12
 
 
 def test_optimism_and_bias(result):
-    for i, side in enumerate(SIDES):
+    for i in range(2):
         per_set = [result.accuracy[m][i].mean(axis=(0, 2)) for m in ("out", "in")]
         gap = paired_t(*per_set)
-        assert result.optimism[side] == (gap.mean_difference, *gap.interval)
+        assert result.optimism[i] == (gap.mean_difference, *gap.interval)
     mean = {m: result.accuracy[m].mean(axis=(1, 2, 3)) for m in result.accuracy}
     for method in ("in", "out"):
         bias = mean[method] - mean["truth"]
         assert result.bias_imbalance[method] == pytest.approx(abs(bias[0] - bias[1]))
         cell = cell_bias(result, method)
-        for i, side in enumerate(SIDES):
-            assert cell[side].plain == pytest.approx(bias[i])
+        for i in range(2):
+            assert cell[i].plain == pytest.approx(bias[i])
             true = result.accuracy["truth"][i].mean(axis=0).ravel()
             rows = result.accuracy[method][i].mean(axis=0)
             values = [welch_bias(row, true).value for row in rows]
-            assert cell[side].significant == pytest.approx(np.mean(values))
-            assert cell[side].normalised == pytest.approx(np.mean(values) / true.mean())
+            assert cell[i].significant == pytest.approx(np.mean(values))
+            assert cell[i].normalised == pytest.approx(np.mean(values) / true.mean())
 
 
 def test_a_selector_against_itself(anova):
     """A11: every verdict is a draw, and neither protocol is more truthful."""
     same = truth(
-        anova, anova, "linear", n_features=5, n_train=40, n_sets=4, random_state=0
+        [anova, anova],
+        "linear",
+        n_features_to_select=5,
+        n_train=40,
+        n_sets=4,
+        random_state=0,
     )
     assert same.verdicts["truth"].winner == "draw"
-    assert same.verdicts["truth"].p_value == 1
+    assert same.verdicts["truth"].pvalue == 1
     assert set(same.set_verdicts["in"] + same.set_verdicts["out"]) == {"draw"}
     assert (same.truthfulness.only_in, same.truthfulness.only_out) == (0, 0)
-    assert (same.truthfulness.p_value, same.truthfulness.better) == (1.0, "same")
+    assert (same.truthfulness.pvalue, same.truthfulness.better) == (1.0, "same")
     assert same.truthfulness.both_right == 4
     table = count_cells([same, same])
     assert table.loc["S", "D"] == table.to_numpy().sum() == 2
@@ -137,17 +140,23 @@ def test_a_selector_against_itself(anova):
 
 
 def test_data_sets_depend_on_seed_and_number_alone(anova, chance):
-    common = {"n_features": 5, "n_train": 40, "classifier": "1nn", "random_state": 9}
-    few = truth(anova, chance, "linear", n_sets=3, n_jobs=1, **common)
-    many = truth(anova, chance, "linear", n_sets=5, n_jobs=2, **common)
+    common = {
+        "n_features_to_select": 5,
+        "n_train": 40,
+        "estimator": "1nn",
+        "random_state": 9,
+    }
+    few = truth([anova, chance], "linear", n_sets=3, n_jobs=1, **common)
+    many = truth([anova, chance], "linear", n_sets=5, n_jobs=2, **common)
     for method in ("truth", "in", "out"):
         assert np.array_equal(few.accuracy[method], many.accuracy[method][:, :, :3])
         assert np.array_equal(few.selected[method], many.selected[method][:, :3])
-    alone = truth(anova, chance, "linear", n_sets=3, methods=["truth"], **common)
+    alone = truth([anova, chance], "linear", n_sets=3, methods=["truth"], **common)
     assert np.array_equal(alone.accuracy["truth"], few.accuracy["truth"])
     assert alone.truthfulness is None
-    assert alone.set_verdicts == alone.optimism == alone.bias_imbalance == {}
-    folded = truth(anova, chance, "linear", n_sets=3, methods=["in", "out"], **common)
+    assert alone.set_verdicts == alone.bias_imbalance == {}
+    assert alone.optimism == ()
+    folded = truth([anova, chance], "linear", n_sets=3, methods=["in", "out"], **common)
     assert np.array_equal(folded.accuracy["in"], few.accuracy["in"])
     assert folded.verdicts == {}
     assert "TRUTH was not run" in folded.recommendation
@@ -156,18 +165,17 @@ def test_data_sets_depend_on_seed_and_number_alone(anova, chance):
 def test_the_papers_example_has_its_signs():
     """OUT flatters and IN is cautious, for a univariate filter on few cases."""
     cell = truth(
-        "relieff",
-        "fcbf",
+        ["relieff", "fcbf"],
         "linear",
-        n_features=20,
+        n_features_to_select=20,
         n_train=125,
         n_sets=8,
         random_state=1,
     )
     truths = cell.accuracy["truth"].mean(axis=(1, 2, 3))
-    assert cell.names == {"a": "ReliefF", "b": "FCBF"}
+    assert cell.names == ("ReliefF", "FCBF")
     assert 0.7 < truths.min() < truths.max() < 0.9
-    assert all(cell.optimism[side].value > 0 for side in SIDES)
+    assert all(gap.value > 0 for gap in cell.optimism)
 
 
 class Noisy:
@@ -188,7 +196,12 @@ class Noisy:
 
 def test_test_sets_come_from_the_sources_own_method(anova, worst):
     found = truth(
-        anova, worst, Noisy(), n_features=2, n_train=30, n_sets=2, random_state=0
+        [anova, worst],
+        Noisy(),
+        n_features_to_select=2,
+        n_train=30,
+        n_sets=2,
+        random_state=0,
     )
     assert found.data.name == "noisy"
     assert np.all(found.accuracy["truth"] == 0)  # no training case is of class 7
@@ -198,13 +211,12 @@ def test_test_sets_come_from_the_sources_own_method(anova, worst):
 def test_nominal_sources():
     assert "monks-3" in SOURCES
     found = truth(
-        "relieff",
-        "information-gain",
+        ["relieff", "information-gain"],
         "monks-3",
-        n_features=2,
+        n_features_to_select=2,
         n_train=60,
         n_sets=3,
-        classifier=["tree", "nb"],
+        estimator=["tree", "nb"],
         random_state=0,
     )
     assert found.data.feature_names == ("a1", "a2", "a3", "a4", "a5", "a6")
@@ -221,7 +233,12 @@ def test_categories_that_differ_between_training_and_test(anova):
         return pd.DataFrame({"c": column, "x": rng.normal(size=n_samples)}), y
 
     found = truth(
-        "relieff", "fcbf", source, n_features=1, n_train=40, n_sets=3, random_state=0
+        ["relieff", "fcbf"],
+        source,
+        n_features_to_select=1,
+        n_train=40,
+        n_sets=3,
+        random_state=0,
     )
     assert np.all(found.accuracy["truth"] == 1)
     assert found.data.name == "source"
@@ -230,13 +247,18 @@ def test_categories_that_differ_between_training_and_test(anova):
 def test_truth_beside_a_comparison(anova, chance, result):
     X, y = make_linear(50, random_state=1)
     here = compare(
-        anova, chance, X, y, n_features=8, classifier=["1nn", "svm"], random_state=42
+        [anova, chance],
+        X,
+        y,
+        n_features_to_select=8,
+        estimator=["1nn", "svm"],
+        random_state=42,
     )
     both = with_truth(here, result)
     assert list(both.accuracy) == ["in", "out", "truth"]
     assert both.verdicts["in"] == here.verdicts["in"]
     assert both.verdicts["truth"] == result.verdicts["truth"]
-    assert both.by_classifier["svm"]["truth"] == result.by_classifier["svm"]["truth"]
+    assert both.by_estimator["svm"]["truth"] == result.by_estimator["svm"]["truth"]
     assert both.truthfulness == result.truthfulness
     mean = {m: both.accuracy[m].mean(axis=(1, 2, 3)) for m in both.accuracy}
     gap = np.diff(mean["in"] - mean["truth"])[0]
@@ -246,7 +268,7 @@ def test_truth_beside_a_comparison(anova, chance, result):
     assert both.settings["truth: n_sets"] == "12"
     assert both.settings["n_train"] == "45"
 
-    other = compare(anova, chance, X, y, n_features=7, random_state=42)
+    other = compare([anova, chance], X, y, n_features_to_select=7, random_state=42)
     with pytest.raises(InputError, match="differ in"):
         with_truth(other, result)
     with pytest.raises(InputError, match="no TRUTH"):
@@ -255,7 +277,7 @@ def test_truth_beside_a_comparison(anova, chance, result):
 
 def test_cell_summaries_need_their_methods(anova, chance):
     X, y = make_linear(40, random_state=1)
-    plain = compare(anova, chance, X, y, n_features=3, cv=4)
+    plain = compare([anova, chance], X, y, n_features_to_select=3, cv=4)
     with pytest.raises(InputError, match="without the method 'truth'"):
         cell_bias(plain, "in")
     with pytest.raises(InputError, match="lacks one of the methods"):
@@ -264,4 +286,10 @@ def test_cell_summaries_need_their_methods(anova, chance):
 
 def test_a_test_that_does_not_fit_the_folds_is_refused_at_once(anova, worst):
     with pytest.raises(InputError, match="use cv='5x2'"):
-        truth(anova, worst, "linear", n_features=5, n_train=40, test="five-by-two-f")
+        truth(
+            [anova, worst],
+            "linear",
+            n_features_to_select=5,
+            n_train=40,
+            test="five-by-two-f",
+        )

@@ -10,7 +10,7 @@ from veridical.comparison.sizes import ALPHAS, measured_size, table
 from veridical.comparison.testing import TESTS
 from veridical.comparison.verdicts import count_draws
 
-COMMON = {"n_features": 5, "classifier": "nb", "random_state": 0}
+COMMON = {"n_features_to_select": 5, "estimator": "nb", "random_state": 0}
 
 
 def test_the_shipped_table_covers_every_test():
@@ -39,7 +39,7 @@ def test_calibrated_tests_hold_their_size_in_the_shipped_table():
 
 
 def test_the_nearest_design_is_looked_up():
-    common = {"n_samples": 110, "classifier": "nb", "accuracy": 0.9, "alpha": 0.05}
+    common = {"n_samples": 110, "estimator": "nb", "accuracy": 0.9, "alpha": 0.05}
     size = measured_size("corrected-t", "in", (1, 10), **common)
     row = next(
         r
@@ -65,44 +65,44 @@ def test_the_nearest_design_is_looked_up():
 
 def test_every_verdict_carries_its_measured_size(anova, worst, problem):
     X, y = problem
-    record = compare(anova, worst, X, y, cv=10, **COMMON)
+    record = compare([anova, worst], X, y, cv=10, **COMMON)
     for method in ("in", "out"):
         size = record.verdicts[method].test.size
         assert size.nominal == 0.05
         assert size.n_simulations == 2000
         assert f"under {method.upper()}" in size.design
-    unmeasured = compare(anova, worst, X, y, cv=7, **COMMON)
+    unmeasured = compare([anova, worst], X, y, cv=7, **COMMON)
     assert unmeasured.verdicts["in"].test.size is None
 
 
 def test_stability_and_time_are_recorded(anova, first, problem):
     X, y = problem
-    record = compare(anova, first, X, y, cv=5, **COMMON)
+    record = compare([anova, first], X, y, cv=5, **COMMON)
     assert set(record.stability) == {"in"}
-    assert record.stability["in"]["b"] == (1, 1, 1)  # always the same columns
-    assert 0 < record.stability["in"]["a"].value <= 1
-    assert all(record.seconds[side] > 0 for side in "ab")
-    only_out = compare(anova, first, X, y, cv=5, methods=("out",), **COMMON)
+    assert record.stability["in"][1] == (1, 1, 1)  # always the same columns
+    assert 0 < record.stability["in"][0].value <= 1
+    assert all(seconds > 0 for seconds in record.seconds)
+    only_out = compare([anova, first], X, y, cv=5, methods=("out",), **COMMON)
     assert only_out.stability == {}
-    known = truth(anova, first, "linear", n_train=60, n_sets=3, cv=3, **COMMON)
+    known = truth([anova, first], "linear", n_train=60, n_sets=3, cv=3, **COMMON)
     assert set(known.stability) == {"truth"}
 
 
 def test_a_calibrated_comparison(anova, worst, problem):
     X, y = problem
-    arguments = {**COMMON, "cv": 5, "classifier": ["nb", "1nn"], "calibrated": 20}
-    record = compare(anova, worst, X, y, **arguments)
-    plain = compare(anova, worst, X, y, **{**arguments, "calibrated": False})
+    arguments = {**COMMON, "cv": 5, "estimator": ["nb", "1nn"], "calibrated": 20}
+    record = compare([anova, worst], X, y, **arguments)
+    plain = compare([anova, worst], X, y, **{**arguments, "calibrated": False})
     test, before = record.verdicts["in"].test, plain.verdicts["in"].test
     assert test.statistic == before.statistic
     assert test.name == "corrected resampled t, calibrated"
     assert "40 data sets" in test.assumptions
-    assert test.p_value * 41 == pytest.approx(round(test.p_value * 41))
+    assert test.pvalue * 41 == pytest.approx(round(test.pvalue * 41))
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
-    assert record.by_classifier["nb"]["out"].test.name.endswith("calibrated")
+    assert record.by_estimator["nb"]["out"][0].verdict.test.name.endswith("calibrated")
     assert record.settings["calibrated"] == "on 20 pairs of data sets like the data"
-    again = compare(anova, worst, X, y, **arguments, n_jobs=2)
+    again = compare([anova, worst], X, y, **arguments, n_jobs=2)
     assert again.verdicts == record.verdicts
 
 
@@ -118,7 +118,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
 def test_refusals(anova, worst, problem, arguments, message):
     X, y = problem
     with pytest.raises(InputError, match=message):
-        compare(anova, worst, X, y, **COMMON, **arguments)
+        compare([anova, worst], X, y, **COMMON, **arguments)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01])

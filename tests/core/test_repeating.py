@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, chi2
 
-from veridical import comparison, evaluation
+from veridical import audit, comparison, evaluation
 from veridical._core.hashing import table_hash
 from veridical.datasets import make_linear
 from veridical.selection import ReliefF
@@ -22,19 +22,23 @@ def again(record, **known):
 
 def test_the_call_gives_the_same_record():
     record = comparison.compare(
-        ReliefF(n_neighbors=np.int64(5)),
-        "anova",
+        [ReliefF(n_neighbors=np.int64(5)), "anova"],
         X,
         y,
-        n_features=5,
-        classifier=["nb", "1nn"],
+        n_features_to_select=5,
+        estimator=["nb", "1nn"],
         cv="2x5",
         n_jobs=1,
-        data_name="mine",
+        name="mine",
     )
     call = record.settings["call"]
-    assert call.startswith("from veridical.comparison import compare; compare(ReliefF(")
-    assert "classifier=['nb', '1nn'], cv='2x5', random_state=" in call
+    assert call.startswith(
+        "from veridical.comparison import compare; compare([ReliefF("
+    )
+    assert (
+        "estimator=['nb', '1nn'], n_features_to_select=5, cv='2x5', random_state="
+        in call
+    )
     assert "mine" not in call
     assert "n_jobs" not in call
     assert again(record).to_frame().equals(record.to_frame())
@@ -45,18 +49,24 @@ def test_the_call_gives_the_same_record():
 @pytest.mark.parametrize(
     ("name", "arguments", "options"),
     [
-        ("compare_many", (["anova", "mrmr", "fcbf"], X, y), {"n_features": 4}),
+        (
+            "compare",
+            (["anova", "mrmr", "fcbf"], X, y),
+            {"n_features_to_select": 4},
+        ),
         ("audit", ("nb", X, y), {"selected": np.arange(4), "n_permutations": 19}),
         ("select", ("mrmr", X, y), {"max_features": 3, "learner": "nb"}),
         (
             "truth",
-            ("anova", "fcbf", "linear"),
-            {"n_features": 4, "n_train": 40, "n_sets": 2},
+            (["anova", "fcbf"], "linear"),
+            {"n_features_to_select": 4, "n_train": 40, "n_sets": 2},
         ),
     ],
 )
 def test_every_record_has_its_call(name, arguments, options):
-    record = getattr(comparison, name)(*arguments, **options)
+    rooms = (comparison, evaluation, audit)
+    verb = next(getattr(room, name) for room in rooms if hasattr(room, name))
+    record = verb(*arguments, **options)
     assert f"import {name}; {name}(" in record.settings["call"]
     assert again(record).settings == record.settings
     if "X" in record.settings["call"]:
@@ -72,8 +82,11 @@ def test_of_probabilities_too():
 def test_what_cannot_be_written_goes_by_its_name():
     splits = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
     positive = X - X.min()
-    a = SelectKBest(chi2)
-    record = comparison.compare(a, "anova", positive, y, n_features=3, cv=splits)
-    assert "compare(a, 'anova', X, y, n_features=3, cv=cv, " in record.settings["call"]
-    same = again(record, a=a, cv=splits, X=positive)
+    pair = [SelectKBest(chi2), "anova"]
+    record = comparison.compare(pair, positive, y, n_features_to_select=3, cv=splits)
+    assert (
+        "compare(selectors, X, y, n_features_to_select=3, cv=cv, "
+        in record.settings["call"]
+    )
+    same = again(record, selectors=pair, cv=splits, X=positive)
     assert same.to_frame().equals(record.to_frame())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit
 
-from veridical._core.reading import read_table
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical.comparison.splits import make_splits
 

@@ -150,8 +150,8 @@ def test_random_labels_are_balanced_and_independent_of_x():
     assert sorted(np.bincount(y)) == [20, 20, 21]
     assert not np.array_equal(y, np.arange(61) % 3)
     assert stats.kstest(X.ravel(), "norm").pvalue > 0.001
-    p_values = stats.f_oneway(*(X[y == c] for c in range(3))).pvalue
-    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+    pvalues = stats.f_oneway(*(X[y == c] for c in range(3))).pvalue
+    assert stats.kstest(pvalues, "uniform").pvalue > 0.001
 
 
 @pytest.mark.parametrize("n_classes", [1, 51])

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from veridical.evaluation.selecting import select
 from veridical._core.errors import InputError
 from veridical.datasets import load
 from veridical.evaluation import CrossValidation, corrected_t
+from veridical.evaluation.selecting import select
 from veridical.learning import DAGSVM
 from veridical.selection import SELECTORS, AnovaF, DifferentialPrioritization
 

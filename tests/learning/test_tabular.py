@@ -237,8 +237,15 @@ def test_the_majority_looks_at_no_feature():
     y = np.array(["no"] * 22 + ["yes"] * 18)
     folds = [(np.arange(10, 40), np.arange(10)), (np.arange(30), np.arange(30, 40))]
 
-    result = compare("relieff", "fcbf", frame, y, n_features=1, classifier="majority",
-                     cv=folds, random_state=0)  # fmt: skip
+    result = compare(
+        ["relieff", "fcbf"],
+        frame,
+        y,
+        n_features_to_select=1,
+        estimator="majority",
+        cv=folds,
+        random_state=0,
+    )
 
-    assert result.scores["in"]["a"].tolist() == [0.0, 0.0]
+    assert result.scores["in"][0].tolist() == [0.0, 0.0]
     assert result.verdicts["in"].winner == "draw"

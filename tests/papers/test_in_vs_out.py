@@ -128,12 +128,11 @@ def test_a_cell_agrees_with_compare(classifier):
     }
 
     record = compare(
-        "information-gain",
-        "relieff",
+        ["information-gain", "relieff"],
         trial.data.values[:n],
         trial.data.codes[:n],
-        n_features=8,
-        classifier=classifier,
+        n_features_to_select=8,
+        estimator=classifier,
         cv=folds,
         random_state=0,
     )

@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from veridical.comparison import binomial_truthfulness, paired_t, truth, welch_bias
-from veridical.comparison.cells import cell_bias, count_cells
+from veridical.comparison import (
+    binomial_truthfulness,
+    cell_bias,
+    count_cells,
+    paired_t,
+    truth,
+    welch_bias,
+)
 from veridical.papers.in_vs_out_figures import (
     TITLES,
     Figures,
@@ -61,11 +67,10 @@ def test_biases_are_those_of_welchs_test():
 def test_a_cell_of_the_public_truth():
     """The same numbers as `truth` gives for a pair on a source."""
     cell = truth(
-        "relieff",
-        "fcbf",
+        ["relieff", "fcbf"],
         "monks-1",
-        classifier="nb",
-        n_features=2,
+        estimator="nb",
+        n_features_to_select=2,
         n_train=60,
         n_sets=12,
         test="paired-t",
@@ -80,9 +85,9 @@ def test_a_cell_of_the_public_truth():
         said = [NUMBERS[winner] for winner in cell.set_verdicts[method]]
         assert pair.said[method][0, 0].tolist() == said
         bias = cell_bias(cell, method)
-        for i, side in enumerate("ab"):
+        for i in range(2):
             ours = pair.block.normalised[method][i, 0, 0].mean()
-            assert ours == pytest.approx(bias[side].normalised, abs=1e-12)
+            assert ours == pytest.approx(bias[i].normalised, abs=1e-12)
         gap = abs(bias["a"].significant - bias["b"].significant)
         assert pair.imbalance(method)[0, 0] == pytest.approx(gap, abs=1e-12)
     table = count_cells([cell])

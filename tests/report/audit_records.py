@@ -13,11 +13,11 @@ COMMAND = {"random_state": "0", "alpha": "0.05", "command": "veridical audit --s
 NAN = float("nan")
 
 
-def null(mean: float, p_value: float, spread: float = 0.08) -> Null:
+def null(mean: float, pvalue: float, spread: float = 0.08) -> Null:
     """Accuracies on fifty random orders."""
     values = np.clip(mean + spread * np.linspace(-2, 2, 51)[1:], 0, 1)
     low, high = np.quantile(values, (0.025, 0.975))
-    return Null(values, float(values.mean()), float(low), float(high), p_value)
+    return Null(values, float(values.mean()), float(low), float(high), pvalue)
 
 
 def finding(code: str = "VD001", severity: Any = "error", **fields: Any) -> Finding:
@@ -34,7 +34,7 @@ def finding(code: str = "VD001", severity: Any = "error", **fields: Any) -> Find
 def audit(
     *found: Finding,
     honest: float = 0.8,
-    p_value: float = 0.02,
+    pvalue: float = 0.02,
     name: str = "table.csv",
     feature_names: tuple[str, ...] = ("x", "y", "z"),
     class_names: tuple[str, str] = ("no", "yes"),
@@ -53,14 +53,14 @@ def audit(
         "accuracy": {"in": Interval(honest, honest - 0.15, min(1.0, honest + 0.12))},
         "reported": "in",
         "optimism": None,
-        "null": {"in": null(0.5, p_value)},
+        "null": {"in": null(0.5, pvalue)},
         "balanced_accuracy": honest,
         "settings": COMMAND,
     }
     return Audit(data=data, findings=found, **{**options, **fields})
 
 
-def leaky(*found: Finding, honest: float = 0.46, p_value: float = 0.6, **fields: Any):
+def leaky(*found: Finding, honest: float = 0.46, pvalue: float = 0.6, **fields: Any):
     """Columns selected beforehand, on noise."""
     options: dict[str, Any] = {
         "accuracy": {
@@ -69,7 +69,7 @@ def leaky(*found: Finding, honest: float = 0.46, p_value: float = 0.6, **fields:
         },
         "reported": "out",
         "optimism": Interval(0.94 - honest, 0.22, 0.74),
-        "null": {"in": null(0.5, p_value), "out": null(0.95, 0.7, 0.02)},
+        "null": {"in": null(0.5, pvalue), "out": null(0.95, 0.7, 0.02)},
         "preselection": Preselection((0, 2), "anova", False, {"anova": 2}, 0.002),
         "stability": Interval(0.43, 0.38, 0.48),
         "n_selected": 2.0,
@@ -77,6 +77,6 @@ def leaky(*found: Finding, honest: float = 0.46, p_value: float = 0.6, **fields:
     return audit(
         *(found or (finding(),)),
         honest=honest,
-        p_value=p_value,
+        pvalue=pvalue,
         **{**options, **fields},
     )

@@ -20,7 +20,7 @@ from tests.report.study_pages import finished, study, watched, young
 from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.audit.records import Preselection
-from veridical.comparison import compare_many, sensitivity
+from veridical.comparison import compare, sensitivity
 from veridical.evaluation.records import (
     Bin,
     CalibrationTable,
@@ -44,10 +44,10 @@ def kinds() -> set[str]:
 
 def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
     """Two selectors."""
-    classifiers = options.pop("classifiers", ("SVM",))
+    estimators = options.pop("estimators", ("SVM",))
     record = make(
-        names={"a": say("ReliefF"), "b": say("FCBF")},
-        classifiers=tuple(map(say, classifiers)),
+        names=(say("ReliefF"), say("FCBF")),
+        estimators=tuple(map(say, estimators)),
         feature_names=names(say, n),
         class_names=(say("normal"), say("tumour")),
         data_name=say("colon.csv"),
@@ -57,8 +57,8 @@ def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
         record,
         recommendation=say("Report the accuracy under IN."),
         settings={**record.settings, **settings(say, "compare")},
-        stability={"in": {s: Interval(0.62, 0.5, 0.74) for s in ("a", "b")}},
-        seconds={"a": 1.25, "b": 0.033},
+        stability={"in": (Interval(0.62, 0.5, 0.74),) * 2},
+        seconds=(1.25, 0.033),
     )
     return render.page(report.to_json(record))
 
@@ -91,7 +91,9 @@ def _many():
     X = rng.normal(size=(100, 9)) + 0.7 * (y == "tumour")[:, None] * (np.arange(9) < 4)
     shifts = {"ReliefF": 0, "mRMR": -1, "FCBF": -3, "SVM-RFE": -6, "AnovaF": 1}
     selectors = {name: _Fixed(shift) for name, shift in shifts.items()}
-    return compare_many(selectors, X, y, n_features=3, classifier="nb", random_state=0)
+    return compare(
+        selectors, X, y, n_features_to_select=3, estimator="nb", random_state=0
+    )
 
 
 def many(say: Say) -> str:
@@ -100,7 +102,7 @@ def many(say: Say) -> str:
     record = replace(
         base,
         names=tuple(say(name) for name in base.names),
-        classifiers=tuple(say(name) for name in base.classifiers),
+        estimators=tuple(say(name) for name in base.estimators),
         data=_renamed(base.data, say),
         recommendation=say(base.recommendation),
         settings={**base.settings, **settings(say, "compare")},
@@ -256,12 +258,11 @@ def _sensitivity():
     y = np.resize(["no", "yes"], 60)
     X = rng.normal(size=(60, 10)) + 0.8 * (y == "yes")[:, None] * (np.arange(10) < 3)
     return sensitivity(
-        "anova",
-        "fcbf",
+        ["anova", "fcbf"],
         X,
         y,
-        n_features=3,
-        classifier="nb",
+        n_features_to_select=3,
+        estimator="nb",
         cv=5,
         n_sets=8,
         n_test=50,
@@ -275,9 +276,9 @@ def sensitive(say: Say) -> str:
     base = _sensitivity()
     record = replace(
         base,
-        names={"a": say("AnovaF"), "b": say("FCBF")},
+        names=(say("AnovaF"), say("FCBF")),
         data=_renamed(base.data, say),
-        observed=replace(base.observed, classifiers=(say("naive Bayes"),)),
+        observed=replace(base.observed, estimators=(say("naive Bayes"),)),
         recommendation=say(base.recommendation),
         recipe=say(base.recipe),
         settings={**base.settings, **settings(say, "compare")},
@@ -290,7 +291,7 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("comparison", ""): comparison,
     ("comparison", "noise"): lambda say: comparison(say, records.random_labels),
     ("comparison", "truth"): lambda say: comparison(
-        say, records.with_truth, classifiers=("SVM", "C4.5", "naive Bayes")
+        say, records.with_truth, estimators=("SVM", "C4.5", "naive Bayes")
     ),
     ("comparison", "wide"): comparison_of_many_features,
     ("many", ""): many,

@@ -10,10 +10,10 @@ from scipy import stats
 
 from veridical._core.records import DataSummary, Interval
 from veridical.comparison import binomial_truthfulness
-from veridical.comparison.records import SIDES, Comparison, TestResult, Verdict
+from veridical.comparison.records import Comparison, PairVerdict, TestResult, Verdict
 
 N_FOLDS = 10
-NAMES = {"a": "ReliefF", "b": "FCBF"}
+NAMES = ("ReliefF", "FCBF")
 
 
 def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
@@ -25,7 +25,7 @@ def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
     return TestResult(
         name=name,
         statistic=float(t),
-        p_value=float(2 * stats.t.sf(abs(t), d.size - 1)),
+        pvalue=float(2 * stats.t.sf(abs(t), d.size - 1)),
         df=d.size - 1,
         mean_difference=float(d.mean()),
         interval=(float(d.mean() - reach), float(d.mean() + reach)),
@@ -35,25 +35,31 @@ def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
     )
 
 
+def paired(test: TestResult, names: tuple[str, str]) -> tuple[PairVerdict]:
+    """The verdict of a test on the only pair there is."""
+    better = {"a": names[0], "b": names[1], "draw": None}[test.winner]
+    return (PairVerdict(*names, better, test.pvalue, Verdict.of(test)),)
+
+
 def folds(
     seed: int,
     mean: float,
     *,
-    n_classifiers: int = 1,
+    n_estimators: int = 1,
     n_repeats: int = 1,
     cases: int = 12,
 ):
     """Accuracies as folds give them: multiples of one over the number of cases."""
     rng = np.random.default_rng(seed)
-    shape = (n_classifiers, n_repeats, N_FOLDS)
+    shape = (n_estimators, n_repeats, N_FOLDS)
     return rng.binomial(cases, mean, shape) / cases
 
 
 def comparison(
     means: Mapping[str, tuple[float, float]],
     *,
-    names: Mapping[str, str] = NAMES,
-    classifiers: tuple[str, ...] = ("SVM",),
+    names: tuple[str, str] = NAMES,
+    estimators: tuple[str, ...] = ("SVM",),
     feature_names: tuple[str, ...] | None = None,
     class_names: tuple[str, ...] = ("no", "yes"),
     data_name: str = "linear source",
@@ -65,7 +71,7 @@ def comparison(
     """Build a record whose accuracies scatter about the given means."""
     n_columns = 60
     feature_names = feature_names or tuple(f"x{i}" for i in range(n_columns))
-    options = {"n_classifiers": len(classifiers), "n_repeats": n_repeats}
+    options = {"n_estimators": len(estimators), "n_repeats": n_repeats}
     accuracy = {
         method: np.stack(
             [
@@ -86,7 +92,7 @@ def comparison(
                     ]
                     for _ in range(n_repeats)
                 ]
-                for _ in SIDES
+                for _ in names
             ]
         )
         for method in means
@@ -94,34 +100,33 @@ def comparison(
     ratio = 1 / (N_FOLDS - 1)
     total = N_FOLDS * n_repeats
 
-    def verdict(values: np.ndarray) -> Verdict:
-        return Verdict.of(
-            t_test(values[0].ravel(), values[1].ravel(), 1 / total + ratio)
-        )
+    def tested(values: np.ndarray) -> tuple[PairVerdict]:
+        test = t_test(values[0].ravel(), values[1].ravel(), 1 / total + ratio)
+        return paired(test, names)
 
-    optimism = {}
+    optimism = []
     if {"in", "out"} <= means.keys():
-        for i, side in enumerate(SIDES):
+        for i in range(2):
             gap = t_test(
                 accuracy["out"][i].mean(axis=0).ravel(),
                 accuracy["in"][i].mean(axis=0).ravel(),
                 1 / total + ratio,
             )
-            optimism[side] = Interval(gap.mean_difference, *gap.interval)
+            optimism.append(Interval(gap.mean_difference, *gap.interval))
     counts = dict(zip(class_names, (63, 62), strict=True))
     record = {
         "names": names,
-        "classifiers": classifiers,
-        "n_features": 5,
+        "estimators": estimators,
+        "n_features_to_select": 5,
         "data": DataSummary(data_name, 125, len(feature_names), counts, feature_names),
         "accuracy": accuracy,
         "selected": selected,
-        "verdicts": {m: verdict(v.mean(axis=1)) for m, v in accuracy.items()},
-        "by_classifier": {
-            name: {m: verdict(v[:, i]) for m, v in accuracy.items()}
-            for i, name in enumerate(classifiers)
+        "pairs": {m: tested(v.mean(axis=1)) for m, v in accuracy.items()},
+        "by_estimator": {
+            name: {m: tested(v[:, i]) for m, v in accuracy.items()}
+            for i, name in enumerate(estimators)
         },
-        "optimism": optimism,
+        "optimism": tuple(optimism),
         "bias_imbalance": {"out": 0.013} if optimism else {},
         "recommendation": "Report the accuracy under IN.",
         "settings": {
@@ -157,7 +162,7 @@ def with_truth(
     """A comparison on a source whose truth is known."""
     base = comparison({"in": (0.83, 0.8), "out": (0.86, 0.82)}, **options)
     rng = np.random.default_rng(1)
-    shape = (2, len(base.classifiers), n_sets, 1)
+    shape = (2, len(base.estimators), n_sets, 1)
     values = rng.normal(0.8, 0.03, shape)
     values[0] += winner_gap
     flat = values.mean(axis=1)
@@ -166,7 +171,7 @@ def with_truth(
     fields = {
         **{name: getattr(base, name) for name in base.__dataclass_fields__},
         "accuracy": {**base.accuracy, "truth": values},
-        "verdicts": {**base.verdicts, "truth": Verdict.of(test)},
+        "pairs": {**base.pairs, "truth": paired(test, base.names)},
         "bias_imbalance": {"in": 0.0132, "out": 0.0085},
         "set_verdicts": {"in": tuple(draws[0]), "out": tuple(draws[1])},
         "truthfulness": binomial_truthfulness(

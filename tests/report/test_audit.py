@@ -49,7 +49,7 @@ def test_figures_are_those_of_the_record():
     assert out["accuracy"] == {"value": 0.94, "low": None, "high": None}
     assert inside["accuracy"]["low"] == record.accuracy["in"].low
     assert out["null"] == sorted(record.null["out"].accuracies.tolist())
-    assert (inside["p_value"], out["p_value"]) == (0.6, 0.7)
+    assert (inside["pvalue"], out["pvalue"]) == (0.6, 0.7)
     assert summary["preselection"]["columns"] == ["x", "z"]
     assert summary["optimism"]["value"] == pytest.approx(0.48)
 
@@ -63,29 +63,29 @@ def test_figures_are_those_of_the_record():
         (records.leaky(), "no", "Do not believe the 94.0 %"),
         (
             records.leaky(
-                records.finding(severity="warning"), honest=0.85, p_value=0.01
+                records.finding(severity="warning"), honest=0.85, pvalue=0.01
             ),
             "care",
             "Report 85.0 % (95 % interval 67.0 to 100.0 %), not 94.0 %",
         ),
-        (records.leaky(honest=0.7, p_value=0.01), "no", "Report 70.0 %"),
+        (records.leaky(honest=0.7, pvalue=0.01), "no", "Report 70.0 %"),
         (
             records.leaky(
-                records.finding(severity="warning"), honest=0.94, p_value=0.01
+                records.finding(severity="warning"), honest=0.94, pvalue=0.01
             ),
             "care",
             "it made no difference here: selected inside each training fold",
         ),
         (records.leaky(NOTE), "open", "do not look selected by these labels, but"),
         (
-            records.leaky(NOTE, honest=0.9, p_value=0.01),
+            records.leaky(NOTE, honest=0.9, pvalue=0.01),
             "yes",
             "The columns do not look selected by these labels; they give 94.0 %",
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
         (records.audit(NOTE), "yes", "nothing here speaks against it"),
         (records.audit(WARNING), "care", "with care: copies of a case lie apart."),
-        (records.audit(p_value=0.4), "open", "no better than on random labels"),
+        (records.audit(pvalue=0.4), "open", "no better than on random labels"),
         (records.audit(records.finding()), "no", "Do not believe the 80.0 %"),
     ],
 )
@@ -96,7 +96,7 @@ def test_first_sentence_answers(record, belief, words):
 
 
 def test_level_decides_what_beats_chance():
-    record = records.audit(p_value=0.02)
+    record = records.audit(pvalue=0.02)
     strict = replace(record, settings={**record.settings, "alpha": "0.01"})
     assert report.to_json(record)["words"]["belief"] == "yes"
     assert report.to_json(strict)["words"]["belief"] == "open"

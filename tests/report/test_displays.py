@@ -127,13 +127,21 @@ def offsets(ax):
     }
 
 
+def test_a_picture_of_two_is_not_for_more_and_the_reverse(records):
+    for display in (displays.ComparisonDisplay, displays.FeaturesDisplay):
+        with pytest.raises(InputError, match="shows two selectors, and 5 were"):
+            display.from_comparison(records["many"])
+    with pytest.raises(InputError, match="three selectors or more"):
+        displays.CriticalDifferenceDisplay.from_comparison(records["comparison"])
+
+
 def test_the_numbers_are_those_of_the_record(records):
     record = records["comparison"]
     ax = displays.ComparisonDisplay.from_comparison(record, method="out").ax_
     scores = record.scores["out"]
-    for row, side in enumerate(("a", "b")):
-        assert {(round(v, 9), row) for v in scores[side]} <= offsets(ax)
-        assert any(np.isclose(x, scores[side].mean()) for x, _ in offsets(ax))
+    for row in range(2):
+        assert {(round(v, 9), row) for v in scores[row]} <= offsets(ax)
+        assert any(np.isclose(x, scores[row].mean()) for x, _ in offsets(ax))
     assert [t.get_text() for t in ax.get_yticklabels()] == ["ReliefF", "FCBF"]
 
     many = records["many"]

@@ -94,7 +94,7 @@ def test_chance_far_away_is_only_pointed_at():
 
 
 def test_one_value_for_all_is_still_a_picture():
-    record = records.comparison({"in": (1.0, 1.0), "out": (1.0, 1.0)}, verdicts={})
+    record = records.comparison({"in": (1.0, 1.0), "out": (1.0, 1.0)}, pairs={})
     summary = report.to_json(record)
 
     scale = draw.accuracy_scale(summary)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 from tests.report.all_records import KINDS
 from tests.report.hostile import PAYLOADS
+
+from veridical import report
 
 ROUNDS = 8  # so many sets of nasty words are tried on each record
 
@@ -62,6 +65,18 @@ def test_it_is_all_there(make):
     assert len(text.split()) > 20
     assert "\n" not in text
     assert not re.search(r"\.\.|  | ,", text)
+
+
+def test_it_is_plain_for_programs(make):
+    told = make().to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert "kind" in told
+
+
+@pytest.mark.parametrize("kind", ["comparison", "comparison-truth", "many", "audit"])
+def test_a_dict_is_what_the_command_line_prints(kind):
+    record = KINDS[kind]()
+    assert record.to_dict() == report.to_json(record)
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))

@@ -11,7 +11,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical._core.records import DataSummary
-from veridical.comparison import compare_many
+from veridical.comparison import compare
 from veridical.report import many_draw, render
 from veridical.report.many_schema import ManySummary
 
@@ -34,12 +34,12 @@ def made(gap=0.0, methods=("in", "out"), names=("Alpha", "Beta", "Gamma"), **opt
     X[:, :3] += gap * (y == "yes")[:, None]
     X[0] = np.arange(9)  # the first row tells a selector which columns are good
     selectors = dict(zip(names, (Fixed(True), Fixed(False), Fixed(False)), strict=True))
-    return compare_many(
+    return compare(
         selectors,
         X,
         y,
-        n_features=3,
-        classifier="nb",
+        n_features_to_select=3,
+        estimator="nb",
         methods=methods,
         random_state=0,
         **options,
@@ -82,7 +82,7 @@ def test_a_test_that_claims_too_much_is_believed_with_care():
     )
 
 
-def test_sizes_stand_beside_p_values(decided):
+def test_sizes_stand_beside_pvalues(decided):
     sizes = report.to_json(decided)["words"]["sizes"]
     assert sizes[0].startswith("IN, pairs (corrected resampled t test): nominal 5 %")
     assert "n = 2000 data sets on which neither is better" in sizes[0]

@@ -45,11 +45,11 @@ def test_every_section_is_there_in_reading_order(tmp_path):
     assert [text for _, text in page.headings[1:-1]] == SECTIONS
 
 
-def test_several_classifiers_are_also_shown_one_by_one(tmp_path):
-    page = read(records.honest(classifiers=("SVM", "naive Bayes")), tmp_path)
+def test_several_estimators_are_also_shown_one_by_one(tmp_path):
+    page = read(records.honest(estimators=("SVM", "naive Bayes")), tmp_path)
 
-    assert "Each classifier alone" in [text for _, text in page.headings]
-    assert "2 classifiers are 2 tests" in page.text
+    assert "Each estimator alone" in [text for _, text in page.headings]
+    assert "2 estimators are 2 tests" in page.text
 
 
 def test_truth_is_shown_where_it_is_known(tmp_path):
@@ -124,7 +124,7 @@ def test_random_labels_are_called_an_artefact_in_words(tmp_path):
     page = read(records.random_labels(), tmp_path)
 
     assert page.headings[0][1].startswith("Neither selector is shown to beat chance")
-    for name in records.NAMES.values():
+    for name in records.NAMES:
         assert re.search(
             rf"The OUT accuracy of {name}, \d+\.\d %, is an artefact of selecting on "
             "the same data",
@@ -206,11 +206,11 @@ def test_page_can_be_read_without_seeing_it(tmp_path):
 def named(text, second):
     features = tuple(f"{text}{i}" for i in range(30))
     return records.with_truth(
-        names={"a": text, "b": second},
+        names=(text, second),
         feature_names=features,
         class_names=(text, second),
         data_name=text,
-        classifiers=(text, second),
+        estimators=(text, second),
         recommendation=text,
         settings={"command": text, text: text},
     )
@@ -257,11 +257,16 @@ def test_a_comparison_made_in_python_tells_its_call_and_its_table(tmp_path):
     from veridical.datasets import make_linear
 
     X, y = make_linear(60, random_state=0)
-    record = compare("anova", "correlation", X, y, n_features=5, cv=3, random_state=0)
+    record = compare(
+        ["anova", "correlation"], X, y, n_features_to_select=5, cv=3, random_state=0
+    )
     assert "command" not in record.settings
     page = record.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "To repeat it" in page
-    call = "compare('anova', 'correlation', X, y, n_features=5, cv=3, random_state=0)"
+    call = (
+        "compare(['anova', 'correlation'], X, y, n_features_to_select=5, cv=3, "
+        "random_state=0)"
+    )
     assert f"from veridical.comparison import compare\n{call}" in html.unescape(page)
     assert table_hash(X, y) in page
     assert "AnovaF" in page

@@ -7,7 +7,7 @@ from tests.report import audit_records, estimates_records, records
 
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
-from veridical.comparison import compare_many
+from veridical.comparison import compare
 from veridical.datasets import make_linear
 from veridical.report import paper, to_json
 
@@ -15,12 +15,12 @@ from veridical.report import paper, to_json
 @pytest.fixture(scope="module")
 def many():
     X, y = make_linear(60, 12, 4, random_state=0)
-    return compare_many(
+    return compare(
         ["anova", "correlation", "fcbf"],
         X,
         y,
-        classifier="nb",
-        n_features=4,
+        estimator="nb",
+        n_features_to_select=4,
         cv=5,
         random_state=0,
     )
@@ -79,7 +79,7 @@ def test_the_paragraph_names_protocol_test_and_size(many):
 
 def test_names_are_only_names():
     bad = r"a_b & 50% | <b>\input{x}*"
-    record = records.honest(names={"a": bad, "b": "plain"})
+    record = records.honest(names=(bad, "plain"))
     latex = paper.to_latex(record)
     assert r"a\_b \& 50\% | $<$b$>$\textbackslash{}input\{x\}*" in latex
     assert r"\| \<b>\\input{x}\*" in paper.to_markdown(record)

@@ -20,18 +20,17 @@ def record():
     y = np.resize(["no", "yes"], 60)
     X = rng.normal(size=(60, 10)) + 0.8 * (y == "yes")[:, None] * (np.arange(10) < 3)
     return sensitivity(
-        "anova",
-        "correlation",
+        ["anova", "correlation"],
         X,
         y,
-        n_features=3,
-        classifier="nb",
+        n_features_to_select=3,
+        estimator="nb",
         cv=5,
         n_sets=5,
         n_test=100,
         strengths=(0.5, 1),
         random_state=0,
-        data_name="made up",
+        name="made up",
     )
 
 
@@ -57,5 +56,5 @@ def test_the_page_says_it(record, tmp_path):
 def test_hostile_names_stay_names(record):
     tame = Page(render.page(report.to_json(record)))
     for bad in hostile.PAYLOADS[::8]:
-        wild = replace(record, names={"a": bad, "b": "Beta"}, recommendation=bad)
+        wild = replace(record, names=(bad, "Beta"), recommendation=bad)
         assert Page(render.page(report.to_json(wild))).elements == tame.elements

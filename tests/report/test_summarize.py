@@ -14,7 +14,6 @@ from tests.report import records
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical.comparison.records import Verdict
 from veridical.report.schema import Summary
 from veridical.report.summarize import clean, mean_with_interval
 
@@ -31,8 +30,10 @@ def test_infinite_statistics_become_null():
     """Equal differences on every fold have no variance: t is infinite."""
     record = records.honest()
     verdict = record.verdicts["in"]
-    test = replace(verdict.test, statistic=np.inf, p_value=0.0)
-    record = replace(record, verdicts={**record.verdicts, "in": Verdict.of(test)})
+    test = replace(verdict.test, statistic=np.inf, pvalue=0.0)
+    record = replace(
+        record, pairs={**record.pairs, "in": records.paired(test, record.names)}
+    )
 
     summary = report.to_json(record)
 
@@ -42,13 +43,13 @@ def test_infinite_statistics_become_null():
 
 
 def test_means_are_those_of_the_record():
-    record = records.honest(classifiers=("SVM", "tree"))
+    record = records.honest(estimators=("SVM", "tree"))
 
     for method in report.to_json(record)["methods"]:
         stored = record.scores[method["method"]]
-        assert method["a"]["value"] == pytest.approx(stored["a"].mean())
-        assert method["b"]["value"] == pytest.approx(stored["b"].mean())
-        assert [pair["a"] for pair in method["pairs"]] == stored["a"].tolist()
+        assert method["a"]["value"] == pytest.approx(stored[0].mean())
+        assert method["b"]["value"] == pytest.approx(stored[1].mean())
+        assert [pair["a"] for pair in method["pairs"]] == stored[0].tolist()
         assert (
             method["difference"]["value"]
             == record.verdicts[method["method"]].mean_difference
@@ -148,7 +149,7 @@ def test_a_draw_is_left_open():
 
 
 def test_keeping_everything_compares_nothing():
-    said = words(records.undecided(n_features=60))
+    said = words(records.undecided(n_features_to_select=60))
 
     assert said["headline"].startswith("Nothing was compared: both selectors keep all")
 
@@ -165,7 +166,9 @@ def test_a_winner_of_out_alone_is_not_believed():
 def test_a_test_that_ignores_overlap_is_taken_with_care():
     record = records.honest()
     test = replace(record.verdicts["in"].test, name="paired t")
-    record = replace(record, verdicts={**record.verdicts, "in": Verdict.of(test)})
+    record = replace(
+        record, pairs={**record.pairs, "in": records.paired(test, record.names)}
+    )
 
     said = words(record)
 

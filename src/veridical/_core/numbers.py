@@ -75,12 +75,12 @@ def _signed(value: float) -> str:
     return f"+{text}" if value > 0 and float(text) != 0 else text
 
 
-def p_value(value: float | None) -> str:
+def pvalue(value: float | None) -> str:
     """Write a p-value: three decimals below 0.1, two above.
 
     Examples
     --------
-    >>> p_value(0.00001), p_value(0.0213), p_value(0.134)
+    >>> pvalue(0.00001), pvalue(0.0213), pvalue(0.134)
     ('p < 0.001', 'p = 0.021', 'p = 0.13')
     """
     if value is None:

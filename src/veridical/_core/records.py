@@ -59,7 +59,11 @@ class DataSummary:
 
 
 class ForPapers:
-    """What a record offers to those who write about it."""
+    """What a record offers to programs and to those who write about it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Turn it into plain numbers, strings, lists and dicts, as ``--json`` does."""
+        return _paper().to_dict(self)
 
     def to_markdown(self) -> str:
         """Write the main table as Markdown, with its caption."""

@@ -37,6 +37,7 @@ def count_features(
     *,
     otherwise: int | None = None,
     name: str = "n_features_to_select",
+    strict: bool = False,
     warn: bool = False,
     stacklevel: int = 2,
 ) -> int:
@@ -52,6 +53,8 @@ def count_features(
         What None means; all features by default.
     name : str, default="n_features_to_select"
         What messages call the parameter.
+    strict : bool, default=False
+        Whether to refuse more features than there are.
     warn : bool, default=False
         Whether to warn where more features are wanted than there are.
     stacklevel : int, default=2
@@ -83,6 +86,11 @@ def count_features(
     if isinstance(wanted, Integral):
         if number < 1:
             raise InputError(f"{name}={wanted} selects nothing; give 1 or more.")
+        if strict and number > n_features:
+            raise InputError(
+                f"{name}={wanted} is not possible: the data has {n_features} "
+                f"column(s); use 1 to {n_features}."
+            )
         if warn and number > n_features:
             warnings.warn(
                 f"{name}={wanted} is more than the {n_features} features of X; all of "

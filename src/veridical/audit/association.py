@@ -68,7 +68,7 @@ def chosen_by_labels(data: Table, columns: IntArray, seed: int) -> float:
     rng = np.random.default_rng(seed)
     labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(DRAWS))])
     alone = strengths(data, columns, labels).mean(axis=2)
-    p_alone = _p_values(alone)
+    p_alone = _pvalues(alone)
     if comb(data.n_features, columns.size) < 1 / LEVEL:
         return p_alone  # there are too few other sets to compete with
     everything = strengths(data, np.arange(data.n_features), labels[:1])[:, 0]
@@ -77,10 +77,10 @@ def chosen_by_labels(data: Table, columns: IntArray, seed: int) -> float:
     )
     rivals = everything[:, sets].mean(axis=2)
     own = everything[:, columns].mean(axis=1, keepdims=True)
-    return max(p_alone, _p_values(np.hstack([own, rivals])))
+    return max(p_alone, _pvalues(np.hstack([own, rivals])))
 
 
-def _p_values(strength: FloatArray) -> float:
+def _pvalues(strength: FloatArray) -> float:
     """Bonferroni over the measures; the first in each row is the one observed."""
     as_strong = strength[:, 1:] >= strength[:, :1] * (1 - 1e-12)
     p = (1 + np.count_nonzero(as_strong, axis=1)) / strength.shape[1]
@@ -211,14 +211,14 @@ def selection_scar(data: Table) -> tuple[int, float, float] | None:
     if sparse.issparse(data.values) or np.isnan(data.values).any():
         return None
     members = [(data.y == k)[None, :].astype(np.float64) for k in np.unique(data.y)]
-    p_values = np.empty(data.n_features)
+    pvalues = np.empty(data.n_features)
     df = len(members) - 1, data.n_samples - len(members)
     for start in range(0, data.n_features, _BLOCK):
         ratio = _f_ratios(_centred(data.values[:, start : start + _BLOCK]), members)[0]
-        p_values[start : start + _BLOCK] = stats.f.sf(ratio, *df)
-        if p_values[start : start + _BLOCK].max() > _SCAR_LEVEL:
+        pvalues[start : start + _BLOCK] = stats.f.sf(ratio, *df)
+        if pvalues[start : start + _BLOCK].max() > _SCAR_LEVEL:
             return None
-    edge = float(p_values.max())
-    others = np.delete(p_values, p_values.argmax()) / edge
+    edge = float(pvalues.max())
+    others = np.delete(pvalues, pvalues.argmax()) / edge
     fit = float(stats.kstest(others, "uniform").pvalue)
     return (data.n_features, edge, fit) if fit > _SCAR_FIT else None

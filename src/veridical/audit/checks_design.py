@@ -176,7 +176,7 @@ def _measured_size(e: Evidence) -> MeasuredSize | None:
         "in",
         (e.method.n_repeats, e.method.n_folds),
         n_samples=e.n_cases,
-        classifier=type(e.procedure.estimator).__name__,
+        estimator=type(e.procedure.estimator).__name__,
         accuracy=e.accuracy["in"].value,
         alpha=e.alpha,
     )

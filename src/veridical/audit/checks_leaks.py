@@ -28,7 +28,7 @@ def selection_saw_the_test_fold(e: Evidence) -> Finding | None:
     """VD001: columns were chosen by the labels of all cases."""
     if e.preselection is None:
         return _scar(e)
-    if e.preselection.p_value > LEVEL:
+    if e.preselection.pvalue > LEVEL:
         return None
     assert e.optimism is not None
     severity: Severity = "error"
@@ -45,7 +45,7 @@ def selection_saw_the_test_fold(e: Evidence) -> Finding | None:
         "optimism": e.optimism.value,
         "accuracy_out": e.accuracy["out"].value,
         "accuracy_in": e.accuracy["in"].value,
-        "p_value": e.preselection.p_value,
+        "pvalue": e.preselection.pvalue,
     }
     return finding("VD001", severity, " ".join(said), details)
 
@@ -59,7 +59,7 @@ def _who(e: Evidence) -> str:
     others = f"{k} others" if k > 1 else "another"
     tied = (
         f"{who} tied to the labels more closely than {others} of the "
-        f"{data.n_features} would be (p = {chosen.p_value:.3f})"
+        f"{data.n_features} would be (p = {chosen.pvalue:.3f})"
     )
     if chosen.given:
         return f"{tied}. {chosen.selector} repeats the choice inside the folds."
@@ -111,7 +111,7 @@ def _scar(e: Evidence) -> Finding | None:
         "and their p-values are spread evenly below that, as those of the best of many "
         "noise columns are. The columns look as if they had been selected on these "
         "very cases.",
-        {"n_columns": k, "largest_p_value": edge},
+        {"n_columns": k, "largest_pvalue": edge},
         cure="Pass all columns and name the chosen ones (selected=), to see what the "
         "selection is worth. If nothing was selected, ignore this code.",
     )

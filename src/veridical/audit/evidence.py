@@ -90,7 +90,7 @@ class Evidence:
     @property
     def above_chance(self) -> bool:
         """Whether the honest accuracy beats random labels."""
-        return self.null["in"].p_value <= self.alpha
+        return self.null["in"].pvalue <= self.alpha
 
     @property
     def leaves_one_out(self) -> bool:

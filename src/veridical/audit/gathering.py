@@ -19,7 +19,7 @@ from veridical.audit.evidence import Evidence
 from veridical.audit.procedures import Procedure, Run, supports
 from veridical.audit.records import Preselection
 from veridical.comparison.significance import corrected_resampled_t
-from veridical.comparison.steadiness import stability
+from veridical.comparison.stability import stability
 from veridical.evaluation import Method
 
 
@@ -65,7 +65,7 @@ def gather(
             selector=procedure.chooser.ranker.name,
             given=selector is not None,
             overlap=overlap,
-            p_value=chosen_by_labels(
+            pvalue=chosen_by_labels(
                 data, procedure.columns, seed_for(root, Purpose.ASSOCIATION)
             ),
         )

@@ -135,7 +135,7 @@ def summarise(accuracies: FloatArray, observed: float) -> Null:
         mean=float(accuracies.mean()),
         low=float(low),
         high=float(high),
-        p_value=float((1 + as_good) / (1 + len(accuracies))),
+        pvalue=float((1 + as_good) / (1 + len(accuracies))),
     )
 
 

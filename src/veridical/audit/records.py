@@ -58,7 +58,7 @@ class Null:
         The accuracy that the whole procedure reports on labels in random order.
     mean, low, high : float
         Their mean, and the range that holds the middle 95 % of them.
-    p_value : float
+    pvalue : float
         How often random labels do as well as the true ones, the true ones counted in.
     """
 
@@ -66,7 +66,7 @@ class Null:
     mean: float
     low: float
     high: float
-    p_value: float
+    pvalue: float
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Preselection:
         that agrees best with the columns on all cases.
     overlap : mapping of str to int
         For every selector tried, how many of the columns are among its own best.
-    p_value : float
+    pvalue : float
         How often columns chosen without a look at the labels would be as closely tied
         to them, from random orders of the labels.
     """
@@ -93,7 +93,7 @@ class Preselection:
     selector: str
     given: bool
     overlap: Mapping[str, int]
-    p_value: float
+    pvalue: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -58,8 +58,8 @@ app.command(
     "compare",
     cls=TakesLists,
     epilog=examples(
-        "compare genes.csv --target tumour --selectors relieff mrmr",
-        "compare genes.csv --target tumour --repeats 10 --out report.html",
+        "compare genes.csv --target tumour --selectors relieff,mrmr",
+        "compare genes.csv --target tumour --cv 10x10 --out report.html",
     ),
 )(compare.compare)
 app.command(

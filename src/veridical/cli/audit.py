@@ -256,8 +256,8 @@ def _estimator(
     """Make what is audited; the question comes back with nothing left open."""
     from sklearn.pipeline import make_pipeline
 
+    from veridical._core.validation import count_features
     from veridical.comparison import make_selector
-    from veridical.comparison.protocol import check_n_features
 
     if question.selected is not None:
         chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}
@@ -268,7 +268,7 @@ def _estimator(
     if question.selector is None:
         return learner, {}, question
     wanted = options.how_many(question.features, X.shape[1])
-    wanted = check_n_features(wanted, X.shape[1])
+    wanted = count_features(wanted, X.shape[1], strict=True)
     selector = make_selector(question.selector, n_features_to_select=wanted)
     question = replace(question, features=wanted)
     if question.first:

@@ -28,7 +28,7 @@ def figures(summary: AuditSummary, new_table: Callable[[str], Table]) -> Table:
     for header in ("Accuracy", confidence, "On random labels", "95 % of them", "p"):
         table.add_column(header, justify="right", no_wrap=True)
     for lane in summary["lanes"]:
-        a, p = lane["accuracy"], lane["p_value"]
+        a, p = lane["accuracy"], lane["pvalue"]
         row = [
             lane["label"],
             percent(a["value"]),

@@ -10,46 +10,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical.comparison.records import Comparison, ManyComparison
+    from veridical.comparison.records import Comparison
 
 SELECTORS = ("relieff", "fcbf")
-LEARNER = "svm"
+ESTIMATOR = "svm"
 DEFAULT_TEST = "corrected-t"
 # The paper's own example, run where no data are given.
 SOURCE, N_TRAIN, N_SETS, PAPERS_TEST = "linear", 125, 100, "paired-t"
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """What is asked, apart from where the answer goes and how many work on it."""
 
     data: Path | None
     target: str | None
     selectors: tuple[str, ...]
-    classifiers: list[str]
-    features: int | None
-    folds: int
-    repeats: int
+    estimators: list[str]
+    features: int | float | None
+    cv: int | str
     test: str
     calibrated: bool
     seed: int
 
-    @property
-    def many(self) -> bool:
-        """Whether more than two selectors are compared."""
-        return len(self.selectors) > 2
-
-    def pair(self) -> dict[str, Any]:
-        """Arguments that `compare` and `truth` share, the number of features aside."""
-        a, b = self.selectors
-        return {"a": a, "b": b, **self.settings()}
-
-    def settings(self) -> dict[str, Any]:
-        """Arguments for any number of selectors."""
-        repeated = self.repeats > 1
+    def settings(self, n_columns: int) -> dict[str, Any]:
+        """Arguments that `compare` and `truth` share."""
+        features = self.features
         return {
-            "classifier": self.classifiers,
-            "cv": f"{self.repeats}x{self.folds}" if repeated else self.folds,
+            "selectors": self.selectors,
+            "estimator": self.estimators,
+            "n_features_to_select": options.how_many(None, n_columns)
+            if features is None
+            else features,
+            "cv": self.cv,
             "test": self.test,
             "random_state": self.seed,
         }
@@ -60,12 +53,9 @@ class Question:
             "compare",
             self.data,
             self.target,
-            "--selectors",
-            *self.selectors,
-            *("--features", n_features, "--learner", *self.classifiers),
-            *("--folds", self.folds),
-            *(("--repeats", self.repeats) if self.repeats > 1 else ()),
-            *("--test", self.test, "--seed", self.seed),
+            *("--selectors", ",".join(self.selectors)),
+            *("--features", n_features, "--estimator", ",".join(self.estimators)),
+            *("--cv", self.cv, "--test", self.test, "--seed", self.seed),
             *(("--calibrated",) if self.calibrated else ()),
         )
 
@@ -78,26 +68,28 @@ def compare(
     selectors: Annotated[
         list[str] | None,
         options.unset(
-            "A B...",
-            f"Two or more of {', '.join(names.SELECTORS)}, with spaces or commas "
-            rf"between them. \[default: {' '.join(SELECTORS)}]",
+            "A,B,...",
+            f"Two or more of {', '.join(names.SELECTORS)}, with commas or spaces "
+            rf"between them. \[default: {','.join(SELECTORS)}]",
             autocompletion=names.completing(names.SELECTORS),
         ),
     ] = None,
-    features: Annotated[int | None, options.features_option("each selects")] = None,
-    learner: Annotated[
+    features: Annotated[str | None, options.features_option("each selects")] = None,
+    estimator: Annotated[
         list[str] | None,
         options.unset(
-            "NAME...",
-            f"What learns from them, one or several: {names.one_of(names.LEARNERS)}. "
-            rf"\[default: {LEARNER}]",
+            "NAME,...",
+            f"What learns from the features, one or several: "
+            rf"{names.one_of(names.LEARNERS)}. \[default: {ESTIMATOR}]",
             autocompletion=names.completing(names.LEARNERS),
         ),
     ] = None,
-    folds: options.Folds = 10,
-    repeats: Annotated[
-        int, options.asked("N", help="How often the cross-validation is repeated.")
-    ] = 1,
+    cv: Annotated[
+        str,
+        options.asked(
+            "N", help="Folds of the cross-validation, or repeats and folds: 5x2."
+        ),
+    ] = "10",
     test: Annotated[
         str | None,
         options.unset(
@@ -138,36 +130,35 @@ def compare(
     chosen = _names(selectors)
     options.check_target("compare", data, target)
     options.check_numbers(seed, jobs)
-    question = Question(
+    request = Request(
         data=data,
         target=target,
         selectors=chosen,
-        classifiers=_split(learner or [LEARNER]),
-        features=features,
-        folds=folds,
-        repeats=repeats,
+        estimators=_split(estimator or [ESTIMATOR]),
+        features=_read_features(features),
+        cv=_read_cv(cv),
         test=test or DEFAULT_TEST,
         calibrated=calibrated,
         seed=seed,
     )
-    if test is None and data is None and not question.many:
-        question = replace(question, test=PAPERS_TEST)
-    _check_words(question)
+    pair = len(request.selectors) == 2
+    if test is None and data is None and pair:
+        request = replace(request, test=PAPERS_TEST)
+    _check_words(request)
     if out is not None:
         report.check_writable(out)
     if data is None:
-        console.tell(_without_data(question), aside=as_json)
-    record: Comparison | ManyComparison
-    if question.many:
-        record = _many(question, jobs)
-    else:
-        record = (_on_source if data is None else _on_file)(question, jobs)
+        console.tell(_without_data(pair), aside=as_json)
+    record = _run(request, jobs)
+    repeat = request.command(record.n_features_to_select)
+    settings = options.with_origin(record.settings, data, repeat)
+    record = replace(record, settings=settings)
     page = None if out is None else report.save(record, out)
     console.show(report.to_json(record), page, as_json=as_json)
 
 
-def _without_data(question: Question) -> str:
-    if question.many:
+def _without_data(pair: bool) -> str:
+    if not pair:
         return f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases."
     return (
         f"No data given, so this is the paper's own example: the {SOURCE} source, "
@@ -176,21 +167,19 @@ def _without_data(question: Question) -> str:
     )
 
 
-def _check_words(question: Question) -> None:
+def _check_words(request: Request) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._core.errors import InputError
+    from veridical.comparison.splits import repeats_and_folds
     from veridical.comparison.testing import TESTS, find_test
 
-    if question.repeats < 1:
-        raise InputError(f"--repeats {question.repeats} runs nothing; give 1 or more.")
-    options.check_names(question.selectors, question.classifiers)
-    entry = TESTS[find_test(question.test)]
-    if not entry.fits(question.repeats, question.folds):
-        repeats, folds = entry.wanted.split("x")
+    options.check_names(request.selectors, request.estimators)
+    entry = TESTS[find_test(request.test)]
+    repeats, folds = repeats_and_folds(request.cv) or (1, int(request.cv))
+    if not entry.fits(repeats, folds):
         raise InputError(
-            f"--test {question.test} is not made for {question.repeats} x "
-            f"{question.folds} folds; add --repeats {repeats} --folds {folds}, or take "
-            f"--test {DEFAULT_TEST}, which is for any."
+            f"--test {request.test} is not made for {repeats} x {folds} folds; add "
+            f"--cv {entry.wanted}, or take --test {DEFAULT_TEST}, which is for any."
         )
 
 
@@ -200,8 +189,38 @@ def _split(given: Iterable[str]) -> list[str]:
     return [word for word in words if word]
 
 
+def _read_features(text: str | None) -> int | float | None:
+    """Read a number of features, or a share of them."""
+    from veridical._core.errors import InputError
+
+    for kind in (int, float):
+        try:
+            return None if text is None else kind(text)
+        except ValueError:
+            continue
+    raise InputError(
+        f"--features {text} is neither a number of features nor a share of them; give "
+        "20, or 0.1 for a tenth."
+    )
+
+
+def _read_cv(text: str) -> int | str:
+    """Read a number of folds, or repeats and folds."""
+    from veridical._core.errors import InputError
+    from veridical.comparison.splits import repeats_and_folds
+
+    repeated = repeats_and_folds(text)
+    if repeated is not None and min(repeated) > 0:
+        return text
+    if not text.isdecimal():
+        raise InputError(
+            f"--cv {text} is no number of folds; give 10, or repeats and folds: 5x2."
+        )
+    return int(text)
+
+
 def _names(selectors: list[str] | None) -> tuple[str, ...]:
-    """Take the selectors; at least two, all different."""
+    """Take the selectors; at least two, all different where there are more."""
     from veridical._core.errors import InputError
 
     names = tuple(_split(selectors or SELECTORS))
@@ -209,12 +228,12 @@ def _names(selectors: list[str] | None) -> tuple[str, ...]:
     if files:
         raise InputError(
             f"--selectors takes all words up to the next option, so {files[0]} is read "
-            "as a selector; put the file first: veridical compare DATA --selectors A B"
+            "as a selector; put the file first: veridical compare DATA --selectors A,B"
         )
     if len(names) < 2:
         raise InputError(
             f"--selectors names {len(names)} selector(s); a comparison takes two or "
-            "more: --selectors relieff fcbf"
+            "more: --selectors relieff,fcbf"
         )
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice and len(names) > 2:
@@ -222,79 +241,34 @@ def _names(selectors: list[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _many(question: Question, jobs: int) -> ManyComparison:
-    from veridical.comparison import compare_many
-    from veridical.datasets import SOURCES
+def _run(request: Request, jobs: int) -> Comparison:
+    """Compare on a file, or on the paper's source, where two can be held to the truth.
 
-    if question.data is None:
-        X, y = SOURCES[SOURCE](N_TRAIN, random_state=question.seed)
-        name = f"{SOURCE} source"
-    else:
-        X, y, name = options.take(question.data, question.target)
-    with console.progress_bar("IN and OUT") as progress:
-        record = compare_many(
-            question.selectors,
-            X,
-            y,
-            n_features=options.how_many(question.features, X.shape[1]),
-            n_jobs=jobs,
-            data_name=name,
-            calibrated=question.calibrated,
-            progress=progress,
-            **question.settings(),
-        )
-    repeat = question.command(record.n_features)
-    settings = options.with_origin(record.settings, question.data, repeat)
-    return replace(record, settings=settings)
-
-
-def _on_file(question: Question, jobs: int) -> Comparison:
-    from veridical.comparison import compare as run
-
-    assert question.data is not None
-    X, y, name = options.take(question.data, question.target)
-    with console.progress_bar("IN and OUT") as progress:
-        record = run(
-            X=X,
-            y=y,
-            n_features=options.how_many(question.features, X.shape[1]),
-            n_jobs=jobs,
-            data_name=name,
-            calibrated=question.calibrated,
-            progress=progress,
-            **question.pair(),
-        )
-    return _with_origin(record, question)
-
-
-def _on_source(question: Question, jobs: int) -> Comparison:
+    The truth is that of two selectors.
+    """
     from veridical.comparison import compare as run
     from veridical.comparison import truth, with_truth
     from veridical.datasets import SOURCES
 
-    X, y = SOURCES[SOURCE](N_TRAIN, random_state=question.seed)
-    common = {
-        **question.pair(),
-        "n_jobs": jobs,
-        "n_features": options.how_many(question.features, X.shape[1]),
-    }
+    if request.data is None:
+        X, y = SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
+        name = f"{SOURCE} source"
+    else:
+        X, y, name = options.take(request.data, request.target)
+    common = {**request.settings(X.shape[1]), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(
             X=X,
             y=y,
-            data_name=f"{SOURCE} source",
-            calibrated=question.calibrated,
+            name=name,
+            calibrated=request.calibrated,
             progress=progress,
             **common,
         )
+    if request.data is not None or len(request.selectors) > 2:
+        return record
     with console.progress_bar(f"TRUTH, {N_SETS} data sets") as progress:
         known = truth(
             source=SOURCE, n_train=N_TRAIN, n_sets=N_SETS, progress=progress, **common
         )
-    return _with_origin(with_truth(record, known), question)
-
-
-def _with_origin(record: Comparison, question: Question) -> Comparison:
-    repeat = question.command(record.n_features)
-    settings = options.with_origin(record.settings, question.data, repeat)
-    return replace(record, settings=settings)
+    return with_truth(record, known)

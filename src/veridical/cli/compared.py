@@ -20,7 +20,7 @@ def ranked(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
     data = summary["data"]
     table = new_table(
         f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
-        f"{summary['n_features']} of {count(data['n_features'], 'feature')}, "
+        f"{summary['n_features_to_select']} of {count(data['n_features'], 'feature')}, "
         f"chance {percent(data['chance'])}, "
         f"n = {count(summary['methods'][0]['friedman']['n'], 'fold')}"
     )
@@ -46,7 +46,7 @@ def pairs(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
     """List the pairs of the first method: difference, interval, p-values, verdict."""
     from rich.text import Text
 
-    from veridical._core.numbers import p_value, points, points_range
+    from veridical._core.numbers import points, points_range, pvalue
     from veridical.report.many import describe_pair
 
     method = summary["methods"][0]
@@ -63,8 +63,8 @@ def pairs(summary: ManySummary, new_table: Callable[[str], Table]) -> Table:
             f"{first} − {second}",
             points(gap["value"], unit=False),
             points_range(gap["low"], gap["high"], unit=False),
-            p_value(gap["p_value"]).removeprefix("p ").removeprefix("= "),
-            p_value(pair["adjusted"]).removeprefix("p ").removeprefix("= "),
+            pvalue(gap["pvalue"]).removeprefix("p ").removeprefix("= "),
+            pvalue(pair["adjusted"]).removeprefix("p ").removeprefix("= "),
             describe_pair(summary, pair),
         ]
         table.add_row(*map(Text, row))

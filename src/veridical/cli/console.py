@@ -128,13 +128,13 @@ def _new_table(title: str) -> Table:
 def _compared(summary: Summary) -> Table:
     from rich.text import Text
 
-    from veridical._core.numbers import count, p_value, percent, points, points_range
+    from veridical._core.numbers import count, percent, points, points_range, pvalue
     from veridical.comparison.records import SIDES
 
     names, data = summary["names"], summary["data"]
     table = _new_table(
         f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
-        f"{summary['n_features']} of {count(data['n_features'], 'feature')}, "
+        f"{summary['n_features_to_select']} of {count(data['n_features'], 'feature')}, "
         f"chance {percent(data['chance'])}; differences in points"
     )
     table.add_column("")
@@ -154,7 +154,7 @@ def _compared(summary: Summary) -> Table:
             row += [
                 points(gap["value"], unit=False),
                 points_range(gap["low"], gap["high"], unit=False),
-                p_value(gap["p_value"]).removeprefix("p ").removeprefix("= "),
+                pvalue(gap["pvalue"]).removeprefix("p ").removeprefix("= "),
                 "neither" if gap["winner"] == "draw" else names[gap["winner"]],
             ]
         row.append(count(method["a"]["n"], method["unit"]))

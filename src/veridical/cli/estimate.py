@@ -53,12 +53,12 @@ class Question:
 
     def complete(self, n_cases: int, n_columns: int) -> Question:
         """Fill in what was left open, now that the data is known."""
-        from veridical.comparison.protocol import check_n_features
+        from veridical._core.validation import count_features
 
         features = None
         if self.selector is not None:
             wanted = options.how_many(self.features, n_columns)
-            features = check_n_features(wanted, n_columns)
+            features = count_features(wanted, n_columns, strict=True)
         methods = self.methods
         if not methods:
             few = n_cases <= MOST_LEFT_OUT

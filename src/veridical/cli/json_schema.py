@@ -101,7 +101,7 @@ def _union(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _names() -> dict[str, Any]:
     """Names that the summaries' modules import only for type checkers."""
-    from veridical import _records
+    from veridical.comparison import records
     from veridical.report import schema
 
-    return {**vars(_records), **vars(schema)}
+    return {**vars(records), **vars(schema)}

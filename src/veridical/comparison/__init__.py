@@ -1,24 +1,26 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
 from veridical.comparison.bayesian import bayesian_correlated_t
-from veridical.comparison.beside import with_truth
 from veridical.comparison.calibration import calibrate
-from veridical.comparison.cells import cell_bias, count_cells
+from veridical.comparison.comparing import compare
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
-from veridical.comparison.many import compare_many
-from veridical.comparison.protocol import compare
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import Comparison, TestResult
-from veridical.comparison.sensitive import sensitivity
+from veridical.comparison.sensitivity import sensitivity
 from veridical.comparison.significance import (
     corrected_resampled_t,
     paired_t,
     repeated_cv_t,
     sorted_runs_t,
 )
-from veridical.comparison.sources import truth
-from veridical.comparison.steadiness import stability
-from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
+from veridical.comparison.sources import truth, with_truth
+from veridical.comparison.stability import stability
+from veridical.comparison.truthfulness import (
+    binomial_truthfulness,
+    cell_bias,
+    count_cells,
+    welch_bias,
+)
 from veridical.evaluation.rankers import make_selector
 from veridical.learning.tabular import CLASSIFIERS, LEARNERS, make_classifier
 
@@ -32,7 +34,6 @@ __all__ = [
     "calibrate",
     "cell_bias",
     "compare",
-    "compare_many",
     "corrected_resampled_t",
     "count_cells",
     "five_by_two_f",

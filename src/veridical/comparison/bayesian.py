@@ -46,7 +46,7 @@ def bayesian_correlated_t(
     -------
     TestResult
         With ``probabilities`` of "a", "rope" and "b". ``interval`` holds the true
-        difference with probability ``1 - alpha``. ``p_value`` is twice the smaller
+        difference with probability ``1 - alpha``. ``pvalue`` is twice the smaller
         probability of the two signs, and equals that of `corrected_resampled_t`.
 
     Notes
@@ -83,14 +83,14 @@ def bayesian_correlated_t(
     mean = snap(float(d.mean()))
     error = math.sqrt((1 / d.size + ratio) * variance(d))
     df = d.size - 1
-    statistic, p_value = t_and_p(mean, error, df)
+    statistic, pvalue = t_and_p(mean, error, df)
     reach = float(stdtrit(df, 1 - alpha / 2)) * error
     better_a = _above(mean, error, df, rope)
     better_b = _above(-mean, error, df, rope)
     return TestResult(
         name="Bayesian correlated t",
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=float(df),
         mean_difference=mean,
         interval=(mean - reach, mean + reach),

@@ -32,11 +32,11 @@ def calibrate(
     cv: int | str = 10,
     method: Literal["in", "out"] = "in",
     n_samples: int = 100,
-    classifier: str = "centroid",
+    estimator: str = "centroid",
     effect: float = 1.0,
     n_columns: int = 20,
     n_relevant: int = 5,
-    n_features: int = 5,
+    n_features_to_select: int = 5,
     n_simulations: int = 2000,
     calibrated: bool | Calibration = False,
     alpha: float = 0.05,
@@ -55,13 +55,13 @@ def calibrate(
         Whether selection is inside the folds.
     n_samples : int, default=100
         Cases, half of them in each of two classes.
-    classifier : {"centroid", "nb", "1nn"}, default="centroid"
+    estimator : {"centroid", "nb", "1nn"}, default="centroid"
         Nearest centroid, naive Bayes or nearest neighbour.
     effect : float, default=1.0
         By how many standard deviations the means of a relevant column differ.
     n_columns, n_relevant : int
         Columns in each of the two blocks, and how many of them are relevant.
-    n_features : int, default=5
+    n_features_to_select : int, default=5
         Columns that each side selects from its block.
     n_simulations : int, default=2000
         Number of data sets.
@@ -108,11 +108,11 @@ def calibrate(
         *shape,
         method=method,
         n_samples=n_samples,
-        classifier=classifier,
+        estimator=estimator,
         effect=effect,
         n_columns=n_columns,
         n_relevant=n_relevant,
-        n_features=n_features,
+        n_features_to_select=n_features_to_select,
     )
     check_fit(test, *shape)
     if n_simulations < 1:
@@ -149,7 +149,7 @@ def measure(
     """Count how often a test rejects, by itself or against a measured null."""
     geometry = design.geometry
     found = [
-        judge(test, a, b, geometry, alpha, rope, null) for a, b in accuracies[:, :2]
+        run_test(test, a, b, geometry, alpha, rope, null) for a, b in accuracies[:, :2]
     ]
     rejected = sum(result.winner != "draw" for result in found)
     accuracy = float(accuracies.mean())
@@ -188,7 +188,7 @@ def rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
     return MeasuredSize(nominal, share, low, high, n, words)
 
 
-def judge(
+def run_test(
     test: str,
     scores_a: FloatArray,
     scores_b: FloatArray,
@@ -217,7 +217,7 @@ def judge(
     return replace(
         result,
         name=f"{result.name}, calibrated",
-        p_value=null.p_value(result.statistic),
+        pvalue=null.pvalue(result.statistic),
         df=np.nan,
         interval=(mean - reach, mean + reach),
         assumptions=(

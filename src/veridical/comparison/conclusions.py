@@ -1,4 +1,4 @@
-"""From accuracies to what may be said: verdicts, optimism, bias and plain words."""
+"""From accuracies to what may be said: optimism, bias, artefacts and plain words."""
 
 from __future__ import annotations
 
@@ -10,59 +10,27 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Interval
 from veridical.comparison.records import (
-    SIDES,
-    Side,
+    Comparison,
+    PairVerdict,
     TestResult,
     Truthfulness,
     Verdict,
     Winner,
 )
-from veridical.comparison.significance import Geometry, corrected_resampled_t, paired_t
-from veridical.comparison.steadiness import stability
+from veridical.comparison.significance import Geometry, corrected_resampled_t
+from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness
 
 Accuracies = Mapping[str, FloatArray]
 
 
-def true_verdicts(
-    accuracy: FloatArray, classifiers: Sequence[str], alpha: float
-) -> tuple[dict[str, Verdict], dict[str, dict[str, Verdict]]]:
-    """Judge TRUTH, on the mean over the classifiers and on each alone.
-
-    Its data sets are independent, so the paired t-test is right.
-
-    Parameters
-    ----------
-    accuracy : array (2, n_classifiers, n_sets, 1)
-        The accuracies.
-    classifiers : sequence of str
-        Their names.
-    alpha : float
-        Significance level.
-
-    Returns
-    -------
-    tuple
-        Verdict per method; verdict per classifier and method.
-    """
-
-    def verdict(scores: FloatArray) -> Verdict:
-        return Verdict.of(paired_t(*scores.reshape(2, -1), alpha=alpha))
-
-    overall = {"truth": verdict(accuracy.mean(axis=1))}
-    alone = {
-        name: {"truth": verdict(accuracy[:, c])} for c, name in enumerate(classifiers)
-    }
-    return overall, alone
-
-
 def means(values: FloatArray) -> FloatArray:
-    """Mean accuracy of the two sides over classifiers, repeats and folds."""
+    """Mean accuracy per selector over estimators, repeats and folds."""
     return values.mean(axis=(1, 2, 3))
 
 
 def imbalance(accuracy: Accuracies) -> dict[str, float]:
-    """How differently a method errs on the two sides: ``|bias(a) - bias(b)|``.
+    """Largest difference between the biases of two selectors, per method.
 
     Bias is taken against TRUTH where it is known, else OUT's against IN.
     """
@@ -73,22 +41,22 @@ def imbalance(accuracy: Accuracies) -> dict[str, float]:
     for method in accuracy:
         if method != reference:
             bias = means(accuracy[method]) - means(accuracy[reference])
-            result[method] = float(abs(bias[0] - bias[1]))
+            result[method] = float(np.ptp(bias))
     return result
 
 
 def measure_optimism(
     accuracy: Accuracies, geometry: Geometry, alpha: float
-) -> dict[Side, Interval]:
-    """OUT minus IN on the same folds, with the interval of the corrected t-test."""
+) -> tuple[Interval, ...]:
+    """OUT minus IN per selector, with the interval of the corrected t-test."""
     if not {"in", "out"} <= set(accuracy):
-        return {}
-    result: dict[Side, Interval] = {}
-    for i, side in enumerate(SIDES):
-        inside, outside = (accuracy[m][i].mean(axis=0).ravel() for m in ("in", "out"))
-        test = _corrected(outside, inside, geometry, alpha)
-        result[side] = Interval(test.mean_difference, *test.interval)
-    return result
+        return ()
+    result = []
+    for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
+        one, other = (values.mean(axis=0).ravel() for values in (outside, inside))
+        test = _corrected(one, other, geometry, alpha)
+        result.append(Interval(test.mean_difference, *test.interval))
+    return tuple(result)
 
 
 def _corrected(
@@ -101,15 +69,20 @@ def _corrected(
 
 def find_artefacts(
     accuracy: Accuracies,
-    optimism: Mapping[Side, Interval],
+    optimism: Sequence[Interval],
     chance: float,
     geometry: Geometry,
     alpha: float,
-) -> tuple[Side, ...]:
-    """Find the sides whose OUT accuracy is made by the selection and nothing else.
+) -> tuple[int, ...]:
+    """Find the selectors whose OUT accuracy is made by the selection and nothing else.
 
     So it is where OUT is above chance, IN is not, and OUT is above IN. "Above" means
     by the whole interval of the mean (corrected for overlapping training sets).
+
+    Returns
+    -------
+    tuple of int
+        Places of the selectors.
     """
 
     def above(method: str, i: int) -> bool:
@@ -118,12 +91,9 @@ def find_artefacts(
         return test.interval[0] > 0
 
     return tuple(
-        side
-        for i, side in enumerate(SIDES)
-        if side in optimism
-        and optimism[side].low > 0
-        and above("out", i)
-        and not above("in", i)
+        i
+        for i, gap in enumerate(optimism)
+        if gap.low > 0 and above("out", i) and not above("in", i)
     )
 
 
@@ -165,26 +135,26 @@ def count_truths(
 
 @dataclass(frozen=True)
 class Wording:
-    """What the sentences need besides verdicts: names and levels."""
+    """What sentences about a pair need besides verdicts: names and levels."""
 
-    names: Mapping[Side, str]
+    names: Sequence[str]
     alpha: float
     chance: float
 
     def winner(self, verdict: Verdict) -> str:
-        """Name the better side."""
-        return self.names["a" if verdict.mean_difference > 0 else "b"]
+        """Name the better selector."""
+        return self.names[0 if verdict.mean_difference > 0 else 1]
 
     def loser(self, verdict: Verdict) -> str:
-        """Name the worse side."""
-        return self.names["b" if verdict.mean_difference > 0 else "a"]
+        """Name the worse selector."""
+        return self.names[1 if verdict.mean_difference > 0 else 0]
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
         """Interval in points of accuracy, p-value, and what that is worth."""
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
             f"{100 * (1 - self.alpha):.4g} % interval {minus(low)} to {minus(high)}, "
-            f"{p_text(verdict.p_value)}{size_text(verdict)}"
+            f"{p_text(verdict.pvalue)}{size_text(verdict)}"
         )
 
 
@@ -194,11 +164,11 @@ def minus(value: float) -> str:
     return "0.0" if text == "−0.0" else text
 
 
-def p_text(p_value: float) -> str:
+def p_text(pvalue: float) -> str:
     """Write a p-value as pages do: a bound, three decimals, or two from 0.1 up."""
-    if p_value < 0.001:
+    if pvalue < 0.001:
         return "p < 0.001"
-    return f"p = {p_value:.3f}" if p_value < 0.0995 else f"p = {p_value:.2f}"
+    return f"p = {pvalue:.3f}" if pvalue < 0.0995 else f"p = {pvalue:.2f}"
 
 
 def size_text(verdict: Verdict) -> str:
@@ -212,14 +182,32 @@ def size_text(verdict: Verdict) -> str:
     return f"; nominal {100 * size.nominal:g} %, measured {100 * size.rate:.1f} %"
 
 
-def recommend(
+def recommend(record: Comparison, artefacts: Sequence[int]) -> str:
+    """Say what may be claimed and what may be used, after the paper's conclusions.
+
+    Parameters
+    ----------
+    record : Comparison
+        What was found on one data set.
+    artefacts : sequence of int
+        Selectors whose OUT accuracy is an artefact, by `find_artefacts`.
+    """
+    wording = Wording(record.names, record.alpha, record.data.majority_share)
+    if len(record.names) > 2:
+        return recommend_several(record, artefacts, wording)
+    return recommend_pair(
+        record.verdicts, record.accuracy, artefacts, record.optimism, wording
+    )
+
+
+def recommend_pair(
     verdicts: Mapping[str, Verdict],
     accuracy: Accuracies,
-    artefacts: Sequence[Side],
-    optimism: Mapping[Side, Interval],
+    artefacts: Sequence[int],
+    optimism: Sequence[Interval],
     wording: Wording,
 ) -> str:
-    """Say what may be claimed and what may be used, after the paper's conclusions.
+    """Say what may be claimed of two selectors, and which of them may be used.
 
     To claim that one selector is superior, use IN; to pick a subset for one data set,
     run both and trust the one that sees a difference.
@@ -236,15 +224,15 @@ def recommend(
 
 
 def _on_reporting(
-    inside: FloatArray, optimism: Mapping[Side, Interval], wording: Wording
+    inside: FloatArray, optimism: Sequence[Interval], wording: Wording
 ) -> str:
     """Which accuracy to report, and how much more OUT would have said."""
     percent = 100 * means(inside)
     parts = []
-    for i, side in enumerate(SIDES):
-        value, low, high = (100 * bound for bound in optimism[side])
+    for i, gap in enumerate(optimism):
+        value, low, high = (100 * bound for bound in gap)
         parts.append(
-            f"{percent[i]:.1f} % for {wording.names[side]} (OUT reads "
+            f"{percent[i]:.1f} % for {wording.names[i]} (OUT reads "
             f"{minus(abs(value))} points {'lower' if value < 0 else 'higher'}, "
             f"{100 * (1 - wording.alpha):.4g} % interval {minus(low)} to {minus(high)})"
         )
@@ -252,14 +240,13 @@ def _on_reporting(
 
 
 def _on_artefacts(
-    accuracy: Accuracies, artefacts: Sequence[Side], wording: Wording
+    accuracy: Accuracies, artefacts: Sequence[int], wording: Wording
 ) -> str:
     percent = {method: 100 * means(accuracy[method]) for method in ("in", "out")}
 
     def listed(method: str) -> str:
         return " and ".join(
-            f"{percent[method][SIDES.index(side)]:.1f} % ({wording.names[side]})"
-            for side in artefacts
+            f"{percent[method][i]:.1f} % ({wording.names[i]})" for i in artefacts
         )
 
     return (
@@ -278,8 +265,8 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
         )
     if inside.winner == "draw":
         return (
-            f"Do not claim that either is better: under IN, {wording.names['a']} minus "
-            f"{wording.names['b']} is {minus(100 * inside.mean_difference)} points of "
+            f"Do not claim that either is better: under IN, {wording.names[0]} minus "
+            f"{wording.names[1]} is {minus(100 * inside.mean_difference)} points of "
             f"accuracy ({wording.evidence(inside)})."
         )
     sign = 1 if inside.mean_difference > 0 else -1
@@ -292,10 +279,10 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
 
 
 def _on_picking(
-    verdicts: Mapping[str, Verdict], artefacts: Sequence[Side], wording: Wording
+    verdicts: Mapping[str, Verdict], artefacts: Sequence[int], wording: Wording
 ) -> str:
     inside, outside = verdicts["in"], verdicts["out"]
-    if len(artefacts) == len(SIDES):
+    if len(artefacts) == len(wording.names):
         return "Neither selection is shown to be worth using on this data set."
     goal = "To pick features for this data set alone"
     if inside.winner == outside.winner == "draw":
@@ -305,16 +292,95 @@ def _on_picking(
     if outside.winner == "draw":
         return f"{goal}, take {wording.winner(inside)}: IN alone sees a difference."
     if inside.winner == "draw":
-        if outside.winner in artefacts:
+        if "ab".index(outside.winner) in artefacts:
             return f"{goal}, do not follow OUT's verdict: it rests on the artefact."
         return (
             f"{goal}, {wording.winner(outside)} is the better bet: OUT sees a "
-            f"difference where IN does not ({p_text(outside.p_value)})."
+            f"difference where IN does not ({p_text(outside.pvalue)})."
         )
     return (
         f"{goal}, trust neither: IN prefers {wording.winner(inside)} and OUT "
         f"{wording.winner(outside)}."
     )
+
+
+def recommend_several(
+    record: Comparison, artefacts: Sequence[int], wording: Wording
+) -> str:
+    """Say what may be claimed of three selectors or more, and which may be used."""
+    sentences = []
+    if artefacts:
+        sentences.append(_on_artefacts(record.accuracy, artefacts, wording))
+    sentences.append(_on_several_claims(record))
+    if {"in", "out"} <= set(record.pairs):
+        sentences.append(_on_several_picks(record, artefacts))
+    if "in" in record.accuracy:
+        shown = ", ".join(
+            f"{100 * mean:.1f} % for {name}"
+            for name, mean in zip(
+                record.names, means(record.accuracy["in"]), strict=True
+            )
+        )
+        sentences.append(f"The accuracies to report are IN's: {shown}.")
+    return " ".join(sentences)
+
+
+def _beaten(pairs: Sequence[PairVerdict]) -> dict[str, list[str]]:
+    """Who is significantly better than whom."""
+    result: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.better is not None:
+            worse = pair.second if pair.better == pair.first else pair.first
+            result.setdefault(pair.better, []).append(worse)
+    return result
+
+
+def _and(words: Sequence[str]) -> str:
+    *head, last = words
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def _on_several_claims(record: Comparison) -> str:
+    if "in" not in record.pairs:
+        return (
+            "Do not claim that any is better: OUT alone was run, and its test cases "
+            "took part in the selection; run IN as well."
+        )
+    n_pairs = len(record.pairs["in"])
+    allowing = (
+        f"{n_pairs} pairs, {record.correction.capitalize()}'s correction"
+        if record.correction != "none"
+        else f"{n_pairs} pairs, without any correction for their number"
+    )
+    claims = [
+        f"{better} selects better than {_and(worse)}"
+        for better, worse in _beaten(record.pairs["in"]).items()
+    ]
+    if not claims:
+        return (
+            "Do not claim that any of these selectors is better than another: under IN "
+            f"no difference is significant at {record.alpha:g} ({allowing})."
+        )
+    return f"You may claim, under IN ({allowing}): {'; '.join(claims)}."
+
+
+def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
+    if len(artefacts) == len(record.names):
+        return "No selection is shown to be worth using on this data set."
+    goal = "To pick features for this data set alone"
+    inside, outside = _beaten(record.pairs["in"]), _beaten(record.pairs["out"])
+    if not inside and not outside:
+        return f"{goal}, take any: neither IN nor OUT sees a difference."
+    seen = inside or outside
+    method = "in" if inside else "out"
+    mean = dict(zip(record.names, means(record.accuracy[method]), strict=True))
+    best = max(seen, key=lambda name: (len(seen[name]), mean[name]))
+    if inside:
+        also = " OUT agrees that it beats some." if best in outside else ""
+        return f"{goal}, take {best}: IN sees a difference.{also}"
+    if record.names.index(best) in artefacts:
+        return f"{goal}, do not follow OUT's verdicts: they rest on the artefact."
+    return f"{goal}, {best} is the better bet: OUT sees a difference where IN does not."
 
 
 def describe_truth(
@@ -347,6 +413,6 @@ def describe_truth(
             return f"{text}."
         better = truthfulness.better
         who = "neither" if better == "same" else better.upper()
-        p_value = p_text(truthfulness.p_value)
-        text += f"; {who} is significantly more truthful ({p_value})."
+        pvalue = p_text(truthfulness.pvalue)
+        text += f"; {who} is significantly more truthful ({pvalue})."
     return text

@@ -28,11 +28,11 @@ from veridical.evaluation.rankers import Ranker
 from veridical.learning.nested import NESTED, nested_accuracies
 from veridical.learning.tabular import TabularClassifier, make_classifier
 
-# -- classifiers ---------------------------------------------------------------------
+# -- estimators ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Judge:
+class NamedEstimator:
     """A classifier and the name it goes by.
 
     One of ours (``named``) is given codes as they are, which spares it the way through
@@ -41,7 +41,7 @@ class Judge:
     those.
     """
 
-    classifier: Any
+    estimator: Any
     name: str
     description: str
     named: bool = False
@@ -59,7 +59,7 @@ class Judge:
             with config_context(assume_finite=True, skip_parameter_validation=True):
                 predicted = self._predict_encoded(data, train, test, columns)
             return float(np.mean(predicted == data.y[test]))
-        model = clone(self.classifier)
+        model = clone(self.estimator)
         model.fit(data.frame(train, columns), data.labels[train])
         predicted = np.asarray(model.predict(data.frame(test, columns)))
         return float(np.mean(predicted == data.labels[test]))
@@ -67,7 +67,7 @@ class Judge:
     def _predict_encoded(
         self, data: Table, train: IntArray, test: IntArray, columns: IntArray
     ) -> Any:
-        model, nominal = self.classifier, data.categorical[columns]
+        model, nominal = self.estimator, data.categorical[columns]
         known, unknown = data.take(train, columns), data.take(test, columns)
         if isinstance(model, TabularClassifier):
             model.fit_encoded(known, nominal, data.y[train])
@@ -77,8 +77,8 @@ class Judge:
         return model.fit(known, data.y[train]).predict(unknown)
 
 
-def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
-    """Turn ``classifier=`` into judges with different names.
+def make_estimators(given: Any, seed: int) -> tuple[NamedEstimator, ...]:
+    """Turn ``estimator=`` into estimators with different names.
 
     Parameters
     ----------
@@ -89,26 +89,26 @@ def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
     """
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     if not several:
-        raise InputError("classifier is an empty list; name at least one, 'svm' say.")
+        raise InputError("estimator is an empty list; name at least one, 'svm' say.")
     names = [item if isinstance(item, str) else type(item).__name__ for item in several]
-    judges = []
+    estimators = []
     for i, item in enumerate(several):
-        classifier = make_classifier(item) if isinstance(item, str) else item
-        known = hasattr(classifier, "__sklearn_tags__")
-        if isinstance(classifier, type) or not (known and is_classifier(classifier)):
+        estimator = make_classifier(item) if isinstance(item, str) else item
+        known = hasattr(estimator, "__sklearn_tags__")
+        if isinstance(estimator, type) or not (known and is_classifier(estimator)):
             raise InputError(
-                f"classifier={item!r} is not a classifier; pass a name such as 'svm' "
+                f"estimator={item!r} is not a classifier; pass a name such as 'svm' "
                 "or an instance of a scikit-learn classifier."
             )
         name = names[i]
         if names.count(name) > 1:
             name = f"{name} ({names[: i + 1].count(name)})"
         if isinstance(item, str):  # ours leave nothing to chance
-            judges.append(Judge(classifier, name, item, named=True))
+            estimators.append(NamedEstimator(estimator, name, item, named=True))
         else:
-            classifier = seeded(classifier, seed)
-            judges.append(Judge(classifier, name, one_line(classifier)))
-    return tuple(judges)
+            estimator = seeded(estimator, seed)
+            estimators.append(NamedEstimator(estimator, name, one_line(estimator)))
+    return tuple(estimators)
 
 
 # -- one data set --------------------------------------------------------------------
@@ -119,7 +119,7 @@ class Design:
     """What is done to a data set, whatever the data."""
 
     rankers: tuple[Ranker, ...]
-    judges: tuple[Judge, ...]
+    estimators: tuple[NamedEstimator, ...]
     n_features: int
     methods: tuple[str, ...]
 
@@ -132,7 +132,7 @@ class Outcome:
     ----------
     chosen : mapping of method to array (n_selectors, n_splits, n_features)
         One split for OUT and TRUTH, which choose once.
-    accuracy : mapping of method to array (n_selectors, n_classifiers, n_splits)
+    accuracy : mapping of method to array (n_selectors, n_estimators, n_splits)
         One split for TRUTH, its independent test set.
     seconds : array of shape (n_selectors,)
         How long each selector took to choose, all its training sets together.
@@ -152,12 +152,12 @@ def run_data_set(
     *,
     n_rows: int | None = None,
 ) -> Outcome:
-    """Choose and judge on one data set, by every method of the design.
+    """Select and score on one data set, by every method of the design.
 
     Parameters
     ----------
     design : Design
-        Selectors, classifiers and methods.
+        Selectors, estimators and methods.
     data : Table
         The cases; for TRUTH the rows from `n_rows` on are the independent test set.
     splits : Splits or None
@@ -189,11 +189,11 @@ def run_data_set(
                 if method != "truth"
                 for side in range(len(design.rankers))
             ]
-            jobs.append((score, (design.judges, data, train, test, subsets)))
+            jobs.append((score, (design.estimators, data, train, test, subsets)))
     if "truth" in design.methods:
         unseen = np.arange(n_rows, data.n_samples)
         subsets = list(picks["truth"][:, 0])
-        jobs.append((score, (design.judges, data, everything, unseen, subsets)))
+        jobs.append((score, (design.estimators, data, everything, unseen, subsets)))
     return Outcome(
         chosen={method: picks[method] for method in design.methods},
         accuracy=_by_method(design, run(jobs)),
@@ -247,7 +247,7 @@ def ranking_parts(
 def _by_method(design: Design, scored: list[FloatArray]) -> dict[str, FloatArray]:
     """Sort what `score` returned, split by split, by method.
 
-    Each of shape (n_selectors, n_classifiers, n_splits).
+    Each of shape (n_selectors, n_estimators, n_splits).
     """
     accuracy, n = {}, len(design.rankers)
     if "truth" in design.methods:
@@ -260,20 +260,20 @@ def _by_method(design: Design, scored: list[FloatArray]) -> dict[str, FloatArray
 
 
 def score(
-    judges: Sequence[Judge],
+    estimators: Sequence[NamedEstimator],
     data: Table,
     train: IntArray,
     test: IntArray,
     subsets: Sequence[IntArray],
 ) -> FloatArray:
-    """Accuracy of every classifier on every subset of columns, for one split.
+    """Accuracy of every estimator on every subset of columns, for one split.
 
     A subset is a set: its columns are put in the order of the data, so that two
     selectors which choose the same columns get the same model, fitted once.
 
     Returns
     -------
-    array of shape (n_subsets, n_classifiers)
+    array of shape (n_subsets, n_estimators)
     """
     known: dict[bytes, list[float]] = {}
     rows = []
@@ -282,7 +282,8 @@ def score(
         key = columns.tobytes()
         if key not in known:
             known[key] = [
-                judge.accuracy(data, train, test, columns) for judge in judges
+                estimator.accuracy(data, train, test, columns)
+                for estimator in estimators
             ]
         rows.append(known[key])
     return np.array(rows)

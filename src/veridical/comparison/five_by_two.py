@@ -65,19 +65,19 @@ def five_by_two_t(
     >>> a = [[0.80, 0.74], [0.78, 0.82], [0.76, 0.80], [0.84, 0.78], [0.80, 0.80]]
     >>> b = [[0.70, 0.72], [0.74, 0.74], [0.72, 0.74], [0.74, 0.76], [0.72, 0.76]]
     >>> result = five_by_two_t(a, b)
-    >>> round(result.statistic, 4), round(result.p_value, 4)
+    >>> round(result.statistic, 4), round(result.pvalue, 4)
     (2.4693, 0.0566)
     """
     check_alpha(alpha)
     d, spread = _read(scores_a, scores_b)
     error = math.sqrt(float(spread.mean()))
     first = snap(float(d[0, 0]))
-    statistic, p_value = t_and_p(first, error, 5)
+    statistic, pvalue = t_and_p(first, error, 5)
     reach = float(stdtrit(5, 1 - alpha / 2)) * error
     return TestResult(
         name="5×2 cv t",
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=5.0,
         mean_difference=snap(float(d.mean())),
         interval=(first - reach, first + reach),
@@ -130,7 +130,7 @@ def five_by_two_f(
     >>> a = [[0.80, 0.74], [0.78, 0.82], [0.76, 0.80], [0.84, 0.78], [0.80, 0.80]]
     >>> b = [[0.70, 0.72], [0.74, 0.74], [0.72, 0.74], [0.74, 0.76], [0.72, 0.76]]
     >>> result = five_by_two_f(a, b)
-    >>> round(result.statistic, 4), round(result.p_value, 4)
+    >>> round(result.statistic, 4), round(result.pvalue, 4)
     (2.561, 0.1555)
     """
     check_alpha(alpha)
@@ -139,16 +139,16 @@ def five_by_two_f(
     signal = float((d**2).sum())
     if noise == 0:
         signal = snap(signal)
-        statistic, p_value = (math.inf, 0.0) if signal else (0.0, 1.0)
+        statistic, pvalue = (math.inf, 0.0) if signal else (0.0, 1.0)
     else:
         statistic = signal / noise
-        p_value = float(fdtrc(10, 5, statistic))
+        pvalue = float(fdtrc(10, 5, statistic))
     mean = snap(float(d.mean()))
     reach = reach_of_f(scores_a, scores_b, float(fdtri(10, 5, 1 - alpha)))
     return TestResult(
         name="5×2 cv F",
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=5.0,
         mean_difference=mean,
         interval=(mean - reach, mean + reach),

@@ -45,11 +45,11 @@ class NullDesign:
     n_folds: int
     method: Literal["in", "out"] = "in"
     n_samples: int = 100
-    classifier: str = "centroid"
+    estimator: str = "centroid"
     effect: float = 1.0
     n_columns: int = 20
     n_relevant: int = 5
-    n_features: int = 5
+    n_features_to_select: int = 5
 
     def __post_init__(self) -> None:
         _check(self)
@@ -76,7 +76,7 @@ class NullDesign:
             self.n_repeats,
             self.n_folds,
             self.n_samples,
-            self.classifier,
+            self.estimator,
             accuracy,
             self.method,
         )
@@ -86,7 +86,7 @@ def describe(
     n_repeats: int,
     n_folds: int,
     n_samples: int,
-    classifier: str,
+    estimator: str,
     accuracy: float,
     method: str,
 ) -> str:
@@ -100,7 +100,7 @@ def describe(
     folds = f"{n_repeats} x {n_folds}" if n_repeats > 1 else str(n_folds)
     return (
         f"{folds} folds of {n_samples} cases under {method.upper()}, "
-        f"{LEARNERS[classifier][1]} right on {100 * accuracy:.0f} %"
+        f"{LEARNERS[estimator][1]} right on {100 * accuracy:.0f} %"
     )
 
 
@@ -134,7 +134,7 @@ def simulate(
     shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
     shift = np.tile(shift, sides)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream,)))
-    learner = LEARNERS[design.classifier][0]
+    learner = LEARNERS[design.estimator][0]
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):
         X = rng.standard_normal(shift.shape) + shift
@@ -145,7 +145,7 @@ def simulate(
             2,
             ~test,
             test,
-            design.n_features,
+            design.n_features_to_select,
             learner,
             design.method == "in",
             sides,
@@ -177,9 +177,9 @@ def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArr
 
 def _check(design: NullDesign) -> None:
     """Refuse designs that cannot be simulated."""
-    if design.classifier not in LEARNERS:
+    if design.estimator not in LEARNERS:
         raise InputError(
-            f"There is no classifier {design.classifier!r} here; simulations know "
+            f"There is no estimator {design.estimator!r} here; simulations know "
             f"{listed(LEARNERS)}."
         )
     if design.method not in ("in", "out"):
@@ -191,10 +191,10 @@ def _check(design: NullDesign) -> None:
             f"from {design.n_samples} cases; use at least 2 folds, 4 "
             "cases a fold and 12 cases."
         )
-    if not 1 <= design.n_features <= design.n_columns:
+    if not 1 <= design.n_features_to_select <= design.n_columns:
         raise InputError(
-            f"n_features={design.n_features} of n_columns={design.n_columns} cannot be "
-            "selected; use 1 to n_columns."
+            f"n_features_to_select={design.n_features_to_select} of "
+            f"n_columns={design.n_columns} cannot be selected; use 1 to n_columns."
         )
     if not 0 <= design.n_relevant <= design.n_columns:
         raise InputError(

@@ -84,16 +84,16 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     room = n * (n_selectors - 1) - chi2
     if room > ROUNDING:
         statistic = (n - 1) * chi2 / room
-        p_value = float(fdtrc(*df, statistic))
+        pvalue = float(fdtrc(*df, statistic))
     else:  # every split ranks them alike
-        statistic, p_value = math.inf, 0.0
+        statistic, pvalue = math.inf, 0.0
     return Friedman(
         mean_ranks=tuple(float(mean) for mean in means),
         chi2=chi2,
-        chi2_p_value=float(chdtrc(n_selectors - 1, chi2)),
+        chi2_pvalue=float(chdtrc(n_selectors - 1, chi2)),
         statistic=statistic,
         df=df,
-        p_value=p_value,
+        pvalue=pvalue,
         critical_difference=_quantile(n_selectors, alpha) * rank_error(n_selectors, n),
         n=n,
         alpha=float(alpha),
@@ -148,7 +148,7 @@ def _chi_squared(ranks: FloatArray, means: FloatArray) -> float:
     return n * float(((means - middle) ** 2).sum()) / spread
 
 
-def nemenyi_p_values(ranks: Friedman) -> FloatArray:
+def nemenyi_pvalues(ranks: Friedman) -> FloatArray:
     """P-values of all pairs of mean ranks, from the studentized range."""
     means = np.array(ranks.mean_ranks)
     n_selectors = means.size

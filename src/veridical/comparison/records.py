@@ -1,7 +1,7 @@
-"""What a comparison of two selectors found.
+"""What a comparison of selectors found.
 
-The two are called ``"a"`` and ``"b"`` everywhere; a record carries their display names
-beside them.
+A test on two arrays of scores calls them ``"a"`` and ``"b"``; a `Comparison` calls
+selectors by their display names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.records import DataSummary, Interval, OnAPage
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class TestResult:
     ----------
     name : str
         Of the test.
-    statistic, p_value, df : float
+    statistic, pvalue, df : float
         The statistic, its two-sided p-value and its degrees of freedom, NaN where the
         p-value does not come from a table.
     mean_difference : float
@@ -63,7 +64,7 @@ class TestResult:
 
     name: str
     statistic: float
-    p_value: float
+    pvalue: float
     df: float
     mean_difference: float
     interval: tuple[float, float]
@@ -86,7 +87,7 @@ class TestResult:
             sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
             return sure[0] if sure else "draw"
         lead = self.mean_difference if self.estimate is None else self.estimate
-        if self.p_value < self.alpha and lead != 0:
+        if self.pvalue < self.alpha and lead != 0:
             return "a" if lead > 0 else "b"
         return "draw"
 
@@ -95,7 +96,7 @@ class Verdict(NamedTuple):
     """Who wins under one method, and on what evidence."""
 
     winner: Winner
-    p_value: float
+    pvalue: float
     mean_difference: float
     interval: tuple[float, float]
     test: TestResult
@@ -103,7 +104,7 @@ class Verdict(NamedTuple):
     @classmethod
     def of(cls, test: TestResult) -> Verdict:
         """Read the verdict off a test result."""
-        return cls(test.winner, test.p_value, test.mean_difference, test.interval, test)
+        return cls(test.winner, test.pvalue, test.mean_difference, test.interval, test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +112,7 @@ class Truthfulness(TestResult):
     """How often IN and OUT reached the true verdict, over many data sets.
 
     As a `TestResult`, ``a`` is IN and ``b`` is OUT, the scores are 1 where the verdict
-    was true and 0 where not, and ``p_value`` is that of one tail.
+    was true and 0 where not, and ``pvalue`` is that of one tail.
 
     Parameters
     ----------
@@ -156,82 +157,137 @@ class Bias(TestResult):
         return self.mean_difference
 
 
+class PairVerdict(NamedTuple):
+    """Two selectors under one method, with a p-value adjusted for all the pairs.
+
+    ``first`` and ``second`` are display names. ``better`` is the name of the selector
+    that is significantly better after the adjustment, or None. ``verdict`` is that of
+    the pair alone, where ``"a"`` is the first selector; ``adjusted`` is its p-value
+    adjusted for the number of pairs, which for one pair is the p-value itself.
+    """
+
+    first: str
+    second: str
+    better: str | None
+    adjusted: float
+    verdict: Verdict
+
+    @property
+    def pvalue(self) -> float:
+        """P-value of the pair alone."""
+        return self.verdict.pvalue
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(OnAPage):
-    """Two selectors, one classifier or several, judged by one method or several.
+    """Two or more selectors compared by one method or several.
 
     Parameters
     ----------
-    names : mapping of "a" and "b" to str
-        Display names of the selectors, always different.
-    classifiers : tuple of str
-        Display names of the classifiers.
-    n_features : int
-        How many features each selector had to return.
+    names : tuple of str
+        Display names of the selectors, all different.
+    estimators : tuple of str
+        Display names of the estimators.
+    n_features_to_select : int
+        Number of features each selector had to return.
     data : DataSummary
         The data set or the source.
-    accuracy : mapping of method to array (2, n_classifiers, n_repeats, n_folds)
-        Method is "in", "out" or "truth"; for "truth" a repeat is a data set of its
-        own and there is one fold, the independent test set.
-    selected : mapping of method to array (2, n_repeats, n_folds, n_features)
-        Column indices chosen, best first; OUT has one fold, because it selects once.
-    verdicts : mapping of method to Verdict
-        On the accuracies averaged over the classifiers.
-    by_classifier : mapping of classifier name to (mapping of method to Verdict)
-        The same question put to each classifier alone.
-    optimism : mapping of "a" and "b" to Interval
-        Accuracy under OUT minus accuracy under IN; empty unless both were run.
+    accuracy : mapping of method to array
+        Of shape (n_selectors, n_estimators, n_repeats, n_folds). Method is "in", "out"
+        or "truth"; for "truth" a repeat is a data set of its own and there is one fold,
+        the independent test set.
+    selected : mapping of method to array
+        Indices of the selected features, best first, of shape (n_selectors, n_repeats,
+        n_folds, n_features_to_select); OUT has one fold, because it selects once.
+    pairs : mapping of method to tuple of PairVerdict
+        All pairs of selectors, on the accuracies averaged over the estimators.
+    by_estimator : mapping of estimator name to (mapping of method to pairs)
+        The same for each estimator alone.
+    optimism : tuple of Interval
+        Per selector: accuracy under OUT minus accuracy under IN; empty unless both were
+        run.
     bias_imbalance : mapping of method to float
-        ``|bias(a) - bias(b)|``, against TRUTH where it is known, else against IN.
+        Largest difference between the biases of two selectors, against TRUTH where it
+        is known, else against IN.
     recommendation : str
-        What may be claimed, in a sentence or two.
+        What may be claimed, in words.
+    friedman : mapping of method to Friedman
+        For three selectors or more: mean ranks over the folds and whether they differ.
     set_verdicts : mapping of method to tuple of Winner
         On a source: the verdict of IN and OUT on each data set.
     truthfulness : Truthfulness or None
         On a source: which of IN and OUT found the truth more often.
+    stability : mapping of method to tuple of Interval
+        Per selector: Nogueira's stability of the selected features, from fold to fold
+        (IN) or from data set to data set (TRUTH): 1 if they are always the same, 0 if
+        they agree as by chance.
+    seconds : tuple of float
+        Per selector: time of all its selections together.
+    correction : str
+        Adjustment of p-values for the number of pairs: "holm", "bonferroni" or "none".
+    alpha : float
+        Significance level.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
-    stability : mapping of method to (mapping of "a" and "b" to Interval)
-        How steadily each selector chose, from fold to fold (IN) or from data set to
-        data set (TRUTH): 1 if always the same features, 0 if as by chance. It is
-        Nogueira's measure.
-    seconds : mapping of "a" and "b" to float
-        How long each selector took to choose, all selections together.
     """
 
-    names: Mapping[Side, str]
-    classifiers: tuple[str, ...]
-    n_features: int
+    names: tuple[str, ...]
+    estimators: tuple[str, ...]
+    n_features_to_select: int
     data: DataSummary
     accuracy: Mapping[str, FloatArray]
     selected: Mapping[str, IntArray]
-    verdicts: Mapping[str, Verdict]
-    by_classifier: Mapping[str, Mapping[str, Verdict]]
-    optimism: Mapping[Side, Interval]
+    pairs: Mapping[str, tuple[PairVerdict, ...]]
+    by_estimator: Mapping[str, Mapping[str, tuple[PairVerdict, ...]]]
+    optimism: tuple[Interval, ...]
     bias_imbalance: Mapping[str, float]
     recommendation: str
+    friedman: Mapping[str, Friedman] = field(default_factory=dict)
     set_verdicts: Mapping[str, tuple[Winner, ...]] = field(default_factory=dict)
     truthfulness: Truthfulness | None = None
+    stability: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
+    seconds: tuple[float, ...] = ()
+    correction: str = "holm"
+    alpha: float = 0.05
     settings: Mapping[str, str] = field(default_factory=dict)
-    stability: Mapping[str, Mapping[Side, Interval]] = field(default_factory=dict)
-    seconds: Mapping[Side, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
+        if len(self.names) == 2:
+            found = [
+                f"{method.upper()} {pair.better or 'draw'} (p = {pair.pvalue:.3g})"
+                for method, (pair,) in self.pairs.items()
+            ]
+            return f"Comparison({' against '.join(self.names)}: {', '.join(found)})"
         found = []
-        for method, verdict in self.verdicts.items():
-            winner = verdict.winner
-            who = "draw" if winner == "draw" else self.names[winner]
-            found.append(f"{method.upper()} {who} (p = {verdict.p_value:.3g})")
-        pair = " against ".join(self.names[side] for side in SIDES)
-        return f"Comparison({pair}: {', '.join(found)})"
+        for method, result in self.friedman.items():
+            ranks = zip(result.mean_ranks, self.names, strict=True)
+            order = ", ".join(f"{name} {rank:.1f}" for rank, name in sorted(ranks))
+            found.append(
+                f"{method.upper()} mean ranks {order} (p = {result.pvalue:.3g})"
+            )
+        return f"Comparison({'; '.join(found)})"
 
     @property
-    def scores(self) -> dict[str, dict[Side, FloatArray]]:
-        """Accuracies per method and side, averaged over classifiers, one per fold."""
+    def verdicts(self) -> dict[str, Verdict]:
+        """Verdict per method, where two selectors were compared; ``a`` is the first.
+
+        Raises
+        ------
+        InputError
+            With more than two selectors; `pairs` has the verdicts then.
+        """
+        if len(self.names) != 2:
+            raise InputError(
+                f"{len(self.names)} selectors were compared, so a method has a verdict "
+                "for each pair; read them from pairs."
+            )
+        return {method: pair.verdict for method, (pair,) in self.pairs.items()}
+
+    @property
+    def scores(self) -> dict[str, FloatArray]:
+        """Accuracies per method: (n_selectors, n_splits), averaged over estimators."""
         return {
-            method: {
-                side: values[i].mean(axis=0).ravel() for i, side in enumerate(SIDES)
-            }
+            method: values.mean(axis=1).reshape(len(self.names), -1)
             for method, values in self.accuracy.items()
         }
 
@@ -241,39 +297,19 @@ class Comparison(OnAPage):
         Returns
         -------
         DataFrame
-            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
+            Columns method, selector, estimator, repeat, fold, accuracy,
+            n_features_to_select.
         """
-        names = tuple(self.names[side] for side in SIDES)
-        return tidy(self.accuracy, names, self.classifiers, self.n_features)
+        import pandas as pd
 
-
-def tidy(
-    accuracy: Mapping[str, FloatArray],
-    selectors: tuple[str, ...],
-    classifiers: tuple[str, ...],
-    n_features: int,
-) -> pd.DataFrame:
-    """Put every accuracy into a row of its own.
-
-    Parameters
-    ----------
-    accuracy : mapping of str to array
-        By method: (selectors, classifiers, repeats, folds).
-    selectors, classifiers : tuple of str
-        Display names along the first two axes.
-    n_features : int
-        How many features each selector chose.
-    """
-    import pandas as pd
-
-    columns = ("method", "selector", "classifier", "repeat", "fold", "accuracy")
-    rows = [
-        (method, selectors[s], classifiers[c], r, f, float(value))
-        for method, values in accuracy.items()
-        for (s, c, r, f), value in np.ndenumerate(values)
-    ]
-    frame = pd.DataFrame.from_records(rows, columns=columns)
-    return frame.assign(n_features=n_features)
+        columns = ("method", "selector", "estimator", "repeat", "fold", "accuracy")
+        rows = [
+            (method, self.names[s], self.estimators[e], r, f, float(value))
+            for method, values in self.accuracy.items()
+            for (s, e, r, f), value in np.ndenumerate(values)
+        ]
+        frame = pd.DataFrame.from_records(rows, columns=columns)
+        return frame.assign(n_features_to_select=self.n_features_to_select)
 
 
 class MeasuredSize(NamedTuple):
@@ -320,7 +356,7 @@ class Calibration:
         rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
         return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
-    def p_value(self, statistic: float) -> float:
+    def pvalue(self, statistic: float) -> float:
         """Share of the null that is at least as extreme, the observed one counted in.
 
         Where the observed statistic comes from the same distribution, this is at most
@@ -352,9 +388,9 @@ class Friedman:
     ----------
     mean_ranks : tuple of float
         Per selector; 1 is best.
-    chi2, chi2_p_value : float
+    chi2, chi2_pvalue : float
         Friedman's own statistic and its p-value.
-    statistic, df, p_value : float, tuple of float, float
+    statistic, df, pvalue : float, tuple of float, float
         Iman and Davenport's F, which is the test proper.
     critical_difference : float
         Nemenyi's: mean ranks further apart than this differ significantly.
@@ -370,113 +406,15 @@ class Friedman:
 
     mean_ranks: tuple[float, ...]
     chi2: float
-    chi2_p_value: float
+    chi2_pvalue: float
     statistic: float
     df: tuple[float, float]
-    p_value: float
+    pvalue: float
     critical_difference: float
     n: int
     alpha: float
     groups: tuple[tuple[int, ...], ...] = ()
     size: MeasuredSize | None = None
-
-
-class PairVerdict(NamedTuple):
-    """Two of several selectors, with a p-value that allows for all the pairs.
-
-    ``first`` and ``second`` are places among the names; ``better`` is the place of the
-    one that is significantly better after the correction, or None. ``verdict`` is that
-    of the pair alone, ``"a"`` being the first.
-    """
-
-    first: int
-    second: int
-    better: int | None
-    adjusted: float
-    verdict: Verdict
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ManyComparison(OnAPage):
-    """Several selectors, one classifier or several, judged by one method or several.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Display names of the selectors, all different.
-    classifiers : tuple of str
-        Display names of the classifiers.
-    n_features : int
-        How many features each selector had to return.
-    data : DataSummary
-        The data set.
-    accuracy : mapping of method to array (n_selectors, n_classifiers, repeats, folds)
-        Method is "in" or "out".
-    selected : mapping of method to array (n_selectors, repeats, folds, n_features)
-        Column indices chosen, best first; OUT has one fold, because it selects once.
-    pairs : mapping of method to tuple of PairVerdict
-        All pairs, on the accuracies averaged over the classifiers.
-    friedman : mapping of method to Friedman
-        Mean ranks over the folds, and whether they differ.
-    optimism : tuple of Interval
-        Per selector: accuracy under OUT minus under IN; empty unless both were run.
-    stability : mapping of method to tuple of Interval
-        How steadily each selector chose from fold to fold, by Nogueira's measure.
-    seconds : tuple of float
-        How long each selector took to choose, all selections together.
-    correction : str
-        How p-values allow for the number of pairs: "holm", "bonferroni" or "none".
-    alpha : float
-        Significance level.
-    recommendation : str
-        What may be claimed, in words.
-    settings : mapping of str to str
-        Everything else a reader needs to repeat the run.
-    """
-
-    names: tuple[str, ...]
-    classifiers: tuple[str, ...]
-    n_features: int
-    data: DataSummary
-    accuracy: Mapping[str, FloatArray]
-    selected: Mapping[str, IntArray]
-    pairs: Mapping[str, tuple[PairVerdict, ...]]
-    friedman: Mapping[str, Friedman]
-    optimism: tuple[Interval, ...]
-    stability: Mapping[str, tuple[Interval, ...]]
-    seconds: tuple[float, ...]
-    correction: str
-    alpha: float
-    recommendation: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        found = []
-        for method, result in self.friedman.items():
-            ranks = zip(result.mean_ranks, self.names, strict=True)
-            order = ", ".join(f"{name} {rank:.1f}" for rank, name in sorted(ranks))
-            found.append(
-                f"{method.upper()} mean ranks {order} (p = {result.p_value:.3g})"
-            )
-        return f"ManyComparison({'; '.join(found)})"
-
-    @property
-    def scores(self) -> dict[str, FloatArray]:
-        """Accuracies per method: (n_selectors, n_splits), averaged over classifiers."""
-        return {
-            method: values.mean(axis=1).reshape(len(self.names), -1)
-            for method, values in self.accuracy.items()
-        }
-
-    def to_frame(self) -> pd.DataFrame:
-        """Every accuracy in a row of its own.
-
-        Returns
-        -------
-        DataFrame
-            Columns method, selector, classifier, repeat, fold, accuracy, n_features.
-        """
-        return tidy(self.accuracy, self.names, self.classifiers, self.n_features)
 
 
 @dataclass(frozen=True, repr=False)
@@ -485,8 +423,8 @@ class Sensitivity(OnAPage):
 
     Parameters
     ----------
-    names : mapping of "a" and "b" to str
-        Display names of the selectors.
+    names : tuple of str
+        Display names of the two selectors, called ``a`` and ``b`` in verdicts.
     data : DataSummary
         The data set.
     observed : Comparison
@@ -506,7 +444,7 @@ class Sensitivity(OnAPage):
         Everything else a reader needs to repeat the run.
     """
 
-    names: Mapping[Side, str]
+    names: tuple[str, ...]
     data: DataSummary
     observed: Comparison
     strengths: tuple[float, ...]
@@ -517,7 +455,7 @@ class Sensitivity(OnAPage):
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        pair = " against ".join(self.names[side] for side in SIDES)
+        pair = " against ".join(self.names)
         right = {"in": 0, "out": 0}
         for source in self.sources:
             true = source.verdicts["truth"].winner
@@ -535,7 +473,7 @@ class Sensitivity(OnAPage):
         DataFrame
             Columns strength, n_relevant, the accuracies truth_a, truth_b, in_a, in_b,
             out_a, out_b, true_winner, n_sets, in_right and out_right (on how many data
-            sets each reached the true verdict), p_value and more_truthful.
+            sets each reached the true verdict), pvalue and more_truthful.
         """
         import pandas as pd
 
@@ -554,7 +492,7 @@ class Sensitivity(OnAPage):
                 found = record.set_verdicts[method]
                 row[f"{method}_right"] = sum(winner == true for winner in found)
             assert record.truthfulness is not None
-            row["p_value"] = record.truthfulness.p_value
+            row["pvalue"] = record.truthfulness.pvalue
             row["more_truthful"] = record.truthfulness.better
             rows.append(row)
         return pd.DataFrame(rows)

@@ -93,7 +93,7 @@ def paired_t(
     --------
     >>> from veridical.comparison import paired_t
     >>> result = paired_t([0.9, 0.8, 0.9, 0.7], [0.8, 0.8, 0.7, 0.6])
-    >>> round(result.statistic, 4), round(result.p_value, 4), result.winner
+    >>> round(result.statistic, 4), round(result.pvalue, 4), result.winner
     (2.4495, 0.0917, 'draw')
     """
     d = paired_differences(scores_a, scores_b)
@@ -148,7 +148,7 @@ def corrected_resampled_t(
     >>> from veridical.comparison import corrected_resampled_t
     >>> a, b = [0.9, 0.8, 0.9, 0.7], [0.8, 0.8, 0.7, 0.6]
     >>> result = corrected_resampled_t(a, b, n_train=75, n_test=25)
-    >>> round(result.statistic, 4), round(result.p_value, 4)
+    >>> round(result.statistic, 4), round(result.pvalue, 4)
     (1.6036, 0.2071)
     """
     d = paired_differences(scores_a, scores_b)
@@ -255,7 +255,7 @@ def sorted_runs_t(
     >>> a = [[0.9, 0.8, 0.7], [0.8, 0.8, 0.9]]
     >>> b = [[0.8, 0.8, 0.8], [0.6, 0.8, 0.8]]
     >>> result = sorted_runs_t(a, b)
-    >>> round(result.statistic, 4), round(result.p_value, 4)
+    >>> round(result.statistic, 4), round(result.pvalue, 4)
     (0.866, 0.4778)
     """
     d = paired_differences(scores_a, scores_b)
@@ -291,12 +291,12 @@ def t_test(
     check_alpha(alpha)
     mean = snap(float(d.mean()))
     error = math.sqrt(factor * variance(d))
-    statistic, p_value = t_and_p(mean, error, df)
+    statistic, pvalue = t_and_p(mean, error, df)
     reach = float(stdtrit(df, 1 - alpha / 2)) * error
     return TestResult(
         name=name,
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=float(df),
         mean_difference=mean,
         interval=(mean - reach, mean + reach),

@@ -27,14 +27,14 @@ COLUMNS = (
     "n_repeats",
     "n_folds",
     "n_samples",
-    "classifier",
+    "estimator",
     "effect",
     "accuracy",
     "n_simulations",
     *(f"rejected_{alpha:g}" for alpha in ALPHAS),
 )
 
-# Which of the simulated learners a named classifier is most like; any other is
+# Which of the simulated learners a named estimator is most like; any other is
 # compared with all three.
 _LIKE = {"svm": "centroid", "logistic": "centroid", "nb": "nb", "1nn": "1nn"}
 
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     n_repeats: int
     n_folds: int
     n_samples: int
-    classifier: str
+    estimator: str
     effect: float
     accuracy: float
     n_simulations: int
@@ -61,7 +61,7 @@ class Row(NamedTuple):
             self.n_repeats,
             self.n_folds,
             self.n_samples,
-            self.classifier,
+            self.estimator,
             self.accuracy,
             self.method,
         )
@@ -88,7 +88,7 @@ def _row(record: dict[str, str]) -> Row:
         int(record["n_repeats"]),
         int(record["n_folds"]),
         int(record["n_samples"]),
-        record["classifier"],
+        record["estimator"],
         float(record["effect"]),
         float(record["accuracy"]),
         int(record["n_simulations"]),
@@ -102,7 +102,7 @@ def measured_size(
     shape: tuple[int, int] | None,
     *,
     n_samples: int,
-    classifier: str,
+    estimator: str,
     accuracy: float,
     alpha: float,
     n_selectors: int = 2,
@@ -120,8 +120,8 @@ def measured_size(
         are no folds, for which nothing was measured.
     n_samples : int
         Cases; the design with the nearest number, by ratio, is taken.
-    classifier : str
-        Name of the classifier, which decides whose designs are looked at.
+    estimator : str
+        Name of the estimator, which decides whose designs are looked at.
     accuracy : float
         Mean accuracy; of what is left, the design with the nearest is taken.
     alpha : float
@@ -143,7 +143,7 @@ def measured_size(
         and (row.test, row.method) == (test, method)
         and (row.n_repeats, row.n_folds) == shape
     ]
-    alike = [row for row in rows if row.classifier == _LIKE.get(classifier)]
+    alike = [row for row in rows if row.estimator == _LIKE.get(estimator)]
     if not rows:
         return None
 

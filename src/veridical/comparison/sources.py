@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.parallel import Progress, Workers, serial
+from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.validation import check_count
+from veridical._core.text import did_you_mean, listed
+from veridical._core.validation import check_count, count_features
 from veridical.comparison import conclusions as say
-from veridical.comparison.draws import Lottery, find_source
-from veridical.comparison.engine import Design, Outcome, make_judges, run_data_set
-from veridical.comparison.protocol import (
-    check_methods,
-    check_n_features,
-    column_order,
-    describe_design,
-)
-from veridical.comparison.records import SIDES, Comparison, Side, Verdict, Winner
+from veridical.comparison.comparing import check_methods, column_order, describe_design
+from veridical.comparison.engine import Design, Outcome, make_estimators, run_data_set
+from veridical.comparison.records import Comparison, PairVerdict, Verdict, Winner
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
-from veridical.evaluation.rankers import make_rankers
+from veridical.comparison.verdicts import pair_verdicts
+from veridical.datasets import SOURCES
+from veridical.evaluation.rankers import Ranker, make_rankers
 
 METHODS = ("truth", "in", "out")
 
 
 @repeatable
 def truth(
-    a: Any,
-    b: Any,
+    selectors: Sequence[Any] | Mapping[str, Any],
     source: Any,
     *,
-    n_features: int | float,
     n_train: int,
-    classifier: Any = "svm",
+    estimator: Any = "svm",
+    n_features_to_select: int | float = 10,
     n_sets: int = 100,
     n_test: int | None = None,
     methods: Iterable[str] = METHODS,
@@ -50,7 +50,7 @@ def truth(
     alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,
-    names: Mapping[Side, str] | None = None,
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Which selector is truly better on a source, and do IN and OUT find out?
@@ -62,22 +62,22 @@ def truth(
 
     Parameters
     ----------
-    a, b : selector or str
-        As in `compare`.
+    selectors : sequence of selectors, or mapping of display name to selector
+        Exactly two, as in `compare`.
     source : str or callable
         A name in ``veridical.datasets.SOURCES``, or a function
         ``source(n_samples, random_state=...)`` that returns ``X, y``. If it has a
         method ``test`` of the same kind, test sets are drawn from that.
-    n_features : int or float
-        How many features each selector must return.
     n_train : int
-        Cases in a training set.
-    classifier : str, classifier or list of them, default="svm"
+        Samples in a training set.
+    estimator : str, classifier or list of them, default="svm"
         As in `compare`.
+    n_features_to_select : int or float, default=10
+        Number of features each selector must return, or a share of them in (0, 1].
     n_sets : int, default=100
         How many data sets are drawn.
     n_test : int, optional
-        Cases in a test set; as many as in a training set by default.
+        Samples in a test set; as many as in a training set by default.
     methods : iterable of {"truth", "in", "out"}
         Protocols to run; all three by default.
     cv : int or scikit-learn splitter, default=10
@@ -93,8 +93,8 @@ def truth(
         on it and on the number of the set, not on how many there are.
     n_jobs : int or None, default=None
         Number of processes, as in joblib. The result does not depend on it.
-    names : mapping of "a" and "b" to str, optional
-        Display names of the selectors.
+    name : str, optional
+        Display name of the source; its own name by default.
     progress : callable, optional
         Called as ``progress(done, total)`` after each data set.
 
@@ -118,20 +118,18 @@ def truth(
     >>> from sklearn.feature_selection import SelectKBest, chi2, f_classif
     >>> from veridical.comparison import truth
     >>> result = truth(
-    ...     SelectKBest(f_classif),
-    ...     SelectKBest(chi2),
+    ...     {"ANOVA F": SelectKBest(f_classif), "chi-squared": SelectKBest(chi2)},
     ...     "linear",
-    ...     n_features=10,
     ...     n_train=60,
+    ...     estimator="1nn",
+    ...     n_features_to_select=10,
     ...     n_sets=5,
-    ...     classifier="1nn",
     ...     random_state=0,
-    ...     names={"a": "ANOVA F", "b": "chi-squared"},
     ... )
     >>> result.accuracy["truth"].shape, len(result.set_verdicts["in"])
     ((2, 1, 5, 1), 5)
     """
-    name, draw = find_source(source)
+    source_name, draw = find_source(source)
     methods = check_methods(methods, METHODS)
     test = find_test(test)
     check_alpha(alpha)
@@ -140,20 +138,22 @@ def truth(
     n_test = n_train if n_test is None else n_test
     check_count("n_test", n_test, 1)
     root = root_seed(random_state)
-    lottery = Lottery(draw, n_train, n_test if "truth" in methods else 0, cv, root)
-    first, _ = lottery.draw(0)
+    rankers = make_pair(selectors, root)
+    sampler = SourceSampler(
+        draw, n_train, n_test if "truth" in methods else 0, cv, root
+    )
+    first, _ = sampler.draw(0)
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
         check_fit(test, *make_splits(cv, first, seed, n_rows=n_train).shape)
-    one, other = make_rankers(a, b, names, root)
     design = Design(
-        rankers=(one.on_one_thread(), other.on_one_thread()),
-        judges=make_judges(classifier, root),
-        n_features=check_n_features(n_features, first.n_features),
+        rankers=tuple(ranker.on_one_thread() for ranker in rankers),
+        estimators=make_estimators(estimator, root),
+        n_features=count_features(n_features_to_select, first.n_features, strict=True),
         methods=methods,
     )
     workers = Workers(n_jobs, progress, n_sets)
-    results = workers((_one_set, (design, lottery, number)) for number in range(n_sets))
+    results = workers((_one_set, (design, sampler, number)) for number in range(n_sets))
     settings = {
         **describe_design(design, alpha, root),
         "cross-validation": f"cv={cv!r} on each data set",
@@ -162,8 +162,95 @@ def truth(
         "n_test": str(n_test),
         "test": f"paired-t over data sets for TRUTH, {test} over folds for IN and OUT",
     }
-    summary = _summarize(first, name, n_train, [result.classes for result in results])
+    counts = [result.classes for result in results]
+    summary = _summarize(first, name or source_name, n_train, counts)
     return _conclude(design, results, summary, test, alpha, settings)
+
+
+def make_pair(
+    selectors: Sequence[Any] | Mapping[str, Any], seed: int
+) -> tuple[Ranker, ...]:
+    """Make the rankers of two selectors; raise if there are more.
+
+    Parameters
+    ----------
+    selectors : sequence, or mapping of display name to selector
+        As in `compare`.
+    seed : int
+        For selectors that use chance and have no seed of their own.
+    """
+    rankers = make_rankers(selectors, seed)
+    if len(rankers) != 2:
+        raise InputError(
+            f"There are {len(rankers)} selectors, but only two can be compared with "
+            "the truth; compare() takes more."
+        )
+    return rankers
+
+
+# -- data sets drawn from a source ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SourceSampler:
+    """Draws the data sets of a source, each from seeds of its own."""
+
+    source: Callable[..., Any]
+    n_train: int
+    n_test: int
+    cv: Any
+    root: int
+
+    def draw(self, number: int) -> tuple[Table, int]:
+        """Draw one data set: training rows first, then test rows; and how many train.
+
+        Both are read together, so that a category has the same code in both.
+        """
+        seed = seed_for(self.root, Purpose.TRAINING_SET, number)
+        X, y = self.source(self.n_train, random_state=seed)[:2]
+        if self.n_test:
+            seed = seed_for(self.root, Purpose.TEST_SET, number)
+            draw_test = getattr(self.source, "test", self.source)
+            X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
+            X, y = _stack(X, X_test), np.concatenate([y, y_test])
+        try:
+            data = read_table(X, y)
+        except InputError as error:
+            raise InputError(f"Data set {number} of the source: {error}") from error
+        n_train = data.n_samples - self.n_test
+        if np.unique(data.y[:n_train]).size < 2:
+            raise InputError(
+                f"Data set {number} of the source has one class only; use a larger "
+                "n_train."
+            )
+        return data, n_train
+
+
+def _stack(first: Any, second: Any) -> Any:
+    if sparse.issparse(first):
+        return sparse.vstack([first, second])
+    if hasattr(first, "columns"):
+        frames = [nw.from_native(part, eager_only=True) for part in (first, second)]
+        return nw.concat(frames).to_native()
+    return np.concatenate([np.asarray(first), np.asarray(second)])
+
+
+def find_source(source: Any) -> tuple[str, Callable[..., Any]]:
+    """Find a source by its name, or take the function that was passed, with a name."""
+    if isinstance(source, str):
+        if source not in SOURCES:
+            raise InputError(
+                f"There is no source {source!r}{did_you_mean(source, SOURCES)} Use one "
+                f"of {listed(SOURCES)}, or pass a function that draws X, y."
+            )
+        return source, SOURCES[source]
+    if not callable(source):
+        raise InputError(
+            f"source must be a name or a function source(n_samples, random_state=...), "
+            f"got {source!r}."
+        )
+    name = getattr(source, "name", None) or getattr(source, "__name__", None)
+    return str(name or type(source).__name__), source
 
 
 # -- one data set --------------------------------------------------------------------
@@ -178,13 +265,13 @@ class SetResult:
     classes: Mapping[str, int]
 
 
-def _one_set(design: Design, lottery: Lottery, number: int) -> SetResult:
-    data, n_train = lottery.draw(number)
+def _one_set(design: Design, sampler: SourceSampler, number: int) -> SetResult:
+    data, n_train = sampler.draw(number)
     splits = None
     if {"in", "out"} & set(design.methods):
-        seed = seed_for(lottery.root, Purpose.FOLDS, number)
-        splits = make_splits(lottery.cv, data, seed, n_rows=n_train)
-    columns = column_order(lottery.root, data.n_features, number)
+        seed = seed_for(sampler.root, Purpose.FOLDS, number)
+        splits = make_splits(sampler.cv, data, seed, n_rows=n_train)
+    columns = column_order(sampler.root, data.n_features, number)
     outcome = run_data_set(design, data, splits, columns, serial, n_rows=n_train)
     classes = data.summary("").classes
     return SetResult(outcome, splits.geometry if splits else None, classes)
@@ -222,54 +309,66 @@ def _conclude(
         for m in design.methods
     }
     seconds = np.sum([outcome.seconds for outcome in outcomes], axis=0).tolist()
-    classifiers = tuple(judge.name for judge in design.judges)
-    verdicts: dict[str, Verdict] = {}
-    by_classifier: dict[str, dict[str, Verdict]] = {name: {} for name in classifiers}
-    if "truth" in accuracy:
-        verdicts, by_classifier = say.true_verdicts(
-            accuracy["truth"], classifiers, alpha
-        )
-    found = {
-        m: _judge_sets(accuracy[m], results, test, alpha)
-        for m in design.methods
-        if m != "truth"
+    names = tuple(ranker.name for ranker in design.rankers)
+    estimators = tuple(one.name for one in design.estimators)
+    pairs: dict[str, tuple[PairVerdict, ...]] = {}
+    by_estimator: dict[str, dict[str, tuple[PairVerdict, ...]]] = {
+        one: {} for one in estimators
     }
-    return _record(
-        Comparison(
-            names={s: r.name for s, r in zip(SIDES, design.rankers, strict=True)},
-            classifiers=classifiers,
-            n_features=design.n_features,
-            data=summary,
-            accuracy=accuracy,
-            selected=selected,
-            verdicts=verdicts,
-            by_classifier=by_classifier,
-            optimism=_optimism(accuracy, alpha),
-            bias_imbalance=say.imbalance(accuracy),
-            recommendation="",
-            set_verdicts=found,
-            settings=settings,
-            stability=_steady(selected, summary.n_features, alpha),
-            seconds=dict(zip(SIDES, seconds, strict=True)),
-        ),
-        alpha,
+    if "truth" in accuracy:
+        true = accuracy["truth"]
+        pairs["truth"] = _true_pairs(true.mean(axis=1), names, alpha)
+        for e, one in enumerate(estimators):
+            by_estimator[one]["truth"] = _true_pairs(true[:, e], names, alpha)
+    record = Comparison(
+        names=names,
+        estimators=estimators,
+        n_features_to_select=design.n_features,
+        data=summary,
+        accuracy=accuracy,
+        selected=selected,
+        pairs=pairs,
+        by_estimator=by_estimator,
+        optimism=_optimism(accuracy, alpha),
+        bias_imbalance=say.imbalance(accuracy),
+        recommendation="",
+        set_verdicts={
+            m: _set_verdicts(accuracy[m], results, test, alpha)
+            for m in design.methods
+            if m != "truth"
+        },
+        stability=_stability(selected, summary.n_features, alpha),
+        seconds=tuple(seconds),
+        alpha=float(alpha),
+        settings=settings,
     )
+    return _with_truthfulness(record)
 
 
-def _steady(
+def _true_pairs(
+    accuracy: FloatArray, names: Sequence[str], alpha: float
+) -> tuple[PairVerdict, ...]:
+    """Test the accuracies of TRUTH, (2, n_sets, 1).
+
+    Its data sets are independent, so the paired t-test is right.
+    """
+    test = paired_t(*accuracy.reshape(2, -1), alpha=alpha)
+    return pair_verdicts([Verdict.of(test)], names, "none")
+
+
+def _stability(
     selected: Mapping[str, IntArray], n_features: int, alpha: float
-) -> dict[str, dict[Side, Interval]]:
-    """How steady a choice is from data set to data set: OUT's, which is TRUTH's too."""
+) -> dict[str, tuple[Interval, ...]]:
+    """Stability from data set to data set: OUT's, which is TRUTH's too."""
     method = next((m for m in ("truth", "out") if m in selected), None)
     if method is None:
         return {}
-    found = say.measure_stability({method: selected[method]}, n_features, alpha)
-    return {m: dict(zip(SIDES, own, strict=True)) for m, own in found.items()}
+    return say.measure_stability({method: selected[method]}, n_features, alpha)
 
 
-def _record(record: Comparison, alpha: float) -> Comparison:
+def _with_truthfulness(record: Comparison) -> Comparison:
     """Add what follows from comparing the verdicts with the true one."""
-    if "truth" not in record.verdicts:
+    if "truth" not in record.pairs:
         return replace(
             record,
             recommendation="TRUTH was not run, so it is not known which is better.",
@@ -277,8 +376,8 @@ def _record(record: Comparison, alpha: float) -> Comparison:
     true, found = record.verdicts["truth"], record.set_verdicts
     truthfulness = None
     if {"in", "out"} <= set(found):
-        truthfulness = say.count_truths(true.winner, found, alpha)
-    wording = say.Wording(record.names, alpha, record.data.majority_share)
+        truthfulness = say.count_truths(true.winner, found, record.alpha)
+    wording = say.Wording(record.names, record.alpha, record.data.majority_share)
     n_sets = record.accuracy["truth"].shape[2]
     return replace(
         record,
@@ -287,7 +386,7 @@ def _record(record: Comparison, alpha: float) -> Comparison:
     )
 
 
-def _judge_sets(
+def _set_verdicts(
     accuracy: FloatArray, results: list[SetResult], test: str, alpha: float
 ) -> tuple[Winner, ...]:
     a, b = accuracy.mean(axis=1)
@@ -298,13 +397,90 @@ def _judge_sets(
     )
 
 
-def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> dict[Side, Interval]:
+def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> tuple[Interval, ...]:
     """OUT minus IN per data set, with a t interval: data sets are independent."""
     if not {"in", "out"} <= set(accuracy):
-        return {}
-    optimism: dict[Side, Interval] = {}
-    for i, side in enumerate(SIDES):
-        inside, outside = (accuracy[m][i].mean(axis=(0, 2)) for m in ("in", "out"))
-        result = paired_t(outside, inside, alpha=alpha)
-        optimism[side] = Interval(result.mean_difference, *result.interval)
-    return optimism
+        return ()
+    result = []
+    for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
+        test = paired_t(
+            outside.mean(axis=(0, 2)), inside.mean(axis=(0, 2)), alpha=alpha
+        )
+        result.append(Interval(test.mean_difference, *test.interval))
+    return tuple(result)
+
+
+# -- beside IN and OUT on one data set -----------------------------------------------
+
+
+def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparison:
+    """Put what is known of a source beside IN and OUT on one data set drawn from it.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From `compare`, on data drawn from a source.
+    truth_comparison : Comparison
+        From `truth`, with the same selectors, estimators and number of features.
+
+    Returns
+    -------
+    Comparison
+        The first, with TRUTH's accuracies and verdict and the truthfulness of IN and
+        OUT over the source's data sets. The bias imbalance is that of this one data
+        set against TRUTH, so that it can be checked against the accuracies shown.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest, chi2, f_classif
+    >>> from veridical.comparison import compare, truth, with_truth
+    >>> from veridical.datasets import make_linear
+    >>> X, y = make_linear(60, random_state=1)
+    >>> pair = {"ANOVA F": SelectKBest(f_classif), "chi-squared": SelectKBest(chi2)}
+    >>> common = {"estimator": "1nn", "n_features_to_select": 5, "random_state": 0}
+    >>> both = with_truth(
+    ...     compare(pair, X, y, **common),
+    ...     truth(pair, "linear", n_train=60, n_sets=4, **common),
+    ... )
+    >>> sorted(both.verdicts)
+    ['in', 'out', 'truth']
+    """
+    for what in ("estimators", "n_features_to_select", "names"):
+        one, other = (getattr(r, what) for r in (comparison, truth_comparison))
+        if one != other:
+            raise InputError(
+                f"The two comparisons differ in {what} ({one!r} and {other!r}); TRUTH "
+                "stands beside a comparison of the same pair under the same conditions."
+            )
+    if "truth" not in truth_comparison.pairs:
+        raise InputError("The second comparison has no TRUTH; run it with that method.")
+    accuracy = {**comparison.accuracy, "truth": truth_comparison.accuracy["truth"]}
+    extra = {
+        f"truth: {key}": value
+        for key, value in truth_comparison.settings.items()
+        if comparison.settings.get(key) != value
+    }
+    return replace(
+        comparison,
+        accuracy=accuracy,
+        selected={
+            **comparison.selected,
+            "truth": truth_comparison.selected["truth"],
+        },
+        pairs={**comparison.pairs, "truth": truth_comparison.pairs["truth"]},
+        by_estimator={
+            name: {
+                **comparison.by_estimator[name],
+                "truth": truth_comparison.by_estimator[name]["truth"],
+            }
+            for name in comparison.estimators
+        },
+        bias_imbalance=say.imbalance(accuracy),
+        recommendation=" ".join(
+            [comparison.recommendation, truth_comparison.recommendation]
+        ),
+        set_verdicts=truth_comparison.set_verdicts,
+        truthfulness=truth_comparison.truthfulness,
+        settings={**comparison.settings, **extra},
+        stability={**comparison.stability, **truth_comparison.stability},
+    )

@@ -1,4 +1,4 @@
-"""Seeds and splits: every side, method and classifier is judged on the same folds.
+"""Seeds and splits: every selector, method and estimator is scored on the same folds.
 
 A seed depends on what it is for and on the number of the data set, never on a
 selector, a worker or the order of the work. So comparisons stay paired, and any data

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, stdtrit
 
 from veridical._core.errors import InputError
-from veridical.comparison.records import Bias, Truthfulness
+from veridical.comparison.records import Bias, Comparison, Truthfulness
 from veridical.comparison.significance import (
     check_alpha,
     read_scores,
@@ -18,6 +19,9 @@ from veridical.comparison.significance import (
     t_and_p,
     variance,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def binomial_truthfulness(
@@ -44,7 +48,7 @@ def binomial_truthfulness(
     Returns
     -------
     Truthfulness
-        With the one-tail ``p_value`` and ``better``: "in", "out" or "same".
+        With the one-tail ``pvalue`` and ``better``: "in", "out" or "same".
         ``statistic`` is the smaller count, ``n`` the sum of both, ``mean_difference``
         how much more often IN is right, as a share of all data sets; ``interval`` holds
         what the test does not reject (Clopper and Pearson's, given ``n``).
@@ -58,9 +62,9 @@ def binomial_truthfulness(
     --------
     >>> from veridical.comparison import binomial_truthfulness
     >>> result = binomial_truthfulness(6, 0)
-    >>> result.p_value, result.better
+    >>> result.pvalue, result.better
     (0.015625, 'in')
-    >>> binomial_truthfulness([True, True, False], [False, True, True]).p_value
+    >>> binomial_truthfulness([True, True, False], [False, True, True]).pvalue
     0.75
     """
     check_alpha(alpha)
@@ -71,16 +75,16 @@ def binomial_truthfulness(
     none = _read_count(both_wrong, "both_wrong")
     n, n_sets = a + b, a + b + both + none
     # Exact in integers; one division at the end, correctly rounded.
-    p_value = sum(math.comb(n, k) for k in range(min(a, b) + 1)) / 2**n
+    pvalue = sum(math.comb(n, k) for k in range(min(a, b) + 1)) / 2**n
     better: Literal["in", "out", "same"] = "same"
-    if p_value < alpha / 2:
+    if pvalue < alpha / 2:
         better = "in" if a > b else "out"
     scale = n / n_sets if n_sets else 1.0
     low, high = _clopper_pearson(a, b, alpha)
     return Truthfulness(
         name="binomial",
         statistic=float(min(a, b)),
-        p_value=p_value,
+        pvalue=pvalue,
         df=math.nan,
         mean_difference=(a - b) / n_sets if n_sets else 0.0,
         interval=(snap((2 * low - 1) * scale), snap((2 * high - 1) * scale)),
@@ -127,7 +131,7 @@ def welch_bias(
     --------
     >>> from veridical.comparison import welch_bias
     >>> bias = welch_bias([0.9, 0.8, 1.0], [0.70, 0.72, 0.68, 0.70])
-    >>> round(bias.difference, 3), bias.value, round(bias.p_value, 3)
+    >>> round(bias.difference, 3), bias.value, round(bias.pvalue, 3)
     (0.2, 0.0, 0.071)
     """
     check_alpha(alpha)
@@ -141,12 +145,12 @@ def welch_bias(
     # both constant there is nothing to estimate and any value serves.
     df = total**2 / float((spread**2 / freedom).sum()) if total else float(sum(freedom))
     error = math.sqrt(total)
-    statistic, p_value = t_and_p(difference, error, df)
+    statistic, pvalue = t_and_p(difference, error, df)
     reach = float(stdtrit(df, 1 - alpha / 2)) * error
     return Bias(
         name="Welch",
         statistic=statistic,
-        p_value=p_value,
+        pvalue=pvalue,
         df=df,
         mean_difference=difference,
         interval=(difference - reach, difference + reach),
@@ -156,8 +160,93 @@ def welch_bias(
             "Both samples are independent and normal, with variances of their own; "
             "the folds of one cross-validation are not independent."
         ),
-        value=difference if p_value < alpha else 0.0,
+        value=difference if pvalue < alpha else 0.0,
     )
+
+
+# -- over the data sets of a source --------------------------------------------------
+
+
+class CellBias(NamedTuple):
+    """Bias of one method for one selector, over the data sets of a cell.
+
+    Parameters
+    ----------
+    plain : float
+        Mean accuracy of the method minus mean TRUTH accuracy.
+    significant : float
+        Mean over data sets of the bias where Welch's test finds one, else of 0.
+    normalised : float
+        ``significant`` over the mean TRUTH accuracy.
+    """
+
+    plain: float
+    significant: float
+    normalised: float
+
+
+def cell_bias(
+    cell: Comparison, method: str, *, alpha: float = 0.05
+) -> tuple[CellBias, ...]:
+    """Bias of IN or OUT on a source, for each selector.
+
+    Parameters
+    ----------
+    cell : Comparison
+        From `truth`, with TRUTH and `method` among its methods.
+    method : {"in", "out"}
+        Whose bias.
+    alpha : float, default=0.05
+        Level of Welch's test.
+
+    References
+    ----------
+    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+    """
+    for needed in ("truth", method):
+        if needed not in cell.accuracy:
+            raise InputError(f"The comparison was made without the method {needed!r}.")
+    result = []
+    for i in range(len(cell.names)):
+        true = cell.accuracy["truth"][i].mean(axis=0).ravel()
+        folds = cell.accuracy[method][i].mean(axis=0)  # one row per data set
+        found = [welch_bias(row, true, alpha) for row in folds]
+        significant = float(np.mean([bias.value for bias in found]))
+        result.append(
+            CellBias(
+                plain=float(folds.mean() - true.mean()),
+                significant=significant,
+                normalised=significant / float(true.mean()),
+            )
+        )
+    return tuple(result)
+
+
+def count_cells(cells: Iterable[Comparison]) -> pd.DataFrame:
+    """Count cells by who was more truthful and by what is true (the paper's Table 2).
+
+    Parameters
+    ----------
+    cells : iterable of Comparison
+        From `truth`, with all three methods.
+
+    Returns
+    -------
+    DataFrame
+        Rows I, O, S: IN, OUT or neither was more truthful; columns W, L, D: the
+        first selector truly wins, loses, draws.
+    """
+    import pandas as pd
+
+    truthful, true = {"in": 0, "out": 1, "same": 2}, {"a": 0, "b": 1, "draw": 2}
+    counts = np.zeros((3, 3), dtype=int)
+    for cell in cells:
+        if cell.truthfulness is None:
+            raise InputError("A cell lacks one of the methods in, out and truth.")
+        row = truthful[cell.truthfulness.better]
+        counts[row, true[cell.verdicts["truth"].winner]] += 1
+    return pd.DataFrame(counts, index=list("IOS"), columns=list("WLD"))
 
 
 # -- parts ---------------------------------------------------------------------------

@@ -4,9 +4,9 @@ Beside the p-value stands how often the test rejects where there is nothing to f
 looked up in the shipped table, or, if asked for, measured on data sets like the user's
 own. The latter also gives calibrated p-values.
 
-On a null data set every selector is judged against itself: two blocks of columns are
-drawn alike (`Lookalike`), it selects from each, and neither choice can be better. The
-null of a pair of selectors is made of those of the two.
+On a null data set every selector is compared with itself: two blocks of columns are
+drawn alike (`SimulatedSource`), it selects from each, and neither choice can be better.
+The null of a pair of selectors is made of those of the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
 from veridical._core.seeds import Purpose, generator_for
 from veridical._core.table import Table
-from veridical.comparison.calibration import check_calibrated, judge, rate
+from veridical.comparison.calibration import check_calibrated, rate, run_test
 from veridical.comparison.engine import Design, run_data_set
-from veridical.comparison.lookalike import Lookalike
-from veridical.comparison.records import Calibration, MeasuredSize, Verdict
+from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
+from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
@@ -37,10 +37,10 @@ N_DRAWS = 100
 
 
 @dataclass(frozen=True)
-class Question:
-    """How differences are to be judged."""
+class SignificanceTest:
+    """A test by name, its level, and the region of practical equivalence."""
 
-    test: str
+    name: str
     alpha: float
     rope: float
 
@@ -51,32 +51,32 @@ class Nulls:
 
     Parameters
     ----------
-    statistics, rejected : mapping of (method, classifier) to array (n_selectors, n)
-        The test's statistic, and whether it rejected; the classifier "" stands for the
+    statistics, rejected : mapping of (method, estimator) to array (n_selectors, n)
+        The test's statistic, and whether it rejected; the estimator "" stands for the
         mean of all.
     accuracy : mapping of method to float
         Mean accuracy.
-    question : Question
+    test : SignificanceTest
         The test and its level.
     """
 
     statistics: Mapping[tuple[str, str], FloatArray]
     rejected: Mapping[tuple[str, str], FloatArray]
     accuracy: Mapping[str, float]
-    question: Question
+    test: SignificanceTest
 
-    def of(self, method: str, classifier: str, pair: tuple[int, int]) -> Calibration:
+    def of(self, method: str, estimator: str, pair: tuple[int, int]) -> Calibration:
         """The null of a pair of selectors: that of both, taken together."""
         both = list(dict.fromkeys(pair))
-        values = np.abs(self.statistics[method, classifier][both]).ravel()
-        rejected = int(self.rejected[method, classifier][both].sum())
+        values = np.abs(self.statistics[method, estimator][both]).ravel()
+        rejected = int(self.rejected[method, estimator][both].sum())
         words = (
             f"each selector against itself under {method.upper()}, on "
             f"{values.size // len(both)} pairs of data sets like these"
         )
         return Calibration(
-            test=self.question.test,
-            size=rate(rejected, values.size, self.question.alpha, words),
+            test=self.test.name,
+            size=rate(rejected, values.size, self.test.alpha, words),
             statistics=np.sort(values),
             accuracy=self.accuracy[method],
         )
@@ -116,18 +116,18 @@ def measure_nulls(
     design: Design,
     data: Table,
     splits: Splits,
-    question: Question,
+    test: SignificanceTest,
     root: int,
     n_draws: int,
     run: Runner,
 ) -> Nulls | None:
-    """Judge every selector against itself on data sets like these, on the same splits.
+    """Test every selector against itself on data sets like these, on the same splits.
 
     Parameters
     ----------
     design, data, splits : Design, Table, Splits
         Those of the comparison; TRUTH has no part in it.
-    question : Question
+    test : SignificanceTest
         The test and its level.
     root : int
         Seed of the comparison.
@@ -138,8 +138,8 @@ def measure_nulls(
     """
     if not n_draws:
         return None
-    check_calibrated(question.test)
-    source = Lookalike.of(data)
+    check_calibrated(test.name)
+    source = SimulatedSource.of(data)
     alone = replace(
         design, rankers=tuple(ranker.on_one_thread() for ranker in design.rankers)
     )
@@ -147,21 +147,21 @@ def measure_nulls(
         (_null_pair, (alone, data, splits, source, root, number))
         for number in range(n_draws)
     )
-    names = ["", *(judge.name for judge in design.judges)]
+    names = ["", *(one.name for one in design.estimators)]
     statistics, rejected, accuracy = {}, {}, {}
     for method in design.methods:
-        # draw, block, selector, classifier, split
+        # draw, block, selector, estimator, split
         values = np.stack([outcome[method] for outcome in drawn])
         accuracy[method] = float(values.mean())
         values = np.concatenate([values.mean(axis=3, keepdims=True), values], axis=3)
         for c, name in enumerate(names):
-            found = _apply(values[:, :, :, c], splits.geometry, question)
+            found = _apply(values[:, :, :, c], splits.geometry, test)
             statistics[method, name], rejected[method, name] = found
-    return Nulls(statistics, rejected, accuracy, question)
+    return Nulls(statistics, rejected, accuracy, test)
 
 
 def _apply(
-    values: FloatArray, geometry: Geometry, question: Question
+    values: FloatArray, geometry: Geometry, test: SignificanceTest
 ) -> tuple[FloatArray, FloatArray]:
     """Statistics and rejections, (n_selectors, n_draws), of (draw, block, selector)."""
     n_draws, _, n_selectors = values.shape[:3]
@@ -169,9 +169,7 @@ def _apply(
     rejected = np.empty((n_selectors, n_draws))
     for s, b in product(range(n_selectors), range(n_draws)):
         one, other = values[b, :, s]
-        result = apply_test(
-            question.test, one, other, geometry, question.alpha, question.rope
-        )
+        result = apply_test(test.name, one, other, geometry, test.alpha, test.rope)
         statistics[s, b] = result.statistic
         rejected[s, b] = result.winner != "draw"
     return statistics, rejected
@@ -181,13 +179,13 @@ def _null_pair(
     design: Design,
     data: Table,
     splits: Splits,
-    source: Lookalike,
+    source: SimulatedSource,
     root: int,
     number: int,
 ) -> dict[str, FloatArray]:
     """Accuracies on two blocks drawn alike, per method.
 
-    Of shape (2, n_selectors, n_classifiers, n_splits).
+    Of shape (2, n_selectors, n_estimators, n_splits).
     """
     rng = generator_for(root, Purpose.NULL, number)
     outcomes = []
@@ -201,12 +199,12 @@ def _null_pair(
 
 
 @dataclass(frozen=True, eq=False)
-class Court:
-    """Gives verdicts on the pairs of one comparison.
+class PairTester:
+    """Tests the pairs of selectors of one comparison.
 
     Parameters
     ----------
-    question : Question
+    test : SignificanceTest
         The test, its level, what counts as no difference.
     geometry : Geometry
         Of the splits.
@@ -216,7 +214,7 @@ class Court:
         Measured nulls, for calibrated verdicts.
     """
 
-    question: Question
+    test: SignificanceTest
     geometry: Geometry
     n_samples: int
     nulls: Nulls | None = None
@@ -224,57 +222,112 @@ class Court:
     def verdict(
         self,
         method: str,
-        classifier: str,
+        estimator: str,
         scores: FloatArray,
         pair: tuple[int, int] = (0, 1),
     ) -> Verdict:
-        """Judge two rows of scores; the classifier "" stands for the mean of all."""
+        """Test two rows of scores; the estimator "" stands for the mean of all."""
         a, b = scores.reshape(2, -1)
-        null = self.nulls.of(method, classifier, pair) if self.nulls else None
-        q = self.question
-        result = judge(q.test, a, b, self.geometry, q.alpha, q.rope, null)
-        size = null.size if null else self._size(method, classifier, scores)
+        null = self.nulls.of(method, estimator, pair) if self.nulls else None
+        test = self.test
+        result = run_test(test.name, a, b, self.geometry, test.alpha, test.rope, null)
+        size = null.size if null else self._size(method, estimator, scores)
         return Verdict.of(replace(result, size=size))
 
     def _size(
-        self, method: str, classifier: str, scores: FloatArray
+        self, method: str, estimator: str, scores: FloatArray
     ) -> MeasuredSize | None:
         return measured_size(
-            self.question.test,
+            self.test.name,
             method,
             self.geometry.shape,
             n_samples=self.n_samples,
-            classifier=classifier,
+            estimator=estimator,
             accuracy=float(scores.mean()),
-            alpha=self.question.alpha,
+            alpha=self.test.alpha,
         )
 
-    def verdicts(
+    def pairs(
         self,
         accuracy: Mapping[str, FloatArray],
-        classifiers: Sequence[str],
-        pair: tuple[int, int] = (0, 1),
-    ) -> tuple[dict[str, Verdict], dict[str, dict[str, Verdict]]]:
-        """Judge a pair by every method, on the mean over classifiers and on each.
+        estimator: str,
+        names: Sequence[str],
+        correction: str,
+    ) -> dict[str, tuple[PairVerdict, ...]]:
+        """Test every pair by every method, with p-values adjusted for all pairs.
 
         Parameters
         ----------
         accuracy : mapping of method to array
-            Of shape (n_selectors, n_classifiers, n_repeats, n_folds).
-        classifiers : sequence of str
-            Their names.
-        pair : tuple of int
-            Which two selectors.
+            Of shape (n_selectors, n_repeats, n_folds).
+        estimator : str
+            Whose accuracies; "" stands for the mean of several.
+        names : sequence of str
+            Display names of the selectors.
+        correction : {"holm", "bonferroni", "none"}
+            See `adjust`.
         """
-        rows = list(pair)
-        only = classifiers[0] if len(classifiers) == 1 else ""
-        overall = {
-            method: self.verdict(method, only, values[rows].mean(axis=1), pair)
+        places = list(combinations(range(len(names)), 2))
+        return {
+            method: pair_verdicts(
+                [
+                    self.verdict(method, estimator, values[list(pair)], pair)
+                    for pair in places
+                ],
+                names,
+                correction,
+            )
             for method, values in accuracy.items()
         }
-        alone: dict[str, dict[str, Verdict]] = {name: {} for name in classifiers}
-        for (c, name), (method, values) in product(
-            enumerate(classifiers), accuracy.items()
-        ):
-            alone[name][method] = self.verdict(method, name, values[rows, c], pair)
-        return overall, alone
+
+
+def pair_verdicts(
+    verdicts: Sequence[Verdict], names: Sequence[str], correction: str
+) -> tuple[PairVerdict, ...]:
+    """Adjust the verdicts of all pairs for their number.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        One per pair, in the order of ``itertools.combinations``.
+    names : sequence of str
+        Display names of the selectors.
+    correction : {"holm", "bonferroni", "none"}
+        See `adjust`.
+    """
+    adjusted = adjust(np.array([verdict.pvalue for verdict in verdicts]), correction)
+    found = []
+    for (first, second), verdict, pvalue in zip(
+        combinations(names, 2), verdicts, adjusted, strict=True
+    ):
+        winner = replace(verdict.test, pvalue=float(pvalue)).winner
+        better = {"a": first, "b": second, "draw": None}[winner]
+        found.append(PairVerdict(first, second, better, float(pvalue), verdict))
+    return tuple(found)
+
+
+def adjust(pvalues: FloatArray, correction: str) -> FloatArray:
+    """Adjust p-values for their number.
+
+    Parameters
+    ----------
+    pvalues : array of shape (n,)
+        One per pair.
+    correction : {"holm", "bonferroni", "none"}
+        Holm's step-down procedure rejects at least as much as Bonferroni's.
+
+    Examples
+    --------
+    >>> adjust(np.array([0.01, 0.04, 0.03]), "holm").tolist()
+    [0.03, 0.06, 0.06]
+    """
+    n = pvalues.size
+    if correction == "none":
+        return pvalues.copy()
+    if correction == "bonferroni":
+        return np.minimum(1.0, n * pvalues)
+    order = np.argsort(pvalues, kind="stable")
+    stepped = np.maximum.accumulate(pvalues[order] * (n - np.arange(n)))
+    result = np.empty(n)
+    result[order] = np.minimum(1.0, stepped)
+    return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -19,9 +19,6 @@ from veridical._core.seeds import seeded
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, one_line
 from veridical.selection import SELECTORS
-
-Side = Literal["a", "b"]
-SIDES = ("a", "b")
 
 # What a comparison decides itself, so that it says nothing about a selector.
 _NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
@@ -145,57 +142,34 @@ def _merit(fitted: Any, n_columns: int) -> Any:
 
 
 def make_rankers(
-    a: Any, b: Any, names: Mapping[Side, str] | None, seed: int
-) -> tuple[Ranker, Ranker]:
-    """Turn the two sides of a comparison into rankers with different names.
-
-    Parameters
-    ----------
-    a, b : str or selector
-        A name from ``veridical.selection.SELECTORS`` or a selector.
-    names : mapping of "a" and "b" to str, optional
-        Display names.
-    seed : int
-        For selectors that use chance and have no seed of their own. Both get the same,
-        so that a selector compared with itself always draws.
-    """
-    selectors = (_selector(a, "a"), _selector(b, "b"))
-    shown = _display_names(selectors, names)
-    rankers = [
-        Ranker(seeded(selector, seed), name)
-        for selector, name in zip(selectors, shown, strict=True)
-    ]
-    return rankers[0], rankers[1]
-
-
-def make_many_rankers(
     selectors: Sequence[Any] | Mapping[str, Any], seed: int
 ) -> tuple[Ranker, ...]:
-    """Turn three selectors or more into rankers with different names.
+    """Turn two selectors or more into rankers with different names.
 
     Parameters
     ----------
     selectors : sequence, or mapping of display name to selector
         Selectors, or their names in ``veridical.selection.SELECTORS``.
     seed : int
-        For selectors that use chance and have no seed of their own.
+        For selectors that use chance and have no seed of their own. All get the same,
+        so that a selector compared with itself always draws.
     """
     if isinstance(selectors, str) or not isinstance(selectors, (Sequence, Mapping)):
         raise InputError(
             f"selectors must be a list of selectors or a mapping of names to them, got "
             f"{selectors!r}."
         )
-    if len(selectors) < 3:
+    if len(selectors) < 2:
         raise InputError(
-            f"There are {len(selectors)} selector(s), but compare_many takes three or "
-            "more; compare() takes two."
+            f"There are {len(selectors)} selector(s), but a comparison needs two or "
+            "more."
         )
     if isinstance(selectors, Mapping):
         shown = [str(name) for name in selectors]
         given = [_selector(one, repr(name)) for name, one in selectors.items()]
     else:
         given = [_selector(one, str(i + 1)) for i, one in enumerate(selectors)]
-        shown = _many_names(given)
+        shown = _display_names(given)
     twice = [name for name in shown if shown.count(name) > 1]
     if twice:
         raise InputError(
@@ -205,15 +179,6 @@ def make_many_rankers(
         Ranker(seeded(selector, seed), name)
         for selector, name in zip(given, shown, strict=True)
     )
-
-
-def _many_names(selectors: list[Any]) -> list[str]:
-    """Call selectors by their class, with numbers where a class comes twice."""
-    kinds = [type(selector).__name__ for selector in selectors]
-    return [
-        f"{kind} ({kinds[: i + 1].count(kind)})" if kinds.count(kind) > 1 else kind
-        for i, kind in enumerate(kinds)
-    ]
 
 
 def make_selector(name: str, **parameters: Any) -> Any:
@@ -240,57 +205,56 @@ def make_selector(name: str, **parameters: Any) -> Any:
     return SELECTORS[name](**parameters)
 
 
-def _selector(given: Any, side: str) -> Any:
+def _selector(given: Any, which: str) -> Any:
     if isinstance(given, str):
         return make_selector(given)
     if isinstance(given, type):
         raise InputError(
-            f"Selector {side} is the class {given.__name__}; pass an instance, "
+            f"Selector {which} is the class {given.__name__}; pass an instance, "
             f"{given.__name__}(...)."
         )
     if not hasattr(given, "rank_many") and not (
         hasattr(given, "fit") and hasattr(given, "get_support")
     ):
         raise InputError(
-            f"Selector {side} is {given!r}, which does not select features: it needs "
+            f"Selector {which} is {given!r}, which does not select features: it needs "
             "rank_many, or fit and get_support as scikit-learn's selectors have."
         )
     return given
 
 
-def _display_names(
-    selectors: tuple[Any, Any], names: Mapping[Side, str] | None
-) -> tuple[str, str]:
-    if names is not None:
-        if not isinstance(names, Mapping) or set(names) != set(SIDES):
-            raise InputError(
-                f"names must be a mapping with the keys 'a' and 'b', got {names!r}."
-            )
-        if str(names["a"]) == str(names["b"]):
-            raise InputError(
-                f"Both selectors are called {names['a']!r}; give them different names."
-            )
-        return str(names["a"]), str(names["b"])
-    first, second = (type(selector).__name__ for selector in selectors)
-    if first != second:
-        return first, second
-    different = _different_parameters(*selectors)
-    if different[0]:
-        return f"{first}({different[0]})", f"{second}({different[1]})"
-    return f"{first} (a)", f"{second} (b)"
+def _display_names(selectors: Sequence[Any]) -> list[str]:
+    """Call selectors by their class.
+
+    Where a class comes more than once, the parameters in which its selectors differ are
+    added, or else numbers.
+    """
+    kinds = [type(selector).__name__ for selector in selectors]
+    names = []
+    for i, (selector, kind) in enumerate(zip(selectors, kinds, strict=True)):
+        alike = [
+            one for one, other in zip(selectors, kinds, strict=True) if other == kind
+        ]
+        if len(alike) == 1:
+            names.append(kind)
+            continue
+        told = [_different_parameters(one, alike) for one in alike]
+        if len(set(told)) == len(told):
+            names.append(f"{kind}({_different_parameters(selector, alike)})")
+        else:
+            names.append(f"{kind} ({kinds[: i + 1].count(kind)})")
+    return names
 
 
-def _different_parameters(a: Any, b: Any) -> tuple[str, str]:
-    if not (hasattr(a, "get_params") and hasattr(b, "get_params")):
-        return "", ""
-    first, second = a.get_params(deep=False), b.get_params(deep=False)
-    keys = [
-        key
-        for key in first
-        if key not in _NUMBER_OF_FEATURES and repr(first[key]) != repr(second.get(key))
-    ]
-    texts = [
-        ", ".join(f"{key}={one_line(values.get(key))}" for key in keys)
-        for values in (first, second)
-    ]
-    return texts[0], texts[1]
+def _different_parameters(selector: Any, alike: Sequence[Any]) -> str:
+    """Write the parameters of a selector in which others of its class differ."""
+    if not all(hasattr(one, "get_params") for one in alike):
+        return ""
+    values = [one.get_params(deep=False) for one in alike]
+    own = selector.get_params(deep=False)
+    return ", ".join(
+        f"{key}={one_line(value)}"
+        for key, value in own.items()
+        if key not in _NUMBER_OF_FEATURES
+        and len({repr(each.get(key)) for each in values}) > 1
+    )

@@ -116,7 +116,7 @@ def _verdicts(example: Example | None) -> Check:
     ours = (
         f"TRUTH: {words[true]}; ReliefF better by OUT on {int(seen['out'].sum())} and "
         f"by IN on {int(seen['in'].sum())} of {example.n_sets} data sets, p = "
-        f"{test.p_value:.2g}"
+        f"{test.pvalue:.2g}"
     )
     outcome: Outcome = "open"
     if true == 1 and test.better == "out":

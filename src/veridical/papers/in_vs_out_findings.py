@@ -245,7 +245,7 @@ def _mean(values: Iterable[float]) -> float:
 
 def check_soundness(figures: Figures) -> Iterator[Check]:
     """Known values of the binomial test, and pairs of which the truth is known."""
-    gaps = [abs(binomial_truthfulness(i, o).p_value - p) for i, o, p in BINOMIAL]
+    gaps = [abs(binomial_truthfulness(i, o).pvalue - p) for i, o, p in BINOMIAL]
     yield Check(
         "A10. The binomial test gives the values that can be counted by hand",
         if_enough(max(gaps) <= 1e-12, 1, 1),

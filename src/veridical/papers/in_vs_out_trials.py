@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import seeded
 from veridical._core.table import Table
-from veridical.comparison.draws import Lottery, find_source
+from veridical.comparison.sources import SourceSampler, find_source
 from veridical.comparison.splits import Splits, make_splits
 from veridical.evaluation.rankers import Ranker
 from veridical.experiments import derive_seed
@@ -51,8 +51,8 @@ class Trial:
         root, n, number = settings["seed"], settings["n"], settings["set"]
         data_set = {"source": settings["source"], "n": n}
         source = find_source(settings["source"])[1]
-        lottery = Lottery(source, n, n, None, derive_seed(root, **data_set))
-        data, n_train = lottery.draw(number)
+        sampler = SourceSampler(source, n, n, None, derive_seed(root, **data_set))
+        data, n_train = sampler.draw(number)
 
         def seed(purpose: str, **more: Any) -> int:
             return derive_seed(root, purpose=purpose, **data_set, set=number, **more)

@@ -69,7 +69,7 @@ class Pair:
         return int((self.gains < -1e-9).sum())
 
     @property
-    def p_value(self) -> float:
+    def pvalue(self) -> float:
         """Sign test against equal chances, both sides; ties do not count."""
         n = self.wins + self.losses
         return float(stats.binomtest(self.wins, n).pvalue) if n else 1.0
@@ -79,7 +79,7 @@ class Pair:
         ties = len(self.gains) - self.wins - self.losses
         return (
             f"{self.mean.words(True, 'task')}; better on {self.wins}, worse on "
-            f"{self.losses}, equal on {ties}; sign test p = {self.p_value:.2g}"
+            f"{self.losses}, equal on {ties}; sign test p = {self.pvalue:.2g}"
         )
 
 

@@ -154,7 +154,7 @@ def _random(figures: Figures, k: int) -> Check:
         return Check(statement, "open", published, "no data", rule)
     outcome: Outcome = "open"
     if len(pair.gains) >= _ENOUGH_TASKS:
-        sure = pair.p_value < _ALPHA
+        sure = pair.pvalue < _ALPHA
         if sure and pair.wins > pair.losses:
             outcome = "reproduced"
         elif sure or len(pair.gains) >= _MANY_TASKS:

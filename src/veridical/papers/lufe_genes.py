@@ -109,4 +109,4 @@ def _say(pair: Pair | None) -> str:
     if np.isfinite(low):
         text += f" ({low:+.2f} to {high:+.2f})"
     text = text.replace("-", "\N{MINUS SIGN}")
-    return f"{text}, {pair.wins} of {len(pair.gains)}, {p_text(pair.p_value)}"
+    return f"{text}, {pair.wins} of {len(pair.gains)}, {p_text(pair.pvalue)}"

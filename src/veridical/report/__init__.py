@@ -10,20 +10,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from veridical.comparison.records import Comparison
 from veridical.report import render
 from veridical.report.audit import of as summarize_audit
 from veridical.report.correction import of as summarize_correction
 from veridical.report.estimates import of as summarize_estimates
-from veridical.report.many import of as summarize_many
+from veridical.report.many import of as summarize_several
+from veridical.report.many_schema import ManySummary
 from veridical.report.render import check_writable
-from veridical.report.schema import AnySummary
+from veridical.report.schema import AnySummary, Summary
 from veridical.report.sensitivity import of as summarize_sensitivity
+from veridical.report.summarize import pair as summarize_pair
 from veridical.report.summarize import summarize
+
+
+@summarize.register
+def _comparison(record: Comparison) -> Summary | ManySummary:
+    """Lay out two selectors side by side, and more by their ranks."""
+    return (summarize_pair if len(record.names) == 2 else summarize_several)(record)
+
 
 summarize.register(summarize_audit)
 summarize.register(summarize_correction)
 summarize.register(summarize_estimates)
-summarize.register(summarize_many)
 summarize.register(summarize_sensitivity)
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]

@@ -57,11 +57,11 @@ def _lane(record: Audit, protocol: str) -> LaneSummary:
         "null_mean": None,
         "null_low": None,
         "null_high": None,
-        "p_value": None,
+        "pvalue": None,
     }
     if null is not None:
         lane["null"] = sorted(float(value) for value in null.accuracies)
-        lane["null_mean"], lane["p_value"] = float(null.mean), float(null.p_value)
+        lane["null_mean"], lane["pvalue"] = float(null.mean), float(null.pvalue)
         lane["null_low"], lane["null_high"] = float(null.low), float(null.high)
     return lane
 
@@ -93,5 +93,5 @@ def _preselection(
         "selector": clean(chosen.selector),
         "given": chosen.given,
         "overlap": {clean(k): int(v) for k, v in chosen.overlap.items()},
-        "p_value": float(chosen.p_value),
+        "pvalue": float(chosen.pvalue),
     }

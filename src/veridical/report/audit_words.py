@@ -5,11 +5,11 @@ from __future__ import annotations
 from veridical._core.numbers import (
     count,
     names,
-    p_value,
     percent,
     percent_range,
     points,
     points_range,
+    pvalue,
 )
 from veridical.report.schema import AuditSummary, AuditWords, LaneSummary
 
@@ -54,7 +54,7 @@ def above_chance(summary: AuditSummary) -> bool:
     """Whether the honest accuracy beats labels in random order."""
     inside = lane(summary, "in")
     assert inside is not None
-    p = inside["p_value"]
+    p = inside["pvalue"]
     return p is not None and p <= summary["alpha"]
 
 
@@ -135,7 +135,7 @@ def _evidence(summary: AuditSummary) -> list[str]:
         said.append(
             f"Everything done inside the folds, {n} of the labels give "
             f"{percent(inside['null_mean'])} on average "
-            f"({p_value(inside['p_value'])}); always naming the largest class is right "
+            f"({pvalue(inside['pvalue'])}); always naming the largest class is right "
             f"about {percent(summary['data']['chance'])}."
         )
     said.append(_tally(summary))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
-from veridical._core.numbers import count, names, p_value, percent, points
-from veridical.comparison.records import Friedman, ManyComparison, PairVerdict
+from veridical._core.numbers import count, names, percent, points, pvalue
+from veridical.comparison.records import Comparison, Friedman, PairVerdict
 from veridical.report import size_words
 from veridical.report.many_schema import (
     MANY_SCHEMA,
@@ -31,21 +33,21 @@ from veridical.report.summarize import (
 from veridical.report.words import EXPLAIN, NAIVE_ON_FOLDS, shortened
 
 
-def of(record: ManyComparison) -> ManySummary:
+def of(record: Comparison) -> ManySummary:
     """Turn a comparison of several selectors into what a page shows.
 
     Parameters
     ----------
-    record : ManyComparison
-        From `veridical.comparison.compare_many`.
+    record : Comparison
+        From `veridical.comparison.compare`.
     """
     methods = [m for m in METHODS if m in record.accuracy]
     summary: ManySummary = {
         "schema": MANY_SCHEMA,
         "kind": "many",
         "names": [clean(name) for name in record.names],
-        "classifiers": [clean(name) for name in record.classifiers],
-        "n_features": int(record.n_features),
+        "estimators": [clean(name) for name in record.estimators],
+        "n_features_to_select": int(record.n_features_to_select),
         "alpha": float(record.alpha),
         "correction": record.correction,
         "data": data_info(record.data),
@@ -65,7 +67,7 @@ def of(record: ManyComparison) -> ManySummary:
     return summary
 
 
-def _selector(record: ManyComparison, i: int) -> SelectorSummary:
+def _selector(record: Comparison, i: int) -> SelectorSummary:
     ratio = float(record.settings["n_test"]) / float(record.settings["n_train"])
     steady = record.stability.get("in")
     chosen = record.selected.get("in", next(iter(record.selected.values())))
@@ -83,23 +85,32 @@ def _selector(record: ManyComparison, i: int) -> SelectorSummary:
     }
 
 
-def _method(record: ManyComparison, method: str) -> ManyMethod:
+def _method(record: Comparison, method: str) -> ManyMethod:
     _, _, n_repeats, n_folds = record.accuracy[method].shape
     return {
         "method": method,
         "label": LABELS[method],
         "n_repeats": n_repeats,
         "n_folds": n_folds,
-        "pairs": [_pair(pair) for pair in record.pairs[method]],
+        "pairs": [
+            _pair(places, pair)
+            for places, pair in zip(
+                combinations(range(len(record.names)), 2),
+                record.pairs[method],
+                strict=True,
+            )
+        ],
         "friedman": _ranks(record.friedman[method]),
     }
 
 
-def _pair(pair: PairVerdict) -> ManyPair:
+def _pair(places: tuple[int, int], pair: PairVerdict) -> ManyPair:
+    first, second = places
+    better = {pair.first: first, pair.second: second}
     return {
-        "first": pair.first,
-        "second": pair.second,
-        "better": pair.better,
+        "first": first,
+        "second": second,
+        "better": None if pair.better is None else better[pair.better],
         "adjusted": finite(pair.adjusted),
         "difference": difference(pair.verdict),
     }
@@ -122,7 +133,7 @@ def _ranks(found: Friedman) -> RanksSummary:
         "mean_ranks": [float(rank) for rank in found.mean_ranks],
         "statistic": finite(found.statistic),
         "df": [float(df) for df in found.df],
-        "p_value": float(found.p_value),
+        "pvalue": float(found.pvalue),
         "chi2": float(found.chi2),
         "critical_difference": float(found.critical_difference),
         "n": int(found.n),
@@ -212,7 +223,7 @@ def _evidence(summary: ManySummary) -> str:
     return (
         f"Mean accuracy under {method['label']}, by mean rank over "
         f"{count(found['n'], 'fold')}: {ranked}. All together: "
-        f"{p_value(found['p_value'])} (Friedman's test in Iman and Davenport's form, "
+        f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
         f"{size_words.short(found['size'])})."
     )
 

@@ -47,7 +47,7 @@ class RanksSummary(TypedDict):
     mean_ranks: list[float]
     statistic: float | None
     df: list[float]
-    p_value: float
+    pvalue: float
     chi2: float
     critical_difference: float
     n: int
@@ -83,8 +83,8 @@ class ManySummary(TypedDict):
     schema: str
     kind: Literal["many"]
     names: list[str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     correction: str
     data: DataInfo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -21,7 +21,31 @@ from veridical.report.paper_compared import (
     ranked,
     ranked_words,
 )
-from veridical.report.summarize import clean, summarize
+from veridical.report.summarize import clean, finite, summarize
+
+
+def to_dict(record: Any) -> dict[str, Any]:
+    """Turn a record into plain numbers, strings, lists and dicts, ready for JSON.
+
+    Parameters
+    ----------
+    record : Comparison, Estimates, Audit or any other record
+        What is to be told to a program.
+    """
+    return {key: _plain(value) for key, value in _summary(record).items()}
+
+
+def _plain(value: Any) -> Any:
+    """Write tuples and arrays as lists, and what is not finite as None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return finite(value)
+    return value
 
 
 def to_markdown(record: Any) -> str:

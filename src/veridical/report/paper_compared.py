@@ -8,11 +8,11 @@ from typing import Any
 from veridical._core.numbers import (
     count,
     names,
-    p_value,
     percent,
     percent_range,
     points,
     points_range,
+    pvalue,
 )
 from veridical.comparison.records import SIDES
 from veridical.report.size_words import short
@@ -39,7 +39,7 @@ def data(s: Any) -> str:
 
 def p(value: float | None) -> str:
     """Write a p-value for a table."""
-    return p_value(value).removeprefix("p ").removeprefix("= ")
+    return pvalue(value).removeprefix("p ").removeprefix("= ")
 
 
 # -- two selectors -------------------------------------------------------------------
@@ -59,13 +59,13 @@ def compared(s: Any) -> Table:
             row += [
                 points(gap["value"]),
                 points_range(gap["low"], gap["high"]),
-                p(gap["p_value"]),
+                p(gap["pvalue"]),
                 short(gap["size"]),
             ]
         rows.append(tuple(row))
     return Table(
-        f"Mean accuracy with {s['n_features']} features selected "
-        f"({names(s['classifiers'])}; {data(s)}; chance "
+        f"Mean accuracy with {s['n_features_to_select']} features selected "
+        f"({names(s['estimators'])}; {data(s)}; chance "
         f"{percent(s['data']['chance'])})."
         " IN: selected anew in each training fold. OUT: selected once, on all cases.",
         header,
@@ -79,8 +79,9 @@ def compared_words(s: Any) -> list[str]:
     gap = first["difference"]
     said = [
         f"We compared {s['names']['a']} and {s['names']['b']}, each selecting "
-        f"{s['n_features']} of {count(s['data']['n_features'], 'feature')}, by the "
-        f"accuracy of {names(s['classifiers'])} on {data(s)}.",
+        f"{s['n_features_to_select']} of "
+        f"{count(s['data']['n_features'], 'feature')}, by the "
+        f"accuracy of {names(s['estimators'])} on {data(s)}.",
         *_resampling(s),
     ]
     if gap is not None:
@@ -159,8 +160,9 @@ def ranked(s: Any) -> Table:
         row += [str(each["n_distinct"])]
         rows.append(tuple(row))
     return Table(
-        f"Mean accuracy and mean rank over folds with {s['n_features']} features "
-        f"selected ({names(s['classifiers'])}; {data(s)}); Nogueira's stability, and "
+        "Mean accuracy and mean rank over folds with "
+        f"{s['n_features_to_select']} features selected "
+        f"({names(s['estimators'])}; {data(s)}); Nogueira's stability, and "
         "how many different features the folds selected.",
         tuple(header),
         tuple(rows),
@@ -172,13 +174,14 @@ def ranked_words(s: Any) -> list[str]:
     first = s["methods"][0]
     ranks = first["friedman"]
     said = [
-        f"We compared {names(s['names'])}, each selecting {s['n_features']} of "
+        f"We compared {names(s['names'])}, each selecting "
+        f"{s['n_features_to_select']} of "
         f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
-        f"{names(s['classifiers'])} on {data(s)}.",
+        f"{names(s['estimators'])} on {data(s)}.",
         *_resampling(s),
         f"All pairs were tested, and p-values corrected by the method of "
         f"{s['correction'].capitalize()}; Friedman's test on the ranks gave "
-        f"{p_value(ranks['p_value'])}, with a critical difference of "
+        f"{pvalue(ranks['pvalue'])}, with a critical difference of "
         f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
     ]
     if first["pairs"]:

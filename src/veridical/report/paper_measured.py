@@ -76,7 +76,7 @@ def audited(s: Any) -> Table:
             percent(lane["accuracy"]["value"]),
             percent_range(lane["accuracy"]["low"], lane["accuracy"]["high"]),
             "" if lane["null_mean"] is None else percent(lane["null_mean"]),
-            "" if lane["p_value"] is None else p(lane["p_value"]),
+            "" if lane["pvalue"] is None else p(lane["pvalue"]),
         )
         for lane in s["lanes"]
     ]
@@ -245,9 +245,9 @@ def sensitive(s: Any) -> Table:
         (
             f"{source['strength']:g}",
             points(source["difference"]["value"]),
-            p(source["p_value"]),
+            p(source["pvalue"]),
             *(f"{source['right'][m]} of {source['n_sets']}" for m in ("in", "out")),
-            p(source["truthful_p_value"]),
+            p(source["truthful_pvalue"]),
         )
         for source in s["sources"]
     ]

@@ -47,7 +47,7 @@ def _templates() -> Environment:
         percent_range=numbers.percent_range,
         points=numbers.points,
         points_range=numbers.points_range,
-        p_value=numbers.p_value,
+        pvalue=numbers.pvalue,
         count=numbers.count,
         seconds=numbers.seconds,
         size_short=size_short,

@@ -65,7 +65,7 @@ class DifferenceSummary(TypedDict):
     value: float
     low: float | None
     high: float | None
-    p_value: float | None
+    pvalue: float | None
     test: str
     statistic: float | None
     df: float | None
@@ -106,8 +106,8 @@ class MethodSummary(TypedDict):
     pair_unit: str
 
 
-class ClassifierMethod(TypedDict):
-    """One classifier under one method."""
+class EstimatorMethod(TypedDict):
+    """One estimator under one method."""
 
     method: str
     label: str
@@ -116,11 +116,11 @@ class ClassifierMethod(TypedDict):
     difference: DifferenceSummary | None
 
 
-class ClassifierSummary(TypedDict):
-    """One classifier alone."""
+class EstimatorSummary(TypedDict):
+    """One estimator alone."""
 
     name: str
-    methods: list[ClassifierMethod]
+    methods: list[EstimatorMethod]
 
 
 class ClassSummary(TypedDict):
@@ -169,7 +169,7 @@ class TruthfulnessSummary(TypedDict):
     only_out: int
     both_right: int
     both_wrong: int
-    p_value: float | None
+    pvalue: float | None
     better: str
 
 
@@ -207,12 +207,12 @@ class Summary(TypedDict):
     schema: str
     kind: Literal["comparison"]
     names: dict[Side, str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     data: DataInfo
     methods: list[MethodSummary]
-    by_classifier: list[ClassifierSummary]
+    by_estimator: list[EstimatorSummary]
     optimism: dict[Side, IntervalSummary]
     bias_imbalance: dict[str, float]
     bias_reference: str
@@ -322,7 +322,7 @@ class LaneSummary(TypedDict):
     null_mean: float | None
     null_low: float | None
     null_high: float | None
-    p_value: float | None
+    pvalue: float | None
 
 
 class FindingSummary(TypedDict):
@@ -343,7 +343,7 @@ class PreselectionSummary(TypedDict):
     selector: str
     given: bool
     overlap: dict[str, int]
-    p_value: float
+    pvalue: float
 
 
 class AuditWords(TypedDict):

@@ -27,10 +27,12 @@ def of(record: Sensitivity) -> SensitivitySummary:
     return {
         "schema": SENSITIVITY_SCHEMA,
         "kind": "sensitivity",
-        "names": {side: clean(record.names[side]) for side in SIDES},
-        "classifiers": [clean(name) for name in observed.classifiers],
-        "n_features": int(observed.n_features),
-        "alpha": float(observed.settings.get("alpha", 0.05)),
+        "names": {
+            side: clean(name) for side, name in zip(SIDES, record.names, strict=True)
+        },
+        "estimators": [clean(name) for name in observed.estimators],
+        "n_features_to_select": int(observed.n_features_to_select),
+        "alpha": float(observed.alpha),
         "data": data_info(record.data),
         "observed": _means(observed, ("in", "out")),
         "sources": sources,
@@ -66,7 +68,7 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
         "n_relevant": int(record.n_relevant[i]),
         "means": _means(found, ("truth", "in", "out")),
         "difference": interval(gap),
-        "p_value": float(verdict.p_value),
+        "pvalue": float(verdict.pvalue),
         "winner": true,
         "n_sets": len(found.set_verdicts["in"]),
         "right": {
@@ -74,13 +76,13 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
             for method, winners in found.set_verdicts.items()
         },
         "only": {"in": outcome.only_in, "out": outcome.only_out},
-        "truthful_p_value": float(outcome.p_value),
+        "truthful_pvalue": float(outcome.pvalue),
         "more_truthful": outcome.better,
     }
 
 
 def _headline(record: Sensitivity, sources: list[SourceSummary]) -> tuple[str, str]:
-    a, b = (shortened(clean(record.names[side])) for side in SIDES)
+    a, b = (shortened(clean(name)) for name in record.names)
     better = {source["more_truthful"] for source in sources}
     about = f"about {a} and {b} on data like these"
     if better == {"in"}:

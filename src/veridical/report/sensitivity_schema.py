@@ -22,12 +22,12 @@ class SourceSummary(TypedDict):
     n_relevant: int
     means: dict[str, dict[str, float]]
     difference: IntervalSummary
-    p_value: float
+    pvalue: float
     winner: Winner
     n_sets: int
     right: dict[str, int]
     only: dict[str, int]
-    truthful_p_value: float
+    truthful_pvalue: float
     more_truthful: str
 
 
@@ -47,8 +47,8 @@ class SensitivitySummary(TypedDict):
     schema: str
     kind: Literal["sensitivity"]
     names: dict[Side, str]
-    classifiers: list[str]
-    n_features: int
+    estimators: list[str]
+    n_features_to_select: int
     alpha: float
     data: DataInfo
     observed: dict[str, dict[str, float]]

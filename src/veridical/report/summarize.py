@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -19,14 +19,21 @@ from scipy import stats
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
-from veridical.comparison.records import SIDES, Comparison, Side, Verdict, Winner
+from veridical.comparison.records import (
+    SIDES,
+    Comparison,
+    PairVerdict,
+    Side,
+    Verdict,
+    Winner,
+)
 from veridical.report import words
 from veridical.report.schema import (
     SCHEMA,
     AnySummary,
-    ClassifierSummary,
     DataInfo,
     DifferenceSummary,
+    EstimatorSummary,
     FeatureSummary,
     IntervalSummary,
     MeanSummary,
@@ -36,6 +43,8 @@ from veridical.report.schema import (
     TruthSummary,
 )
 from veridical.report.size_words import size_of
+
+T = TypeVar("T")
 
 METHODS = ("in", "out", "truth")
 LABELS = {"in": "IN", "out": "OUT", "truth": "TRUTH"}
@@ -66,35 +75,45 @@ def summarize(record: Any) -> AnySummary:
     )
 
 
-@summarize.register
-def _comparison(record: Comparison) -> Summary:
-    names: dict[Side, str] = {side: clean(record.names[side]) for side in SIDES}
+def pair(record: Comparison) -> Summary:
+    """Turn a comparison of two selectors into what its page shows.
+
+    Parameters
+    ----------
+    record : Comparison
+        From `veridical.comparison.compare` or `truth`.
+    """
     summary: Summary = {
         "schema": SCHEMA,
         "kind": "comparison",
-        "names": names,
-        "classifiers": [clean(name) for name in record.classifiers],
-        "n_features": int(record.n_features),
-        "alpha": _alpha(record),
+        "names": _by_side([clean(name) for name in record.names]),
+        "estimators": [clean(name) for name in record.estimators],
+        "n_features_to_select": int(record.n_features_to_select),
+        "alpha": float(record.alpha),
         "data": data_info(record.data),
         "methods": [_method(record, m) for m in METHODS if m in record.accuracy],
-        "by_classifier": _by_classifier(record),
-        "optimism": {side: interval(record.optimism[side]) for side in record.optimism},
+        "by_estimator": _by_estimator(record),
+        "optimism": _by_side([interval(gap) for gap in record.optimism]),
         "bias_imbalance": {m: float(v) for m, v in record.bias_imbalance.items()},
         "bias_reference": "TRUTH" if "truth" in record.accuracy else "IN",
         "n_selections": {m: int(s[0, ..., 0].size) for m, s in record.selected.items()},
         "features": _features(record),
         "stability": {
-            method: {side: interval(own[side]) for side in own}
+            method: _by_side([interval(one) for one in own])
             for method, own in record.stability.items()
         },
-        "seconds": {side: float(taken) for side, taken in record.seconds.items()},
+        "seconds": _by_side([float(taken) for taken in record.seconds]),
         "truth": _truth(record),
         "settings": clean_settings(record.settings),
         "words": words.silence(),
     }
     summary["words"] = words.of(summary, clean(record.recommendation, 2000))
     return summary
+
+
+def _by_side(values: Sequence[T]) -> dict[Side, T]:
+    """Call the values of two selectors a and b; there may be none."""
+    return dict(zip(SIDES, values, strict=True)) if values else {}
 
 
 def clean(text: object, longest: int = LONGEST_NAME) -> str:
@@ -129,11 +148,6 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _alpha(record: Comparison) -> float:
-    stored = float(record.settings.get("alpha", 0.05))
-    return next((float(v.test.alpha) for v in record.verdicts.values()), stored)
-
-
 def interval(bounds: tuple[float, float, float]) -> IntervalSummary:
     """Turn a value with its interval into plain numbers."""
     value, low, high = bounds
@@ -155,8 +169,11 @@ def data_info(data: DataSummary) -> DataInfo:
     }
 
 
-def _difference(verdict: Verdict | None) -> DifferenceSummary | None:
-    return None if verdict is None else difference(verdict)
+def _difference(
+    pairs: Mapping[str, Sequence[PairVerdict]], method: str
+) -> DifferenceSummary | None:
+    """Turn the verdict of a method on two selectors, if any, into plain numbers."""
+    return difference(pairs[method][0].verdict) if method in pairs else None
 
 
 def difference(verdict: Verdict) -> DifferenceSummary:
@@ -167,7 +184,7 @@ def difference(verdict: Verdict) -> DifferenceSummary:
         "value": float(verdict.mean_difference),
         "low": finite(verdict.interval[0]),
         "high": finite(verdict.interval[1]),
-        "p_value": finite(verdict.p_value),
+        "pvalue": finite(verdict.pvalue),
         "test": clean(test.name),
         "statistic": finite(test.statistic),
         "df": finite(test.df),
@@ -197,10 +214,10 @@ def _method(record: Comparison, method: str) -> MethodSummary:
         "unit": unit,
         "n_repeats": n_repeats,
         "n_folds": n_folds,
-        "a": mean_with_interval(sample[0], ratio, _alpha(record)),
-        "b": mean_with_interval(sample[1], ratio, _alpha(record)),
+        "a": mean_with_interval(sample[0], ratio, record.alpha),
+        "b": mean_with_interval(sample[1], ratio, record.alpha),
         "interval": words.interval(sample.shape[1], unit, ratio),
-        "difference": _difference(record.verdicts.get(method)),
+        "difference": _difference(record.pairs, method),
         "pairs": _pairs(shown, n_folds, "repeat" if by_repeat else unit),
         "pair_unit": "repeat" if by_repeat else unit,
     }
@@ -275,8 +292,8 @@ def _pairs(values: FloatArray, n_folds: int, unit: str) -> list[PairSummary]:
     return pairs
 
 
-def _by_classifier(record: Comparison) -> list[ClassifierSummary]:
-    if len(record.classifiers) < 2:
+def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
+    if len(record.estimators) < 2:
         return []
     return [
         {
@@ -287,15 +304,13 @@ def _by_classifier(record: Comparison) -> list[ClassifierSummary]:
                     "label": LABELS[method],
                     "a": float(record.accuracy[method][0, i].mean()),
                     "b": float(record.accuracy[method][1, i].mean()),
-                    "difference": _difference(
-                        record.by_classifier.get(name, {}).get(method)
-                    ),
+                    "difference": _difference(record.by_estimator[name], method),
                 }
                 for method in METHODS
                 if method in record.accuracy
             ],
         }
-        for i, name in enumerate(record.classifiers)
+        for i, name in enumerate(record.estimators)
     ]
 
 
@@ -364,7 +379,7 @@ def _truth(record: Comparison) -> TruthSummary | None:
             "only_out": outcome.only_out,
             "both_right": outcome.both_right,
             "both_wrong": outcome.both_wrong,
-            "p_value": finite(outcome.p_value),
+            "pvalue": finite(outcome.pvalue),
             "better": outcome.better,
         },
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from veridical._core.numbers import (
     count,
     names,
-    p_value,
     percent,
     percent_range,
     points,
     points_range,
+    pvalue,
 )
 from veridical.comparison.records import SIDES, Side, Winner
 from veridical.report import size_words
@@ -165,7 +165,7 @@ def _artefact(summary: Summary, side: Side) -> str:
 
 
 def _headline(summary: Summary) -> tuple[str, str]:
-    if summary["n_features"] >= summary["data"]["n_features"]:
+    if summary["n_features_to_select"] >= summary["data"]["n_features"]:
         return "open", (
             f"Nothing was compared: both selectors keep all "
             f"{count(summary['data']['n_features'], 'feature')}; ask for fewer."
@@ -285,7 +285,7 @@ def _evidence(summary: Summary) -> str:
     return (
         f"{text}. Difference {points(gap['value'])} "
         f"({_confidence(summary)} {points_range(gap['low'], gap['high'])}; "
-        f"{p_value(gap['p_value'])}, {gap['test']} test{_size(gap)}, "
+        f"{pvalue(gap['pvalue'])}, {gap['test']} test{_size(gap)}, "
         f"n = {count(gap['n'], _test_unit(method, gap))})."
     )
 
@@ -322,7 +322,8 @@ def _stability(summary: Summary, side: Side) -> str:
     return (
         f"{_name(summary, side)} chose {count(ever, 'feature')} at least once and "
         f"{always} of them in all {total} selections inside the folds; a perfectly "
-        f"steady selector would choose the same {summary['n_features']} every time."
+        "steady selector would choose the same "
+        f"{summary['n_features_to_select']} every time."
         f"{measured}"
     )
 
@@ -349,7 +350,7 @@ def _truthfulness(summary: Summary, outcome: TruthfulnessSummary) -> str:
     tally = (
         f"only IN was right on {outcome['only_in']} of {n}, only OUT on "
         f"{outcome['only_out']} (exact one-tailed binomial test, "
-        f"{p_value(outcome['p_value'])}, significant below {summary['alpha'] / 2:g})"
+        f"{pvalue(outcome['pvalue'])}, significant below {summary['alpha'] / 2:g})"
     )
     if outcome["better"] == "same":
         return f"Neither protocol reached it significantly more often: {tally}."

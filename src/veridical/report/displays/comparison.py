@@ -22,6 +22,17 @@ from veridical.report.displays.base import (
 from veridical.report.schema import FeatureSummary, MethodSummary
 from veridical.report.summarize import summarize
 
+
+def _summary(record: Comparison) -> Any:
+    """Summarize a comparison of two selectors; raise if there are more."""
+    if len(record.names) > 2:
+        raise InputError(
+            f"This picture shows two selectors, and {len(record.names)} were compared; "
+            "CriticalDifferenceDisplay shows more."
+        )
+    return summarize(record)
+
+
 _BETTER = {1: "C0", -1: "C1", 0: "0.6"}
 
 
@@ -51,7 +62,8 @@ class ComparisonDisplay(Display):
     >>> from veridical.datasets import make_linear
     >>> from veridical.report.displays import ComparisonDisplay
     >>> X, y = make_linear(60, random_state=0)
-    >>> found = compare("anova", "fcbf", X, y, classifier="nb", n_features=5, cv=3)
+    >>> pair = ["anova", "fcbf"]
+    >>> found = compare(pair, X, y, estimator="nb", n_features_to_select=5, cv=3)
     >>> shown = ComparisonDisplay.from_comparison(found, method="in")
     >>> shown.ax_.get_title(loc="left")
     'IN'
@@ -84,7 +96,7 @@ class ComparisonDisplay(Display):
         **kwargs
             For the dots, as ``Axes.plot`` takes them.
         """
-        summary: Any = summarize(record)
+        summary = _summary(record)
         found = {each["method"]: each for each in summary["methods"]}
         wanted = next(iter(found)) if method is None else method
         if wanted not in found:
@@ -177,7 +189,7 @@ class FeaturesDisplay(Display):
         **kwargs
             For the bars, as ``Axes.barh`` takes them.
         """
-        summary: Any = summarize(record)
+        summary = _summary(record)
         counted = summary["n_selections"]
         wanted = next(iter(counted)) if method is None else method
         if wanted not in counted:

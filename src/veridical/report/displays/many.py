@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from veridical._core.errors import InputError
-from veridical.comparison.records import ManyComparison
+from veridical.comparison.records import Comparison
 from veridical.report.displays.base import LOOKS, Display, name_rows
 from veridical.report.many_schema import ManyMethod
 from veridical.report.summarize import summarize
@@ -46,7 +46,7 @@ class CriticalDifferenceDisplay(Display):
     @classmethod
     def from_comparison(
         cls,
-        record: ManyComparison,
+        record: Comparison,
         *,
         method: str | None = None,
         ax: Axes | None = None,
@@ -56,8 +56,8 @@ class CriticalDifferenceDisplay(Display):
 
         Parameters
         ----------
-        record : ManyComparison
-            What `veridical.comparison.compare_many` returned.
+        record : Comparison
+            What `veridical.comparison.compare` returned for three selectors or more.
         method : {"in", "out"}, optional
             Which method, by default the first that was run.
         ax : matplotlib Axes, optional
@@ -65,6 +65,11 @@ class CriticalDifferenceDisplay(Display):
         **kwargs
             For the dots, as ``Axes.plot`` takes them.
         """
+        if len(record.names) == 2:
+            raise InputError(
+                "Mean ranks are for three selectors or more; ComparisonDisplay shows "
+                "two."
+            )
         summary: Any = summarize(record)
         found = {each["method"]: each for each in summary["methods"]}
         wanted = next(iter(found)) if method is None else method

@@ -48,7 +48,7 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Lookalike:
+class SimulatedSource:
     """Draws data sets like one that was observed; see the module for the recipe.
 
     Parameters
@@ -76,7 +76,7 @@ class Lookalike:
     keep: FloatArray
 
     @classmethod
-    def of(cls, data: Table, strength: float = 1.0) -> Lookalike:
+    def of(cls, data: Table, strength: float = 1.0) -> SimulatedSource:
         """Learn what a data set looks like.
 
         Parameters
@@ -251,19 +251,25 @@ def _shrinkage(Z: FloatArray) -> float:
 
 def _keep(values: FloatArray, data: Table) -> FloatArray:
     """How much of each column's difference between classes is believed."""
-    codes = data.target.by_appearance
-    n_classes = int(codes.max()) + 1
-    ratio, p_value = np.ones(data.n_features), np.ones(data.n_features)
+    n_classes = int(data.target.by_appearance.max()) + 1
+    ratio, pvalue = np.ones(data.n_features), np.ones(data.n_features)
     numeric = np.flatnonzero(~data.categorical)
     if numeric.size:
         scores = _normal_scores(values[:, numeric])
-        both = np.stack([_f(part, codes, n_classes) for part in (scores, scores**2)])
+        both = np.stack(
+            [
+                _f(part, data.target.by_appearance, n_classes)
+                for part in (scores, scores**2)
+            ]
+        )
         ratio[numeric] = both.max(axis=0)
         df = n_classes - 1, data.n_samples - n_classes
-        p_value[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
+        pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
     for j in np.flatnonzero(data.categorical):
-        ratio[j], p_value[j] = _chi_squared(values[:, j], codes, n_classes)
-    believed = _benjamini_hochberg(p_value)
+        ratio[j], pvalue[j] = _chi_squared(
+            values[:, j], data.target.by_appearance, n_classes
+        )
+    believed = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):
         return np.where(believed, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
 
@@ -296,11 +302,11 @@ def _chi_squared(
     return chi2 / df, float(chdtrc(df, chi2))
 
 
-def _benjamini_hochberg(p_values: FloatArray) -> BoolArray:
+def _benjamini_hochberg(pvalues: FloatArray) -> BoolArray:
     """Which hypotheses are rejected with at most 10 % false ones among them."""
-    n = p_values.size
-    order = np.argsort(p_values)
-    passed = p_values[order] <= FALSE_DISCOVERIES * np.arange(1, n + 1) / n
+    n = pvalues.size
+    order = np.argsort(pvalues)
+    passed = pvalues[order] <= FALSE_DISCOVERIES * np.arange(1, n + 1) / n
     rejected = np.zeros(n, dtype=bool)
     if passed.any():
         rejected[order[: int(np.flatnonzero(passed)[-1]) + 1]] = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from veridical._core.errors import InputError
@@ -12,11 +11,11 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
 from veridical._core.validation import check_count
+from veridical.comparison.comparing import compare
 from veridical.comparison.conclusions import minus, p_text
-from veridical.comparison.lookalike import Lookalike
-from veridical.comparison.protocol import compare
-from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side
-from veridical.comparison.sources import truth
+from veridical.comparison.records import Comparison, Sensitivity
+from veridical.comparison.simulation import SimulatedSource
+from veridical.comparison.sources import make_pair, truth
 
 RECIPE = (
     "Sources have as many cases and columns as the data, and its class shares. Values "
@@ -32,13 +31,12 @@ RECIPE = (
 
 @repeatable
 def sensitivity(
-    a: Any,
-    b: Any,
+    selectors: Sequence[Any] | Mapping[str, Any],
     X: Any,
     y: Any,
     *,
-    n_features: int | float,
-    classifier: Any = "svm",
+    estimator: Any = "svm",
+    n_features_to_select: int | float = 10,
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
@@ -47,8 +45,7 @@ def sensitivity(
     alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,
-    names: Mapping[Side, str] | None = None,
-    data_name: str | None = None,
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
     """How does this pair react to IN and OUT on sources like this data?
@@ -59,7 +56,9 @@ def sensitivity(
 
     Parameters
     ----------
-    a, b, X, y, n_features, classifier, cv, test, alpha, names, data_name
+    selectors : sequence of selectors, or mapping of display name to selector
+        Exactly two, as in `compare`.
+    X, y, estimator, n_features_to_select, cv, test, alpha, name
         As in `compare`.
     strengths : sequence of float, default=(0.5, 1.0, 1.5)
         One source for each: by how much to multiply the strength found in the data.
@@ -67,7 +66,7 @@ def sensitivity(
     n_sets : int, default=100
         Data sets drawn from each source.
     n_test : int, default=1000
-        Cases in a test set of TRUTH.
+        Samples in a test set of TRUTH.
     random_state : int, numpy random generator or None, default=None
         Decides everything that is left to chance.
     n_jobs : int or None, default=None
@@ -109,12 +108,11 @@ def sensitivity(
     >>> from veridical.comparison import sensitivity
     >>> X, y = load_wine(return_X_y=True)
     >>> result = sensitivity(
-    ...     "anova",
-    ...     "information-gain",
+    ...     ["anova", "information-gain"],
     ...     X,
     ...     y,
-    ...     n_features=2,
-    ...     classifier="nb",
+    ...     estimator="nb",
+    ...     n_features_to_select=2,
     ...     strengths=(1.0,),
     ...     n_sets=4,
     ...     random_state=0,
@@ -126,32 +124,31 @@ def sensitivity(
     check_count("n_sets", n_sets, 2)
     data = read_table(X, y)
     root = root_seed(random_state)
+    make_pair(selectors, root)
     common = {
-        "n_features": n_features,
-        "classifier": classifier,
+        "estimator": estimator,
+        "n_features_to_select": n_features_to_select,
         "cv": cv,
         "test": test,
         "alpha": alpha,
         "random_state": root,
         "n_jobs": n_jobs,
-        "names": names,
     }
-    observed = compare(a, b, X, y, data_name=data_name, **common)
+    observed = compare(selectors, X, y, name=name, **common)
     found, relevant = [], []
     for i, strength in enumerate(strengths):
-        source = Lookalike.of(data, strength)
+        source = SimulatedSource.of(data, strength)
         record = truth(
-            a,
-            b,
+            selectors,
             source,
+            name=f"like {observed.data.name}, strength {strength:g}",
             n_train=data.n_samples,
             n_test=n_test,
             n_sets=n_sets,
             progress=_shifted(progress, i * n_sets, len(strengths) * n_sets),
             **common,
         )
-        name = f"like {observed.data.name}, strength {strength:g}"
-        found.append(replace(record, data=replace(record.data, name=name)))
+        found.append(record)
         relevant.append(source.n_relevant)
     return Sensitivity(
         names=observed.names,
@@ -227,7 +224,7 @@ def _truth(record: Comparison) -> str:
     verdict = record.verdicts["truth"]
     if verdict.winner == "draw":
         return "neither selector is shown to be truly better"
-    better = record.names[verdict.winner]
+    better = record.pairs["truth"][0].better
     gap = minus(100 * abs(verdict.mean_difference))
     return f"{better} is truly better, by {gap} points"
 
@@ -244,15 +241,15 @@ def _counts(record: Comparison) -> str:
     who = "neither" if outcome.better == "same" else outcome.better.upper()
     return (
         f"IN says so on {right['in']} and OUT on {right['out']} of {n_sets} data sets "
-        f"({who} significantly more often, {p_text(outcome.p_value)})"
+        f"({who} significantly more often, {p_text(outcome.pvalue)})"
     )
 
 
 def _on_source(record: Comparison, strength: float, observed: Comparison) -> str:
     like = " and ".join(
-        f"{100 * record.accuracy['in'][i].mean():.1f} % for {record.names[side]} "
+        f"{100 * record.accuracy['in'][i].mean():.1f} % for {name} "
         f"(observed {100 * observed.accuracy['in'][i].mean():.1f} %)"
-        for i, side in enumerate(SIDES)
+        for i, name in enumerate(record.names)
     )
     return (
         f"On a source like these data (strength {strength:g}) {_truth(record)}; "

@@ -1,0 +1,413 @@
+"""Two or more selectors on one data set, by IN and OUT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical import __version__
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical._core.parallel import Progress, Workers
+from veridical._core.reading import read_table
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.table import Table
+from veridical._core.text import did_you_mean, listed, one_line
+from veridical._core.validation import count_features
+from veridical.comparison import conclusions as say
+from veridical.comparison.calibration import check_calibrated
+from veridical.comparison.engine import (
+    Design,
+    Outcome,
+    make_estimators,
+    ranking_parts,
+    run_data_set,
+)
+from veridical.comparison.ranks import friedman
+from veridical.comparison.records import Comparison, Friedman
+from veridical.comparison.significance import check_alpha
+from veridical.comparison.sizes import measured_size
+from veridical.comparison.splits import Splits, make_splits, refuse_small_classes
+from veridical.comparison.testing import TESTS, check_fit, find_test
+from veridical.comparison.verdicts import (
+    PairTester,
+    SignificanceTest,
+    count_draws,
+    measure_nulls,
+)
+from veridical.evaluation.rankers import make_rankers
+
+CORRECTIONS = ("holm", "bonferroni", "none")
+
+
+@repeatable
+def compare(
+    selectors: Sequence[Any] | Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = "svm",
+    n_features_to_select: int | float = 10,
+    methods: Iterable[str] = ("in", "out"),
+    cv: Any = 10,
+    test: Any = "corrected-t",
+    alpha: float = 0.05,
+    calibrated: bool | int = False,
+    rope: float = 0.01,
+    correction: str = "holm",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare feature selectors: which is better, and may I believe it?
+
+    Every selector returns `n_features_to_select` features, an estimator learns from
+    each set, and cross-validated accuracies are compared on the same folds: under IN
+    the selection is repeated inside each training fold, under OUT it is made once on
+    all the data, test samples included. Every pair of selectors is tested; with three
+    or more, p-values are adjusted for the number of pairs, and mean ranks over the
+    folds are compared by Friedman's test with Nemenyi's critical difference.
+
+    Parameters
+    ----------
+    selectors : sequence of selectors, or mapping of display name to selector
+        Two or more. A selector is one of `veridical.selection`, any scikit-learn
+        selector, or a name from ``veridical.selection.SELECTORS`` such as "relieff".
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        numpy, pandas, polars or scipy; may hold categorical features and missing
+        values where the selectors can use them.
+    y : array-like of shape (n_samples,)
+        Class labels, numbers or text.
+    estimator : str, classifier or list of them, default="svm"
+        A name from ``veridical.comparison.CLASSIFIERS`` such as "svm", "nb", "1nn" or
+        "tree", or scikit-learn classifiers. With several, verdicts rest on their mean
+        accuracy and `by_estimator` has them one by one.
+    n_features_to_select : int or float, default=10
+        Number of features each selector must return, or a share of them in (0, 1].
+    methods : iterable of {"in", "out"}, default=("in", "out")
+        Protocols to run.
+    cv : int, str, scikit-learn splitter or list of (train, test), default=10
+        A number means that many plain shuffled folds; "10x5" means ten repeats of five.
+    test : str or function, default="corrected-t"
+        How differences between folds are tested: "corrected-t", "paired-t",
+        "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
+        "bayesian-correlated-t", or the function, such as `corrected_resampled_t`. What
+        a test must know of the splits it is told by them, and one that is not made for
+        `cv` is refused. Bayesian tests, which have no p-value to adjust, are for two
+        selectors.
+    alpha : float, default=0.05
+        Significance level; intervals have confidence ``1 - alpha``.
+    calibrated : bool or int, default=False
+        Take p-values and intervals from a measured null: 100 data sets like these, or
+        as many as are asked for, on which each selector is compared with itself on two
+        blocks of columns drawn alike. For two selectors it costs as much as 200
+        comparisons; more pairs need more null data sets, and get them.
+    rope : float, default=0.01
+        Region of practical equivalence of "bayesian-correlated-t": true differences up
+        to this count as none.
+    correction : {"holm", "bonferroni", "none"}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, numpy random generator or None, default=None
+        Decides the folds and everything else that is left to chance.
+    n_jobs : int or None, default=None
+        Number of processes, as in joblib. The result does not depend on it.
+    name : str, optional
+        Display name of the data.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the work goes on.
+
+    Returns
+    -------
+    Comparison
+        Verdicts, accuracies, selected features, optimism of OUT, stability, times and
+        a recommendation.
+
+    Raises
+    ------
+    InputError
+        For data or parameters that cannot give an honest answer.
+
+    See Also
+    --------
+    truth : The same for two selectors on a source that can be sampled for ever.
+    friedman : The test on ranks, also for scores on several data sets.
+
+    Notes
+    -----
+    Selectors see the columns in a random order (decided by `random_state`), because
+    ties go by index and an index must carry no information. Numeric data reach
+    selectors and estimators as arrays, mixed data as pandas data frames.
+
+    Friedman's test takes the folds for independent, which they are not; ``size`` in its
+    result says how often it rejects where all are equal. What may be claimed rests on
+    the pairs under IN.
+
+    References
+    ----------
+    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+    .. [2] C. Nadeau & Y. Bengio, "Inference for the generalization error", Machine
+       Learning 52 (2003).
+    .. [3] J. Demšar, "Statistical comparisons of classifiers over multiple data sets",
+       Journal of Machine Learning Research 7 (2006).
+    .. [4] S. Holm, "A simple sequentially rejective multiple test procedure",
+       Scandinavian Journal of Statistics 6 (1979).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.feature_selection import SelectKBest, chi2, f_classif
+    >>> from veridical.comparison import compare
+    >>> X, y = load_wine(return_X_y=True)
+    >>> result = compare(
+    ...     {"ANOVA F": SelectKBest(f_classif), "chi-squared": SelectKBest(chi2)},
+    ...     X,
+    ...     y,
+    ...     estimator="1nn",
+    ...     n_features_to_select=3,
+    ...     random_state=0,
+    ... )
+    >>> result.verdicts["in"].winner
+    'draw'
+
+    Three selectors, by name:
+
+    >>> result = compare(
+    ...     ["anova", "correlation", "information-gain"],
+    ...     X,
+    ...     y,
+    ...     estimator="nb",
+    ...     n_features_to_select=3,
+    ...     random_state=0,
+    ... )
+    >>> result.names
+    ('AnovaF', 'Correlation', 'InformationGain')
+    >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
+    (3, 3)
+    """
+    data = read_table(X, y)
+    methods = check_methods(methods, ("in", "out"))
+    check_alpha(alpha)
+    root = root_seed(random_state)
+    rankers = make_rankers(selectors, root)
+    chosen = SignificanceTest(find_test(test), float(alpha), float(rope))
+    _check_correction(chosen.name, correction, len(rankers))
+    refuse_small_classes(cv, data)
+    splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
+    check_fit(chosen.name, *splits.shape)
+    n_pairs = math.comb(len(rankers), 2) if correction != "none" else 1
+    n_draws = count_draws(calibrated, alpha, n_pairs)
+    if n_draws:
+        check_calibrated(chosen.name)
+    design = Design(
+        rankers=rankers,
+        estimators=make_estimators(estimator, root),
+        n_features=count_features(n_features_to_select, data.n_features, strict=True),
+        methods=methods,
+    )
+    workers = Workers(n_jobs, progress, _count_jobs(design, splits) + n_draws)
+    columns = column_order(root, data.n_features)
+    outcome = run_data_set(design, data, splits, columns, workers)
+    nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
+    tester = PairTester(chosen, splits.geometry, data.n_samples, nulls)
+    settings = {
+        **describe_design(design, alpha, root),
+        **_describe_splits(splits, chosen, n_draws),
+        **({"correction": correction} if len(rankers) > 2 else {}),
+        "table sha256": data.sha256(),
+    }
+    return _conclude(
+        design, data, splits, outcome, tester, correction, name or "data", settings
+    )
+
+
+def _check_correction(test: str, correction: str, n_selectors: int) -> None:
+    """Raise if the p-values cannot be adjusted for the number of pairs."""
+    if correction not in CORRECTIONS:
+        raise InputError(
+            f"There is no correction {correction!r}"
+            f"{did_you_mean(str(correction), CORRECTIONS)} Use {listed(CORRECTIONS)}."
+        )
+    if n_selectors > 2 and not TESTS[test].calibrated:
+        raise InputError(
+            f"The test {test!r} has no p-value that could be adjusted for the number "
+            "of pairs; use another, or compare two selectors."
+        )
+
+
+def _conclude(
+    design: Design,
+    data: Table,
+    splits: Splits,
+    outcome: Outcome,
+    tester: PairTester,
+    correction: str,
+    name: str,
+    settings: Mapping[str, str],
+) -> Comparison:
+    accuracy = _by_repeat_and_fold(outcome.accuracy, splits)
+    selected = _chosen_by_repeat(outcome.chosen, splits)
+    names = tuple(ranker.name for ranker in design.rankers)
+    estimators = tuple(one.name for one in design.estimators)
+    only = estimators[0] if len(estimators) == 1 else ""
+    summary = data.summary(name)
+    alpha, geometry = tester.test.alpha, splits.geometry
+    optimism = say.measure_optimism(accuracy, geometry, alpha)
+    record = Comparison(
+        names=names,
+        estimators=estimators,
+        n_features_to_select=design.n_features,
+        data=summary,
+        accuracy=accuracy,
+        selected=selected,
+        pairs=tester.pairs(
+            {m: values.mean(axis=1) for m, values in accuracy.items()},
+            only,
+            names,
+            correction,
+        ),
+        by_estimator={
+            one: tester.pairs(
+                {m: values[:, e] for m, values in accuracy.items()},
+                one,
+                names,
+                correction,
+            )
+            for e, one in enumerate(estimators)
+        },
+        optimism=optimism,
+        bias_imbalance=say.imbalance(accuracy),
+        recommendation="",
+        friedman={
+            m: _rank(tester, m, values.mean(axis=1), only)
+            for m, values in accuracy.items()
+            if len(names) > 2
+        },
+        stability=say.measure_stability(
+            {m: chosen for m, chosen in selected.items() if m == "in"},
+            summary.n_features,
+            alpha,
+        ),
+        seconds=tuple(outcome.seconds.tolist()),
+        correction=correction,
+        alpha=alpha,
+        settings=settings,
+    )
+    artefacts = say.find_artefacts(
+        accuracy, optimism, summary.majority_share, geometry, alpha
+    )
+    return replace(record, recommendation=say.recommend(record, artefacts))
+
+
+def _rank(
+    tester: PairTester, method: str, values: FloatArray, estimator: str
+) -> Friedman:
+    """Friedman's test on the splits, with its measured size."""
+    scores = values.reshape(len(values), -1)
+    size = measured_size(
+        "friedman",
+        method,
+        tester.geometry.shape,
+        n_samples=tester.n_samples,
+        estimator=estimator,
+        accuracy=float(scores.mean()),
+        alpha=tester.test.alpha,
+        n_selectors=len(values),
+    )
+    return replace(friedman(scores, alpha=tester.test.alpha), size=size)
+
+
+def _by_repeat_and_fold(
+    accuracy: Mapping[str, FloatArray], splits: Splits
+) -> dict[str, FloatArray]:
+    """Arrange accuracies as (n_selectors, n_estimators, n_repeats, n_folds)."""
+    return {
+        method: values.reshape(*values.shape[:2], *splits.shape)
+        for method, values in accuracy.items()
+    }
+
+
+def _chosen_by_repeat(
+    chosen: Mapping[str, IntArray], splits: Splits
+) -> dict[str, IntArray]:
+    """Arrange columns as (n_selectors, n_repeats, n_folds, n_features).
+
+    OUT, which chooses once, has one fold.
+    """
+    n_repeats, n_folds = splits.shape
+    result = {}
+    for method, picks in chosen.items():
+        if method == "out":
+            result[method] = np.repeat(picks[:, np.newaxis], n_repeats, axis=1)
+        else:
+            result[method] = picks.reshape(len(picks), n_repeats, n_folds, -1)
+    return result
+
+
+def _count_jobs(design: Design, splits: Splits) -> int:
+    """How many jobs a comparison on one data set takes."""
+    sets = int("out" in design.methods) + len(splits) * ("in" in design.methods)
+    placeholder = [np.arange(0)] * sets
+    rankings = sum(len(ranking_parts(ranker, placeholder)) for ranker in design.rankers)
+    return rankings + len(splits)
+
+
+# -- shared with truth() -------------------------------------------------------------
+
+
+def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
+    """Draw the order in which selectors see the columns of one data set."""
+    seed = seed_for(root, Purpose.COLUMNS, data_set)
+    return np.random.default_rng(seed).permutation(n_features)
+
+
+def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
+    """What a reader needs to repeat the run, besides data and folds."""
+    return {
+        **{
+            f"selector {i}": one_line(ranker.selector)
+            for i, ranker in enumerate(design.rankers, 1)
+        },
+        "estimator": ", ".join(one.description for one in design.estimators),
+        "methods": ", ".join(design.methods),
+        "alpha": f"{alpha:g}",
+        "random_state": str(root),
+        "veridical": __version__,
+    }
+
+
+def _describe_splits(
+    splits: Splits, test: SignificanceTest, n_draws: int
+) -> dict[str, str]:
+    """What a reader needs to repeat the folds and the test."""
+    settings = {
+        "cross-validation": splits.description,
+        "n_train": f"{np.mean(splits.geometry.n_train):g}",
+        "n_test": f"{np.mean(splits.geometry.n_test):g}",
+        "test": test.name,
+    }
+    if test.name == "bayesian-correlated-t":
+        settings["region of practical equivalence"] = f"{test.rope:g}"
+    if n_draws:
+        settings["calibrated"] = f"on {n_draws} pairs of data sets like the data"
+    return settings
+
+
+def check_methods(methods: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Check which methods are asked for; they come back in their usual order."""
+    asked = (methods,) if isinstance(methods, str) else tuple(methods)
+    for method in asked:
+        if method not in known:
+            raise InputError(
+                f"There is no method {method!r} here{did_you_mean(str(method), known)} "
+                f"Use {listed(known)}."
+            )
+    if not asked:
+        raise InputError(f"methods is empty; name at least one of {listed(known)}.")
+    return tuple(method for method in known if method in asked)
