@@ -89,9 +89,9 @@ def compare(
         list[str] | None,
         options.unset(
             "NAME...",
-            f"What learns from them, one or several: {names.one_of(names.LEARNERS)}. "
+            f"What learns from them, one or several: {names.one_of(names.ESTIMATORS)}. "
             rf"\[default: {LEARNER}]",
-            autocompletion=names.completing(names.LEARNERS),
+            autocompletion=names.completing(names.ESTIMATORS),
         ),
     ] = None,
     folds: options.Folds = 10,

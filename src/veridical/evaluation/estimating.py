@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.progress import Progress
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -51,6 +52,7 @@ def estimate(
     scoring: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
     """Estimate the accuracy a classifier will have on new cases.
 
@@ -74,6 +76,8 @@ def estimate(
         of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while models are fitted.
 
     Returns
     -------
@@ -133,9 +137,9 @@ def estimate(
         "score_range": range_of(scorer),
     }
     if isinstance(chosen, Bootstrap632):
-        found = _by_bootstrap(chosen, learner, problem, scorer, root, n_jobs)
+        found = _by_bootstrap(chosen, learner, problem, scorer, root, n_jobs, progress)
     else:
-        found = _by_splits(chosen, learner, problem, scorer, root, n_jobs)
+        found = _by_splits(chosen, learner, problem, scorer, root, n_jobs, progress)
     return Estimate(**common, **found)
 
 
@@ -149,6 +153,7 @@ def _by_splits(
     scorer: Any,
     root: int,
     n_jobs: int | None,
+    progress: Progress | None,
 ) -> dict[str, Any]:
     splits = method.split(problem.y, root)
     is_accuracy = scorer is None
@@ -157,13 +162,14 @@ def _by_splits(
     tests = [split.test for split in splits]
     n_test = len(np.unique(np.concatenate(tests)))
     if scorer is None:
-        predicted = predict_splits(learner, problem, splits, n_jobs)
+        predicted = predict_splits(learner, problem, splits, n_jobs, progress)
         hits, scores = _hits(problem, tests, predicted)
         value = float(np.count_nonzero(hits) / len(hits))
         details["mean_of_splits"] = float(scores.mean())
         remarks += notes.on_predictions(method, problem, splits, predicted)
     else:
-        scores = _defined(*score_splits(learner, problem, splits, scorer, n_jobs))
+        found = score_splits(learner, problem, splits, scorer, n_jobs, progress)
+        scores = _defined(*found)
         value = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores))
         remarks += notes.on_equal_scores(method, scores)
@@ -246,6 +252,7 @@ def _by_bootstrap(
     scorer: Any,
     root: int,
     n_jobs: int | None,
+    progress: Progress | None,
 ) -> dict[str, Any]:
     if method.plus and scorer is not None:
         raise InputError(
@@ -258,10 +265,11 @@ def _by_bootstrap(
     jobs = [*splits, Split(everything, len(problem), everything)]
     tests = [split.test for split in splits]
     if scorer is None:
-        predicted = predict_splits(learner, problem, jobs, n_jobs)
+        predicted = predict_splits(learner, problem, jobs, n_jobs, progress)
         hits, all_scores = _hits(problem, [*tests, everything], predicted)
     else:
-        all_scores = _defined(*score_splits(learner, problem, jobs, scorer, n_jobs))
+        found = score_splits(learner, problem, jobs, scorer, n_jobs, progress)
+        all_scores = _defined(*found)
         remarks += _warn(notes.on_undefined(all_scores[:-1]))
     outside, resubstitution = all_scores[:-1], float(all_scores[-1])
     weight, parts = OUTSIDE, None

@@ -27,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.progress import Progress, announce
 from veridical._core.scoring import Scorer, score
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import check_table
@@ -35,6 +36,8 @@ from veridical.selection import SELECTORS
 
 #: Rankings kept at a time, in numbers: bounds the memory that ``rank_many`` takes.
 _RANKS_AT_A_TIME = 1 << 24
+#: Progress is told so often at least, where there are as many splits.
+_PARTS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,11 @@ class Problem:
 
 
 def predict_splits(
-    estimator: Any, problem: Problem, splits: Sequence[Split], n_jobs: int | None
+    estimator: Any,
+    problem: Problem,
+    splits: Sequence[Split],
+    n_jobs: int | None,
+    progress: Progress | None = None,
 ) -> list[IntArray]:
     """Predict the test rows of every split, as class numbers.
 
@@ -83,6 +90,8 @@ def predict_splits(
         Row indices; a row may occur several times in a training set.
     n_jobs : int or None
         Processes for the splits that no shortcut serves.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after some of these splits.
     """
     predicted: list[Any] = [None] * len(splits)
     left = list(range(len(splits)))
@@ -98,7 +107,9 @@ def predict_splits(
         if found is not None:
             predicted, doubtful = found
             left = np.flatnonzero(doubtful).tolist()
-    plain = _over_splits(estimator, problem, [splits[s] for s in left], None, n_jobs)
+    plain = _over_splits(
+        estimator, problem, [splits[s] for s in left], None, n_jobs, progress
+    )
     for s, codes in zip(left, plain, strict=True):
         predicted[s] = codes
     return predicted
@@ -110,6 +121,7 @@ def score_splits(
     splits: Sequence[Split],
     scorer: Scorer,
     n_jobs: int | None,
+    progress: Progress | None = None,
 ) -> tuple[FloatArray, str]:
     """Score a model fitted on the training rows of every split on its test rows.
 
@@ -120,7 +132,7 @@ def score_splits(
     reason : str
         Why it is not, as far as scikit-learn said.
     """
-    found = _over_splits(estimator, problem, splits, scorer, n_jobs)
+    found = _over_splits(estimator, problem, splits, scorer, n_jobs, progress)
     for category, text in dict.fromkeys(w for one in found for w in one.warned):
         warnings.warn(text, category, stacklevel=4)
     reasons = [one.reason for one in found if one.reason]
@@ -133,27 +145,40 @@ def _over_splits(
     splits: Sequence[Split],
     scorer: Scorer | None,
     n_jobs: int | None,
+    progress: Progress | None,
 ) -> list[Any]:
     if n_jobs == 0:
         raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
     if not splits:
         return []
+    announce(progress, estimator, len(splits))
     supports = _supports(estimator, problem, splits)
-    if effective_n_jobs(n_jobs) == 1:
-        return _work(estimator, problem, splits, supports, scorer)
-    n_parts = min(len(splits), 4 * effective_n_jobs(n_jobs))
-    parts = np.array_split(np.arange(len(splits)), n_parts)
-    done = Parallel(n_jobs=n_jobs)(
-        delayed(_work)(
+    n_workers = effective_n_jobs(n_jobs)
+    n_parts = 4 * n_workers if n_workers > 1 else 1
+    if progress is not None:
+        n_parts = max(n_parts, _PARTS)
+    n_parts = min(n_parts, len(splits))
+    jobs = (
+        (
             estimator,
             problem,
             [splits[s] for s in part],
             [supports[s] for s in part],
             scorer,
         )
-        for part in parts
+        for part in np.array_split(np.arange(len(splits)), n_parts)
     )
-    return [result for part in done for result in part]
+    done: Any = (_work(*job) for job in jobs)
+    if n_workers > 1:
+        done = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_work)(*job) for job in jobs
+        )
+    results: list[Any] = []
+    for part in done:
+        results += part
+        if progress is not None:
+            progress(len(results), len(splits))
+    return results
 
 
 def _work(

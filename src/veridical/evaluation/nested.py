@@ -23,6 +23,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.progress import Progress
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
 from veridical.evaluation.fitting import Problem, predict_splits
@@ -82,6 +83,7 @@ def nested_cv(
     n_repeats: int = 200,
     random_state: Any = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> NestedCV:
     """Estimate how far cross-validation is off, by cross-validating it.
 
@@ -109,6 +111,8 @@ def nested_cv(
         Decides the folds.
     n_jobs : int, optional
         Number of processes.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while models are fitted.
 
     Returns
     -------
@@ -146,7 +150,7 @@ def nested_cv(
         folds = [split.test for split in repeat]
         splits.extend(repeat)
         splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
-    predicted = predict_splits(estimator, problem, splits, n_jobs)
+    predicted = predict_splits(estimator, problem, splits, n_jobs, progress)
     wrong = [
         (codes != problem.codes[split.test]).astype(np.float64)
         for codes, split in zip(predicted, splits, strict=True)
@@ -224,9 +228,11 @@ class NestedLater:
         """Whether it has been run."""
         return self._result is not None
 
-    def result(self) -> NestedCV:
+    def result(self, progress: Progress | None = None) -> NestedCV:
         """Run it the first time; later calls remember, and the data is let go."""
         if self._result is None:
-            self._result = nested_cv(**self._arguments, n_repeats=NESTED_REPEATS)
+            self._result = nested_cv(
+                **self._arguments, n_repeats=NESTED_REPEATS, progress=progress
+            )
             self._arguments = {}
         return self._result

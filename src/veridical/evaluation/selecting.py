@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -15,6 +14,8 @@ from sklearn.base import clone
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.data import Data, read_data
 from veridical._core.errors import InputError
+from veridical._core.parallel import Workers
+from veridical._core.progress import Progress, announce
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import seeded
@@ -29,7 +30,6 @@ from veridical.learning.tabular import make_classifier
 #: Sizes shown for learners that have to be fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 CONFIDENCE = 0.95
-LEARNERS = ("dagsvm", "svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ def select(
     name: str = "the data",
     random_state: int = 0,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Selection:
     """Select features on all cases, and estimate how good doing so is.
 
@@ -70,8 +71,8 @@ def select(
     max_features : int
         How many features to select; all where there are fewer.
     learner : str, optional
-        ``"dagsvm"`` or a name that `make_classifier` knows; "dagsvm" by default where
-        all columns are numbers without holes, else "svm".
+        A key of ``veridical.learning.ESTIMATORS``; "dagsvm" by default where all
+        columns are numbers without missing values, else "svm".
     n_folds : int, default=10
         Number of folds; fewer where a class has fewer cases, but 2 at least.
     name : str
@@ -80,6 +81,8 @@ def select(
         Decides the folds and whatever the selector leaves to chance.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each fold.
 
     Returns
     -------
@@ -101,9 +104,13 @@ def select(
     _check_training(splits, codes, classes)
     sizes = _sizes(learner, max_features)
     tested = [np.asarray(split.test) for split in splits]
-    orders = _rank(chosen, data, codes, [np.asarray(s.train) for s in splits], n_jobs)
-    found: list[_Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(_one_fold)(learner, data, codes, order, alpha, test, sizes)
+    train_sets = [np.asarray(split.train) for split in splits]
+    searches = _searches(chosen)
+    workers = Workers(n_jobs, progress, len(splits) * (2 if searches else 1))
+    announce(progress, make_classifier(learner), len(splits), len(sizes))
+    orders = _rank(chosen, data, codes, train_sets, workers if searches else None)
+    found: list[_Fold] = workers(
+        (_one_fold, (learner, data, codes, order, alpha, test, sizes))
         for (order, alpha), test in zip(orders, tested, strict=True)
     )
     right = np.concatenate(
@@ -209,20 +216,26 @@ def _sizes(learner: str, most: int) -> IntArray:
 # -- one fold ------------------------------------------------------------------------
 
 
+def _searches(selector: Any) -> bool:
+    """Tell whether the selector chooses its exponent anew on every training set."""
+    return getattr(selector, "alpha", None) == "auto"
+
+
 def _rank(
     selector: Any,
     data: Data,
     codes: IntArray,
     train_sets: Sequence[IntArray],
-    n_jobs: int | None,
+    workers: Workers | None,
 ) -> list[tuple[IntArray, float | None]]:
-    """Order the features on every training set, and tell the exponent chosen there."""
-    if getattr(selector, "alpha", None) != "auto":
+    """Order the features on every training set, and tell the exponent chosen there.
+
+    Workers fit the selector on each; without them `rank_many` does all at once.
+    """
+    if workers is None:
         orders = clone(selector).rank_many(_table(data), codes, train_sets)
         return [(order, None) for order in orders]
-    fits = Parallel(n_jobs=n_jobs)(
-        delayed(_fit)(selector, data, rows, codes) for rows in train_sets
-    )
+    fits = workers((_fit, (selector, data, rows, codes)) for rows in train_sets)
     return [(fitted.order_, fitted.alpha_) for fitted in fits]
 
 
