@@ -82,7 +82,7 @@ def test_json_and_nothing_else(run, noise):
 def test_honest_pipeline_of_noise_is_clean(run, noise):
     result = run(
         "audit", noise[0], "--target", "kind", "--selector", "anova", "--features", 10,
-        "--learner", "nb", *FEW, "--ignore", "VD008", "VD004", "--json",
+        "--estimator", "nb", *FEW, "--ignore", "VD008,VD004", "--json",
     )  # fmt: skip
 
     assert result.exit_code == 0, result.stdout
@@ -106,7 +106,7 @@ def test_selecting_first_is_the_same_as_the_list(run, noise):
 
 
 def test_clean_table_and_the_command_to_repeat_it(run, table):
-    command = ("audit", table, "--target", "kind", "--learner", "nb", *FEW, "--json")
+    command = ("audit", table, "--target", "kind", "--estimator", "nb", *FEW, "--json")
 
     first = run(*command)
 
@@ -140,7 +140,7 @@ def test_sparse_data(run, tmp_path):
         y=np.arange(40) % 2,
     )
     for more in ((), ("--selector", "anova"), ("--selector", "anova", "--first")):
-        result = run("audit", path, *more, "--features" if more else "--folds", 5, *FEW)
+        result = run("audit", path, *more, "--features" if more else "--cv", 5, *FEW)
         assert result.exit_code in (0, 1), result.stderr
         assert "Accuracy of" in result.stdout
 
@@ -148,14 +148,14 @@ def test_sparse_data(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--learner", "svmm"), "did you mean 'svm'"),
+        (("--estimator", "svmm"), "did you mean 'svm'"),
         (("--selector", "anvoa"), "did you mean 'anova'"),
         (("--features", "3"), "--features 3 is for a selector"),
         (("--first",), "--first is for a selector"),
         (("--ignore", "VD1"), "There is no finding 'VD1'"),
         (("--seed", "-1"), "--seed -1 is below 0"),
         (("--jobs", "0"), "--jobs 0 does no work"),
-        (("--folds", "1"), "2"),
+        (("--cv", "1"), "2"),
         (("--permutations", "3"), "19"),
         (("--selected", "missing.txt"), "cannot read the columns in missing.txt"),
         (("--selected", "COLUMNS", "--first"), "do not go together"),

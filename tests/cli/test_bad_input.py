@@ -60,7 +60,7 @@ CASES = [
     (GOOD, ["--target", "kin"], ["no column 'kin'", "did you mean 'kind'", "x0"]),
     (GOOD, ["--selectors", "relief,fcbf"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--selectors", "zzz", "fcbf"], ["'zzz'", "information-gain", "relieff"]),
-    (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
+    (GOOD, ["--learner", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
     (GOOD, ["--features", "7"], ["7", "6 column", "1 to 6"]),
     (GOOD, ["--features", "0"], ["0", "1 to 6"]),
     (GOOD, ["--features", "-3"], ["-3", "1 to 6"]),
@@ -210,7 +210,9 @@ def test_where_the_answer_has_no_room():
     )
 
 
-@pytest.mark.parametrize("verb", ["select", "estimate", "compare", "audit"])
+@pytest.mark.parametrize(
+    "verb", ["select", "estimate", "compare", "audit", "probabilities"]
+)
 def test_a_cluster_is_for_studies(run, verb):
     result = run(verb, "--dask", "local")
     assert result.exit_code == 2

@@ -17,10 +17,10 @@ from sklearn.pipeline import make_pipeline
 from veridical.cli import estimate as verb
 from veridical.comparison import make_classifier, make_selector
 from veridical.datasets import make_linear, make_random_labels, read
-from veridical.evaluation import default_interval, estimate, make_method
+from veridical.evaluation import CrossValidation, estimate, make_method
 from veridical.report.schema import EstimatesSummary
 
-FEW = ("--methods", "cv5", "holdout")
+FEW = ("--cv", "5,holdout")
 
 
 def answer(result):
@@ -55,7 +55,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
     out = tmp_path / "page.html"
 
     result = run(
-        "estimate", table, "--target", "kind", "--learner", "nb", *FEW, "--json",
+        "estimate", table, "--target", "kind", "--estimator", "nb", *FEW, "--json",
         "--out", out,
     )  # fmt: skip
 
@@ -65,7 +65,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
     assert found["page"] == str(out)
     assert found["truth"] is None
     X, y = read(table, "kind")
-    for shown, name in zip(found["estimates"], FEW[1:], strict=True):
+    for shown, name in zip(found["estimates"], ("5", "holdout"), strict=True):
         expected = estimate(
             make_classifier("nb"), X, y, method=make_method(name), random_state=0
         )
@@ -80,7 +80,16 @@ def test_json_and_nothing_else(run, table, tmp_path):
 @pytest.mark.parametrize("learner", ["c45", "nb", "svm", "1nn", "tree", "logistic"])
 def test_every_learner(run, table, learner):
     found = answer(
-        run("estimate", table, "--target", "kind", "--learner", learner, *FEW, "--json")
+        run(
+            "estimate",
+            table,
+            "--target",
+            "kind",
+            "--estimator",
+            learner,
+            *FEW,
+            "--json",
+        )
     )
 
     assert found["learner"] == learner
@@ -89,8 +98,8 @@ def test_every_learner(run, table, learner):
 
 def test_leave_one_out_with_the_majority_is_explained(run, table):
     result = run(
-        "estimate", table, "--target", "kind", "--learner", "majority",
-        "--methods", "loo", "cv10", "--json",
+        "estimate", table, "--target", "kind", "--estimator", "majority",
+        "--cv", "loo,10", "--json",
     )  # fmt: skip
 
     out, ten = answer(result)["estimates"]
@@ -111,8 +120,8 @@ def test_a_data_set_by_name_takes_another_class(run, table, monkeypatch):
 
 def test_the_command_on_the_page_repeats_the_run(run, table):
     first = run(
-        "estimate", table, "--target", "kind", "--selector", "anova", "--learner", "nb",
-        "--methods", "cv3", "boot632+-5", "--nested", "--seed", 7, "--json",
+        "estimate", table, "--target", "kind", "--selector", "anova", "--estimator",
+        "nb", "--cv", "3,boot632+-5", "--nested", "--seed", 7, "--json",
     )  # fmt: skip
     found = answer(first)
     command = shlex.split(found["settings"]["command"])
@@ -125,13 +134,13 @@ def test_the_command_on_the_page_repeats_the_run(run, table):
 
 
 def test_processes_do_not_matter(run, table):
-    options = ("estimate", table, "--target", "kind", "--methods", "cv4", "--json")
+    options = ("estimate", table, "--target", "kind", "--cv", "4", "--json")
 
     assert answer(run(*options)) == answer(run(*options, "--jobs", 2))
 
 
 def test_usual_methods_leave_one_out_only_where_that_is_cheap(run, table, monkeypatch):
-    options = ("estimate", table, "--target", "kind", "--learner", "nb", "--json")
+    options = ("estimate", table, "--target", "kind", "--estimator", "nb", "--json")
 
     def methods():
         return [e["method"] for e in answer(run(*options))["estimates"]]
@@ -156,15 +165,15 @@ def test_selection_is_repeated_in_every_split(run, tmp_path):
 
     found = answer(
         run(
-            "estimate", path, "--selector", "anova", "--features", 10, "--learner",
-            "nb", "--methods", "cv10", "--json",
+            "estimate", path, "--selector", "anova", "--features", 10, "--estimator",
+            "nb", "--cv", "10", "--json",
         )
     )  # fmt: skip
 
     pipeline = make_pipeline(
         make_selector("anova", n_features_to_select=10), make_classifier("nb")
     )
-    expected = estimate(pipeline, X, y, method=make_method("cv10"), random_state=0)
+    expected = estimate(pipeline, X, y, method=make_method("10"), random_state=0)
     assert found["estimates"][0]["value"] == expected.value < 0.7
     assert found["words"]["belief"] == "open"
     assert "chosen anew on every training set" in found["settings"]["selection"]
@@ -180,7 +189,7 @@ def test_nominal_columns_reach_the_learner_behind_a_selector(run, tmp_path):
 
     found = answer(
         run("estimate", path, "--target", "class", "--selector", "information-gain",
-            "--features", 1, "--methods", "cv3", "--json")
+            "--features", 1, "--cv", "3", "--json")
     )  # fmt: skip
 
     assert found["estimates"][0]["value"] == 1.0
@@ -194,7 +203,7 @@ def test_sparse_matrices(run, tmp_path, selection):
     np.savez(path, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, y=y)
 
     found = answer(
-        run("estimate", path, "--learner", "nb", *selection, "--methods", "cv3",
+        run("estimate", path, "--estimator", "nb", *selection, "--cv", "3",
             "--json")
     )  # fmt: skip
 
@@ -206,12 +215,12 @@ def test_sparse_matrices(run, tmp_path, selection):
 
 
 def test_a_memoriser_is_found_out(run, table):
-    result = run("estimate", table, "--target", "kind", "--learner", "1nn",
-                 "--methods", "boot632-10", "cv5")  # fmt: skip
+    result = run("estimate", table, "--target", "kind", "--estimator", "1nn",
+                 "--cv", "boot632-10,5")  # fmt: skip
 
     said = " ".join(result.stdout.split())
     assert "knows its training cases by heart" in said
-    assert "Use --methods boot632+ or --methods cv10." in said
+    assert "Use --cv boot632+ or --cv 10." in said
     assert "Bootstrap632" not in said
     assert "1nn is right about" in result.stdout
     assert "by stratified 5-fold cross-validation" in result.stdout
@@ -223,13 +232,13 @@ def test_a_learner_of_the_majority_is_found_out_under_leave_one_out(run, tmp_pat
     path.write_text(f"x,class\n{rows}\n")
 
     found = answer(
-        run("estimate", path, "--target", "class", "--methods", "loo", "cv10", "--json")
+        run("estimate", path, "--target", "class", "--cv", "loo,10", "--json")
     )
 
     loo, cv = found["estimates"]
     assert (loo["value"], cv["value"]) == (0.0, 0.5)
     assert any("leaving cases of a class out" in note for note in loo["notes"])
-    assert any("Use --methods cv10, which is" in note for note in loo["notes"])
+    assert any("Use --cv 10, which is" in note for note in loo["notes"])
     assert "CrossValidation" not in json.dumps(found["words"])
 
 
@@ -238,7 +247,7 @@ def test_a_doubt_is_told_once(run, table):
     text = table.read_text().replace("yes", "rare", 1)
     table.write_text(text)
 
-    result = run("estimate", table, "--target", "kind", "--methods", "cv5")
+    result = run("estimate", table, "--target", "kind", "--cv", "5")
 
     assert result.exit_code == 0
     assert result.stderr == ""
@@ -256,7 +265,7 @@ def test_other_warnings_are_told_once(run, table, monkeypatch):
         return measure(*arguments, **options)
 
     monkeypatch.setattr(veridical.evaluation, "estimate", warn)
-    result = run("estimate", table, "--target", "kind", "--methods", "holdout")
+    result = run("estimate", table, "--target", "kind", "--cv", "holdout")
 
     assert result.stderr == "Note: The light is dim.\n"
 
@@ -266,8 +275,8 @@ def test_other_warnings_are_told_once(run, table, monkeypatch):
 
 def test_without_data_the_truth_is_known(run, monkeypatch):
     monkeypatch.setattr(verb, "N_FRESH", 3000)
-    plain = run("estimate", "--learner", "nb", *FEW)
-    found = answer(run("estimate", "--learner", "nb", *FEW, "--json"))
+    plain = run("estimate", "--estimator", "nb", *FEW)
+    found = answer(run("estimate", "--estimator", "nb", *FEW, "--json"))
 
     assert plain.stdout.startswith("No data given, so this is the linear source")
     assert "the truth" in plain.stdout
@@ -293,16 +302,28 @@ def test_the_fresh_cases_are_not_the_training_cases():
     assert not np.isin(make_linear(verb.N_FRESH, random_state=rng)[0], train).any()
 
 
+def test_repeats_come_before_folds(run, table):
+    found = answer(run("estimate", table, "--target", "kind", "--cv", "2x3", "--json"))
+
+    X, y = read(table, "kind")
+    expected = estimate(
+        make_classifier("c45"), X, y, method=CrossValidation(3, n_repeats=2),
+        random_state=0,
+    )  # fmt: skip
+    assert found["estimates"][0]["value"] == expected.value
+    assert found["estimates"][0]["method"] == expected.method
+
+
 # ---- lists of words ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["--methods", "cv3", "holdout"],
-        ["--methods", "cv3", "--methods", "holdout"],
-        ["--methods=cv3", "holdout"],
-        ["--methods", "cv3", "holdout", "cv3"],
+        ["--cv", "3,holdout"],
+        ["--cv", "3", "--cv", "holdout"],
+        ["--cv=3, holdout"],
+        ["--cv", "3,holdout,3"],
     ],
 )
 def test_ways_to_write_a_list(run, table, words):
@@ -314,11 +335,12 @@ def test_ways_to_write_a_list(run, table, words):
     ]
 
 
-def test_a_list_ends_at_two_dashes(run, table, monkeypatch):
+@pytest.mark.parametrize("dashes", [(), ("--",)])
+def test_a_file_may_come_after_a_list(run, table, monkeypatch, dashes):
     monkeypatch.chdir(table.parent)
 
     found = answer(
-        run("estimate", "--target", "kind", "--json", "--methods", "cv3", "--",
+        run("estimate", "--target", "kind", "--json", "--cv", "3", *dashes,
             "table.csv")
     )  # fmt: skip
 
@@ -328,7 +350,7 @@ def test_a_list_ends_at_two_dashes(run, table, monkeypatch):
 def test_brackets_in_names_are_not_markup(run, table, tmp_path):
     odd = table.rename(tmp_path / "[bold red]odd.csv")
 
-    result = run("estimate", odd, "--target", "kind", "--methods", "cv3")
+    result = run("estimate", odd, "--target", "kind", "--cv", "3")
 
     assert "[bold red]odd.csv: 60 cases" in result.stdout
     assert os.listdir(tmp_path) == ["[bold red]odd.csv"]

@@ -15,15 +15,15 @@ CASES = [
     ("empty", [], ["table.csv is empty"]),
     ("junk", [], ["table.csv", "not a text file"]),
     (GOOD, ["--target", "kin"], ["no column 'kin'", "did you mean 'kind'"]),
-    (GOOD, ["--learner", "c54"], ["'c54'", "did you mean 'c45'", "logistic"]),
-    (GOOD, ["--methods", "cv"], ["no method 'cv'", "cvN", "boot632"]),
-    (GOOD, ["--methods", "cv1"], ["folds", "2"]),
-    (GOOD, ["--methods", "cv61"], ["61 folds", "60 cases", "--methods loo"]),
-    (GOOD, ["--methods", "leave60"], ["60 cases", "fewer than 60"]),
-    (GOOD, ["--methods", "complete9"], ["ways to choose 9 of 60", "subsampling1000"]),
-    (GOOD, ["--methods", "boot632-0"], ["'boot632-0'", "1 or more"]),
-    (GOOD, ["--methods", "table.csv"], ["'table.csv'"]),
-    (GOOD, ["--methods", "x" * 5000], ["no method"]),
+    (GOOD, ["--estimator", "c54"], ["'c54'", "did you mean 'c45'", "logistic"]),
+    (GOOD, ["--cv", "cv"], ["no method 'cv'", "10x5", "boot632"]),
+    (GOOD, ["--cv", "1"], ["folds", "2"]),
+    (GOOD, ["--cv", "61"], ["61 folds", "60 cases", "--cv loo"]),
+    (GOOD, ["--cv", "leave60"], ["60 cases", "fewer than 60"]),
+    (GOOD, ["--cv", "complete9"], ["ways to choose 9 of 60", "subsampling1000"]),
+    (GOOD, ["--cv", "boot632-0"], ["'boot632-0'", "1 or more"]),
+    (GOOD, ["--cv", "table.csv"], ["'table.csv'"]),
+    (GOOD, ["--cv", "x" * 5000], ["no method"]),
     (GOOD, ["--selector", "relief"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--features", "3"], ["--features 3", "--selector"]),
     (GOOD, ["--selector", "anova", "--features", "7"], ["7", "1 to 6"]),
@@ -50,14 +50,8 @@ def test_a_file_needs_a_target_and_a_target_a_file(run, table):
     assert_refused(run("estimate", "--target", "kind"), ["--target kind", "DATA"])
 
 
-def test_a_file_behind_the_methods_is_told_apart(run, table):
-    result = run("estimate", "--methods", "cv10", table)
-
-    assert_refused(result, ["was read as one of the --methods", "name the file first"])
-
-
 def test_bad_options_are_refused_without_data_too(run):
-    for options in (["--seed", "-1"], ["--learner", "c54"], ["--methods", "cv500"]):
+    for options in (["--seed", "-1"], ["--estimator", "c54"], ["--cv", "500"]):
         result = run("estimate", *options)
         assert result.exit_code == 2
         assert len(result.stderr.splitlines()) == 1

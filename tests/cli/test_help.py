@@ -87,34 +87,35 @@ def test_names_are_those_of_the_library():
     from veridical import papers
     from veridical.audit import CODES
     from veridical.cli.answers import ANSWERS
-    from veridical.comparison import LEARNERS
     from veridical.comparison.testing import TESTS
     from veridical.evaluation import METHODS, make_method
-    from veridical.evaluation.selecting import LEARNERS as SELECTING
     from veridical.experiments import SCALES
+    from veridical.learning import ESTIMATORS
     from veridical.selection import SELECTORS
 
     assert tuple(SELECTORS) == names.SELECTORS
-    assert tuple(LEARNERS) == names.LEARNERS
-    assert {names.DAGSVM, *names.LEARNERS} == set(SELECTING)
+    assert tuple(ESTIMATORS) == names.ESTIMATORS
     assert tuple(TESTS) == names.TESTS
     assert tuple(SCALES) == names.SCALES
     assert tuple(papers.available()) == names.STUDIES
     assert tuple(CODES) == names.CODES
     assert tuple(ANSWERS) == names.ANSWERING
     kinds = {make_method(name) for name in names.METHODS}
-    assert len(kinds) == len(names.METHODS) == len(METHODS) - 1  # complete is for few
+    assert len(kinds) == len(names.METHODS) == len(METHODS)
 
 
-VERBS = ("select", "estimate", "compare", "audit", "study", "data", "schema")
+VERBS = (
+    *("select", "estimate", "compare", "audit", "probabilities", "study", "data"),
+    "schema",
+)
 
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
-    *("--target", "--selector", "--selectors", "--alpha", "--relevance", "--features"),
-    *("--first", "--selected", "--learner", "--estimator", "--methods", "--folds"),
-    *("--cv", "--repeats"),
+    *("--target", "--drop", "--selector", "--selectors", "--alpha", "--relevance"),
+    *("--features", "--first", "--selected", "--estimator", "--learner", "--cv"),
+    *("--folds", "--repeats"),
     *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
-    *("--permutations", "--ignore", "--nested", "--corrected", "--calibrated"),
+    *("--permutations", "--ignore", "--nested", "--calibrated"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
     *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
 )
@@ -152,11 +153,17 @@ def test_an_option_is_the_same_in_every_verb():
         assert {"--out", "--json", "--quiet"} <= set(parameters(words))
 
 
-WORKING = [("select",), ("estimate",), ("compare",), ("audit",), ("study", "run")]
+WORKING = [
+    *(("select",), ("estimate",), ("compare",), ("audit",), ("probabilities",)),
+    ("study", "run"),
+]
 
 
 def default_of(name):
     return lambda words: parameters(words)[name]
+
+
+WORKING_VERBS = [" ".join(words) for words in WORKING[:-1]] + ["study run lufe"]
 
 
 def test_version():
@@ -171,8 +178,8 @@ def test_version():
         (["compare", "--feature", "3"], "--features"),
         (["comapre"], "compare"),
         (["estimte"], "estimate"),
-        (["estimate", "--method", "cv10"], "--methods"),
-        (["estimate", "--methods"], "requires an argument"),
+        (["estimate", "--estimatr", "nb"], "--estimator"),
+        (["estimate", "--cv"], "requires an argument"),
         (
             ["compare", "--selectors", "relieff"],
             "takes two or more: --selectors relieff,fcbf",
@@ -183,13 +190,13 @@ def test_version():
         (["study", "run", "lufe", "--scael", "smoke"], "--scale"),
         (["study", "run", "lufe", "--scale", "smok"], "did you mean 'smoke'"),
         (["select", "--selector", "mrmrr"], "did you mean 'mrmr'"),
-        (["select", "--learner", "dagsmv"], "did you mean 'dagsvm'"),
+        (["select", "--estimator", "dagsmv"], "did you mean 'dagsvm'"),
         (["select", "--relevance", "one-vs-al", "--selector", "ddp"], "one-vs-all"),
         (["select", "--alpha", "much", "--selector", "ddp"], "in (0, 1], or auto"),
         (["estimate", "--selector", "relief"], "did you mean 'relieff'"),
-        (["estimate", "--methods", "boot631"], "did you mean 'boot632'"),
+        (["estimate", "--cv", "boot631"], "did you mean 'boot632'"),
         (["audit", "--ignore", "VD01"], "VD001"),
-        (["audit", "--learner", "cvm"], "did you mean 'svm'"),
+        (["audit", "--estimator", "cvm"], "did you mean 'svm'"),
         (["compare", "--test", "pared-t"], "did you mean 'paired-t'"),
         (["compare", "--cv", "0x5"], "--cv 0x5 is no number of folds"),
         (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
@@ -200,14 +207,8 @@ def test_version():
         (["audit", "--permutations", "3"], "give 19 or more"),
         (["schema", "compaer"], "did you mean 'compare'"),
         (["schema", "study"], "study run"),
-        *(
-            ([verb, "--jobs", "0"], "--jobs 0 does no work")
-            for verb in ("select", "estimate", "compare", "audit", "study run lufe")
-        ),
-        *(
-            ([verb, "--seed", "-1"], "--seed -1 is below 0")
-            for verb in ("select", "estimate", "compare", "audit", "study run lufe")
-        ),
+        *(([verb, "--jobs", "0"], "--jobs 0 does no work") for verb in WORKING_VERBS),
+        *(([verb, "--seed", "-1"], "--seed -1 is below 0") for verb in WORKING_VERBS),
     ],
 )
 def test_wrong_usage_is_told_with_the_cure(tmp_path, monkeypatch, argv, words):

@@ -9,7 +9,8 @@ import textwrap
 
 import pytest
 
-from veridical.cli import interrupts, study_options
+from veridical._core import interrupts
+from veridical.cli import study_options
 
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="signals are sent otherwise there"
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.skipif(
 
 FRAME = """
 import os, signal, sys, threading, time
-from veridical.cli import interrupts, main
+from veridical.__main__ import main
+from veridical._core import interrupts
 from veridical.cli.commands import Group
 
 def stop():

@@ -20,8 +20,8 @@ from veridical.cli import names
 from veridical.experiments import Serial
 from veridical.experiments.findings import Check, Curve, Picture, StudyReport
 
-QUICK = ("--cv", 3, "--features", 2, "--estimator", "nb")
-FAST = ("--folds", 3, "--features", 2, "--learner", "nb")
+FAST = ("--cv", 3, "--features", 2, "--estimator", "nb")
+COMPARE = ("--folds", 3, "--features", 2, "--learner", "nb")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 
 #: Words after the verb; TABLE stands for a file and its target.
@@ -36,35 +36,35 @@ CALLS = {
             "auto",
             "--features",
             4,
-            "--folds",
+            "--cv",
             2,
         ),
-        ("TABLE", "--corrected", "--features", 2, "--folds", 3),
     ],
+    "probabilities": [("TABLE", "--features", 2, "--cv", 3)],
     "estimate": [
-        ("TABLE", "--learner", "nb", "--methods", "cv3", "holdout"),
-        ("--learner", "nb", "--methods", "cv3", "resubstitution"),
+        ("TABLE", "--estimator", "nb", "--cv", "3,holdout"),
+        ("--estimator", "nb", "--cv", "3,resubstitution"),
     ],
     "compare": [
-        ("TABLE", "--selectors", "anova,fcbf", *QUICK),
-        ("TABLE", "--selectors", "anova,fcbf,mrmr", *QUICK),
+        ("TABLE", "--selectors", "anova", "fcbf", *COMPARE),
+        ("TABLE", "--selectors", "anova", "fcbf", "mrmr", *COMPARE),
         (
             "TABLE",
             "--selectors",
             "anova,fcbf",
-            *QUICK,
+            *COMPARE,
             "--test",
             "bayesian-correlated-t",
         ),
     ],
     "audit": [
-        ("TABLE", "--learner", "nb", "--folds", 3, "--permutations", 19),
+        ("TABLE", "--estimator", "nb", "--cv", 3, "--permutations", 19),
         (
             *(
                 "TABLE",
-                "--learner",
+                "--estimator",
                 "nb",
-                "--folds",
+                "--cv",
                 3,
                 "--permutations",
                 19,
@@ -161,7 +161,7 @@ def test_a_page_is_named(run, table, folder):
 
 
 def test_messages_do_not_mix_with_json(run, folder):
-    words = ("estimate", "--learner", "nb", "--methods", "cv3", "--json")
+    words = ("estimate", "--estimator", "nb", "--cv", "3", "--json")
     result = run(*words)
     assert "No data given" in result.stderr
     assert json.loads(result.stdout)["kind"] == "estimates"

@@ -19,7 +19,7 @@ def test_a_table(run, table, tmp_path):
     out = tmp_path / "page.html"
     done = run(
         "select", table, "--target", "kind", "--selector", "relieff",
-        "--max-features", 2, "--out", out,
+        "--features", 2, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "With 2 features by relieff, dagsvm names" in " ".join(done.output.split())
@@ -33,7 +33,7 @@ def test_a_table(run, table, tmp_path):
 def test_json_is_what_the_library_computes(run, table):
     done = run(
         "select", table, "--target", "kind", "--selector", "ddp", "--alpha", "auto",
-        "--max-features", 3, "--folds", 3, "--seed", 4, "--json",
+        "--features", 3, "--cv", 3, "--seed", 4, "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
@@ -51,7 +51,7 @@ def test_json_is_what_the_library_computes(run, table):
 
 
 def test_without_data_it_says_what_it_runs_on(run):
-    done = run("select", "--selector", "anova", "--max-features", 5)
+    done = run("select", "--selector", "anova", "--features", 5)
     assert done.exit_code == 0
     assert done.output.startswith("No data given, so this is the linear source")
 
@@ -64,12 +64,12 @@ def test_without_data_it_says_what_it_runs_on(run):
         (["--selector", "ddp", "--alpha", "2"], "must be a number in (0, 1], or auto"),
         (["--selector", "ddp", "--alpha", "much"], "must be a number"),
         (["--selector", "ddp", "--relevance", "some"], "one-vs-all"),
-        (["--max-features", "0"], "selects nothing"),
-        (["--folds", "1"], "nothing to test"),
+        (["--features", "0"], "selects nothing"),
+        (["--cv", "1"], "nothing to test"),
         (["--jobs", "0"], "--jobs 0"),
         (["--seed", "-1"], "below 0"),
         (["--target", "kind"], "there is no file"),
-        (["--learner", "cart"], "no --learner 'cart'"),
+        (["--estimator", "cart"], "no classifier 'cart'"),
         (["nowhere.csv", "--target", "kind"], "nowhere.csv"),
     ],
 )

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from veridical import papers
 from veridical._core.errors import InputError
-from veridical.cli import app, watching
+from veridical._core.progress import Reporter
+from veridical.cli import app, console, study
 from veridical.experiments import Counts, Progress, Serial, Store, Writer
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.study import Cell, Recipe
@@ -212,14 +213,19 @@ def failing_outcome(detail):
     return Outcome(cell, b"k" * 32, 1, "error", None, detail, 0.1)
 
 
-def test_the_panel_counts_and_names_failures():
-    from rich.console import Console
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
+
+def test_the_bar_counts_and_names_failures(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("TERM", "xterm")
     progress = Progress(Counts(10, 2, 0))
     progress.saved([failing_outcome("[bold]no\x1b[2J luck")])
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(watching.panel("grid", progress))
-    text = console.export_text()
+    screen = Terminal()
+    study._watch(Reporter("grid", screen), progress)
+    text = screen.getvalue()
 
     assert "planned 10 = ok 2 + failed 1 + pending 7" in text
     assert "cells/s, about" in text
@@ -227,11 +233,11 @@ def test_the_panel_counts_and_names_failures():
 
 
 def test_elsewhere_than_on_a_terminal_there_is_a_line_now_and_then(capsys, monkeypatch):
-    with watching.watching("grid") as watch:
-        watch(Progress(Counts(10, 2, 0)))
+    with console.progress_bar("grid") as reporter:
+        study._watch(reporter, Progress(Counts(10, 2, 0)))
         assert capsys.readouterr().err == ""
-        monkeypatch.setattr(watching, "_EVERY", 0.0)
-        watch(Progress(Counts(10, 2, 0)))
+        monkeypatch.setattr("veridical._core.progress.EVERY", 0.0)
+        study._watch(reporter, Progress(Counts(10, 2, 0)))
 
     told = capsys.readouterr().err
     assert told == "grid: planned 10 = ok 2 + failed 0 + pending 8\n"

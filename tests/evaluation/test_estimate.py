@@ -329,7 +329,7 @@ def test_a_memoriser_is_noticed_by_632():
     assert "Use Bootstrap632(plus=True) or CrossValidation(10)." in found.notes[0]
     with for_the_command_line():
         asked = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
-    assert "Use --methods boot632+ or --methods cv10." in asked.notes[0]
+    assert "Use --cv boot632+ or --cv 10." in asked.notes[0]
     assert plus.value < 0.6
     again = estimate(model, data, labels, method=Resubstitution())
     assert again.value == 1

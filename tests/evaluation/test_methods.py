@@ -182,7 +182,7 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: as_method([([0], [])]).split(Y), "empty training or test set"),
         (lambda: as_method(KFold(99)).split(Y), "cannot split these data"),
         (lambda: as_method(GroupKFold(3)).split(Y), "list.cv.split.X, y, groups"),
-        (lambda: make_method("cv"), "There is no method 'cv'"),
+        (lambda: make_method("cv10"), "There is no method 'cv10'; did you mean '10'"),
     ],
 )
 def test_refusals_name_what_is_wrong(make, message):
@@ -196,8 +196,9 @@ def test_refusals_name_what_is_wrong(make, message):
         ("resubstitution", Resubstitution()),
         ("holdout", Holdout()),
         ("subsampling20", RandomSubsampling(20)),
-        ("cv10", CrossValidation(10)),
-        ("plain-cv5", CrossValidation(5, stratified=False)),
+        ("10", CrossValidation(10)),
+        ("10x5", CrossValidation(5, n_repeats=10)),
+        ("plain-5", CrossValidation(5, stratified=False)),
         ("loo", LeaveOut(1)),
         ("leave5", LeaveOut(5)),
         ("complete2", CompleteCV(2)),

@@ -13,6 +13,7 @@ TYPES = {
 }
 KNOWN = {
     *("$schema", "$defs", "$ref", "title", "description", "type", "enum", "anyOf"),
+    "const",
     *("properties", "required", "additionalProperties", "items", "propertyNames"),
 }
 
@@ -29,6 +30,8 @@ def faults(value, schema, root=None, where="$"):
         tried = [faults(value, part, root, where) for part in schema["anyOf"]]
         if all(tried):
             found += min(tried, key=len)
+    if "const" in schema and value != schema["const"]:
+        found.append(f"{where}: {value!r} is not {schema['const']!r}")
     if "enum" in schema and value not in schema["enum"]:
         found.append(f"{where}: {value!r} is none of {schema['enum']}")
     if "type" in schema:

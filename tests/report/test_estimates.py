@@ -204,7 +204,7 @@ def test_every_method_that_has_a_name_is_explained():
     from veridical.evaluation import METHODS, make_method
 
     for name in METHODS:
-        method = make_method(name.replace("N", "3").replace("M", "2"))
+        method = make_method(name)
         record = records.estimates(records.estimate(0.8, method=method.describe()))
         assert len(report.to_json(record)["words"]["methods"]) == 1, name
 

@@ -1,7 +1,7 @@
 """Advice in the words of whoever asked: of Python, or of the command line.
 
 Notes and refusals say what to do instead. Somebody at a terminal cannot type
-``CrossValidation(10)``; there the same method is called ``--methods cv10``.
+``CrossValidation(10)``; there the same method is called ``--cv 10``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _AT_THE_COMMAND_LINE: ContextVar[bool] = ContextVar("command_line", default=Fals
 
 @contextmanager
 def for_the_command_line() -> Iterator[None]:
-    """Give advice in options of ``veridical estimate`` within this block."""
+    """Give advice in options of the command line within this block."""
     token = _AT_THE_COMMAND_LINE.set(True)
     try:
         yield
@@ -35,12 +35,12 @@ def advise(python: str, *names: str) -> str:
 
     Examples
     --------
-    >>> advise("CrossValidation(10)", "cv10")
+    >>> advise("CrossValidation(10)", "10")
     'CrossValidation(10)'
     >>> with for_the_command_line():
     ...     advise("Bootstrap632(plus=True) or LeaveOut(1)", "boot632+", "loo")
-    '--methods boot632+ or --methods loo'
+    '--cv boot632+ or --cv loo'
     """
     if not _AT_THE_COMMAND_LINE.get():
         return python
-    return " or ".join(f"--methods {name}" for name in names)
+    return " or ".join(f"--cv {name}" for name in names)

@@ -13,10 +13,10 @@ from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from veridical._core.errors import InputError
+from veridical._core.progress import Progress as Progress
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 Runner = Callable[[Iterable[Job]], list[Any]]
-Progress = Callable[[int, int], object]
 Said = tuple[type[Warning], str]
 
 

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from veridical import __version__
 from veridical._core.encoding import refuse_lazy
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
@@ -66,7 +67,7 @@ def audit(
     random_state: Any = None,
     n_jobs: int | None = None,
     data_name: str | None = None,
-    progress: nulls.Progress | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Is the accuracy I am about to publish an artefact of how I got it?
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.parallel import one_thread
+from veridical._core.progress import Progress, announce
 from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
@@ -34,9 +35,11 @@ def gather(
     alpha: float,
     root: int,
     n_jobs: int | None,
-    progress: nulls.Progress | None,
+    progress: Progress | None,
 ) -> Evidence:
     """Measure everything once."""
+    protocols = ("in", "out") if procedure.columns is not None else ("in",)
+    announce(progress, procedure.whole, orders.n, len(splits), len(protocols))
     codes, data = procedure.codes(), procedure.data
     with one_thread():
         inside = procedure.inside(codes, splits)
@@ -46,7 +49,6 @@ def gather(
         else:
             whole = replace(procedure, estimator=procedure.whole, chooser=None)
             outside = whole.outside(codes, splits) if whole.has_outside else None
-    protocols = ("in", "out") if procedure.columns is not None else ("in",)
     random = nulls.null_accuracies(procedure, orders, protocols, n_jobs, progress)
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     null = {p: nulls.summarise(random[p], runs[p].accuracy) for p in protocols}

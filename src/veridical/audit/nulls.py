@@ -18,7 +18,7 @@ procedure; where there is a signal, training sets agree more and it is cautious.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,12 +29,12 @@ from scipy.special import stdtrit
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
+from veridical._core.progress import Progress
 from veridical._core.records import Interval
 from veridical._core.splits import Split
 from veridical.audit.procedures import Procedure
 from veridical.audit.records import Null
 
-Progress = Callable[[int, int], object]
 _CHUNKS = 20
 
 

@@ -16,7 +16,7 @@ from veridical.cli import (
     compare,
     data,
     estimate,
-    interrupts,
+    probabilities,
     schema,
     select,
     study,
@@ -48,10 +48,10 @@ app.command(
 )(select.select)
 app.command(
     "estimate",
-    cls=TakesLists,
+    cls=Verb,
     epilog=examples(
-        "estimate genes.csv --target tumour --learner nb",
-        "estimate genes.csv --target tumour --methods cv10x5 boot632+",
+        "estimate genes.csv --target tumour --estimator nb",
+        "estimate genes.csv --target tumour --cv 10x5,boot632+",
     ),
 )(estimate.estimate)
 app.command(
@@ -64,12 +64,19 @@ app.command(
 )(compare.compare)
 app.command(
     "audit",
-    cls=TakesLists,
+    cls=Verb,
     epilog=examples(
         "audit genes.csv --target tumour --selected columns.txt",
         "audit genes.csv --target tumour --selector anova --out report.html",
     ),
 )(audit.audit)
+app.command(
+    "probabilities",
+    cls=Verb,
+    epilog=examples(
+        "probabilities genes.csv --target tumour --features 50 --out report.html",
+    ),
+)(probabilities.probabilities)
 app.add_typer(study.app, name="study")
 app.add_typer(data.app, name="data")
 app.command("schema", cls=Verb)(schema.schema)
@@ -99,15 +106,9 @@ def veridical(
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; `veridical.__main__` handles Ctrl-C around it."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a sign shows a question mark; it is no reason to stop.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    with interrupts.handled():
-        try:
-            app()
-        except SystemExit as ended:
-            if ended.code == interrupts.STATUS:
-                interrupts.end()
-            raise
+    app()

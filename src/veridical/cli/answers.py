@@ -6,7 +6,9 @@ exist: what is not there is None.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from veridical.report.correction_schema import CorrectionSummary
 from veridical.report.many_schema import ManySummary
@@ -136,10 +138,11 @@ class Fetched(TypedDict):
 
 #: Of every verb: the types that its answer may have, and whether ``page`` is added.
 ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
-    "select": ((SelectionSummary, CorrectionSummary), True),
+    "select": ((SelectionSummary,), True),
     "estimate": ((EstimatesSummary,), True),
     "compare": ((Summary, ManySummary), True),
     "audit": ((AuditSummary,), True),
+    "probabilities": ((CorrectionSummary,), True),
     "study list": ((dict[str, str],), False),
     "study run": ((StudyRun,), False),
     "study show": ((StudyState,), False),

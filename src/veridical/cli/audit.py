@@ -14,8 +14,8 @@ from veridical.cli import console, names, options
 if TYPE_CHECKING:
     from veridical.audit.records import Audit
 
-LEARNER = "svm"
-FOLDS = 10
+ESTIMATOR = "svm"
+CV = "10"
 # Where no data are given: labels that have nothing to do with the columns.
 SOURCE, N_CASES, N_COLUMNS, SELECTOR = "random-labels", 50, 5000, "anova"
 
@@ -26,12 +26,13 @@ class Question:
 
     data: Path | None
     target: str | None
-    learner: str
+    drop: tuple[str, ...]
+    estimator: str
     selected: Path | None
     selector: str | None
     features: int | None
     first: bool
-    folds: int
+    cv: str
     permutations: int | None
     ignore: tuple[str, ...]
     seed: int
@@ -46,14 +47,13 @@ class Question:
         more += ["--first"] * self.first
         if self.selected is not None:
             more += ["--selected", self.selected]
-        more += ["--learner", self.learner, "--folds", self.folds]
+        more += ["--estimator", self.estimator, "--cv", self.cv]
         if self.permutations is not None:
             more += ["--permutations", self.permutations]
         if self.ignore:
-            more += ["--ignore", *self.ignore]
-        return options.command(
-            "audit", self.data, self.target, *more, "--seed", self.seed
-        )
+            more += ["--ignore", ",".join(self.ignore)]
+        more += ["--seed", self.seed]
+        return options.command("audit", self.data, self.target, *more, drop=self.drop)
 
 
 def audit(
@@ -62,6 +62,7 @@ def audit(
         options.data_argument("random labels, with columns selected first"),
     ] = None,
     target: options.Target = None,
+    drop: options.Drop = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -89,10 +90,8 @@ def audit(
             "number counted from 0, per line.",
         ),
     ] = None,
-    learner: Annotated[
-        str, options.learner_option(f"What learns: {names.one_of(names.LEARNERS)}.")
-    ] = LEARNER,
-    folds: options.Folds = FOLDS,
+    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
+    cv: Annotated[str, options.cv_option("How accuracy is measured")] = CV,
     permutations: Annotated[
         int | None,
         options.unset("N", r"Random orders of the labels. \[default: 100]"),
@@ -100,7 +99,7 @@ def audit(
     ignore: Annotated[
         list[str] | None,
         options.unset(
-            "CODE...",
+            "CODE,...",
             "Findings that you know of, VD008 say.",
             autocompletion=names.completing(names.CODES),
         ),
@@ -122,19 +121,20 @@ def audit(
     from veridical import report
 
     console.be(quiet=quiet)
-    options.check_target("audit", data, target)
+    options.check_target("audit", data, target, drop)
     options.check_numbers(seed, jobs)
     question = Question(
         data=data,
         target=target,
-        learner=learner,
+        drop=tuple(drop or ()),
+        estimator=estimator,
         selected=selected,
         selector=selector,
         features=features,
         first=first,
-        folds=folds,
+        cv=cv,
         permutations=permutations,
-        ignore=tuple(ignore or ()),
+        ignore=tuple(options.split(ignore)),
         seed=seed,
     )
     if data is None:
@@ -182,8 +182,9 @@ def _check_words(question: Question) -> None:
     from veridical.audit.reading import FEWEST_ORDERS
 
     options.check_names(
-        [] if question.selector is None else [question.selector], [question.learner]
+        [] if question.selector is None else [question.selector], [question.estimator]
     )
+    options.method(question.cv)
     check_codes(question.ignore)
     if question.permutations is not None and question.permutations < FEWEST_ORDERS:
         raise InputError(
@@ -215,16 +216,17 @@ def _check_words(question: Question) -> None:
 def _audit(question: Question, jobs: int) -> Audit:
     from veridical.audit import audit as run
     from veridical.comparison import make_classifier
+    from veridical.evaluation import for_the_command_line
 
     X, y, name = _data(question)
     estimator, chosen, question = _estimator(question, X, y)
-    with console.progress_bar("Auditing") as progress:
+    with for_the_command_line(), console.progress_bar("Auditing") as progress:
         record = run(
             estimator,
             X,
             y,
             **chosen,
-            cv=question.folds,
+            cv=options.method(question.cv),
             n_permutations=question.permutations,
             ignore=question.ignore,
             random_state=question.seed,
@@ -232,13 +234,13 @@ def _audit(question: Question, jobs: int) -> Audit:
             data_name=name,
             progress=progress,
         )
-    learner = question.learner
+    shown = question.estimator
     if question.selector is not None and "selected" not in chosen:
-        learner = f"{learner} on the best {question.features} by {question.selector}"
-    made = " ".join(repr(make_classifier(question.learner)).split())
-    settings = {**record.settings, "estimator": f"{learner}: {made}"}
+        shown = f"{shown} on the best {question.features} by {question.selector}"
+    made = " ".join(repr(make_classifier(question.estimator)).split())
+    settings = {**record.settings, "estimator": f"{shown}: {made}"}
     settings = options.with_origin(settings, question.data, question.command())
-    return replace(record, learner=learner, settings=settings)
+    return replace(record, learner=shown, settings=settings)
 
 
 def _data(question: Question) -> tuple[Any, Any, str]:
@@ -247,7 +249,7 @@ def _data(question: Question) -> tuple[Any, Any, str]:
     if question.data is None:
         X, y = make_random_labels(N_CASES, N_COLUMNS, random_state=question.seed)
         return X, y, f"{SOURCE} source"
-    return options.take(question.data, question.target)
+    return options.take(question.data, question.target, question.drop)
 
 
 def _estimator(
@@ -263,10 +265,10 @@ def _estimator(
         chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}
         if question.selector is not None:
             chosen["selector"] = question.selector
-        return question.learner, chosen, question
-    learner = _learner(question.learner, X)
+        return question.estimator, chosen, question
+    alone = _for_table(question.estimator, X)
     if question.selector is None:
-        return learner, {}, question
+        return alone, {}, question
     wanted = options.how_many(question.features, X.shape[1])
     wanted = count_features(wanted, X.shape[1], strict=True)
     selector = make_selector(question.selector, n_features_to_select=wanted)
@@ -274,29 +276,29 @@ def _estimator(
     if question.first:
         best = selector.fit(X, y).get_support(indices=True)
         chosen = {"selected": best, "selector": question.selector}
-        return question.learner, chosen, question
-    if hasattr(X, "columns"):  # names and nominal columns reach the learner
+        return question.estimator, chosen, question
+    if hasattr(X, "columns"):  # names and nominal columns reach the estimator
         selector.set_output(transform="pandas")
-    return make_pipeline(selector, *_steps(learner)), {}, question
+    return make_pipeline(selector, *_steps(alone)), {}, question
 
 
-def _learner(name: str, X: Any) -> Any:
-    """Make a learner; sparse data are unpacked before it, since it wants tables."""
+def _for_table(name: str, X: Any) -> Any:
+    """Make an estimator; sparse data are unpacked before it, since it wants tables."""
     from scipy.sparse import issparse
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
     from veridical.comparison import make_classifier
 
-    learner = make_classifier(name)
+    made = make_classifier(name)
     if not issparse(X):
-        return learner
+        return made
     unpack = FunctionTransformer(methodcaller("toarray"), accept_sparse=True)
-    return make_pipeline(unpack, learner)
+    return make_pipeline(unpack, made)
 
 
-def _steps(learner: Any) -> list[Any]:
-    return [step for _, step in getattr(learner, "steps", [("", learner)])]
+def _steps(estimator: Any) -> list[Any]:
+    return [step for _, step in getattr(estimator, "steps", [("", estimator)])]
 
 
 def _read_columns(path: Path, X: Any) -> list[str | int]:

@@ -1,13 +1,10 @@
-"""How a verb reads its words: lists, synonyms, and a help that is easy to read."""
+"""How a verb reads its words: lists, and a help that is easy to read."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
-
-#: Names that are understood too, where a verb has the option they stand for.
-SYNONYMS = {"--max-features": "--features", "--classifier": "--learner"}
 
 #: Options that only some verbs have, and what to say where they are not.
 ELSEWHERE = {
@@ -32,27 +29,19 @@ def tidy(parameters: list[Any], panel: str | None = None) -> list[Any]:
 
 
 class Verb(TyperCommand):
-    """A command that understands synonyms of its options."""
+    """A command whose errors say what to do instead."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, as help shows them."""
         return tidy(super().get_params(ctx), ANSWER)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write every option by its own name."""
-        known = {name for parameter in self.params for name in parameter.opts}
-        words = []
-        for i, word in enumerate(args):
-            if word == "--":
-                words += args[i:]
-                break
-            name, equals, value = word.partition("=")
-            meant = SYNONYMS.get(name, name)
-            words.append(f"{meant}{equals}{value}" if meant in known else word)
+        """Read the words; add to typer's errors where an option is elsewhere."""
         try:
-            return super().parse_args(ctx, words)
+            return super().parse_args(ctx, args)
         except Exception as error:
             told = getattr(error, "message", "")
+            known = {name for parameter in self.params for name in parameter.opts}
             if "unexpected extra argument" in told and "--target" in known:
                 error.message = f"{told}. Name the class with --target COLUMN"  # type: ignore[attr-defined]
             elsewhere = ELSEWHERE.get(getattr(error, "option_name", ""))
@@ -64,14 +53,13 @@ class Verb(TyperCommand):
 class TakesLists(Verb):
     """A command whose options of several values take them in one go.
 
-    ``--methods cv10 loo`` is read as ``--methods cv10 --methods loo``: all words up to
-    the next option belong to it.
+    ``--selectors anova mrmr`` is read as ``--selectors anova --selectors mrmr``: all
+    words up to the next option belong to it.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the name of a list before each of its words."""
         lists = {name for p in self.params if _is_list(p) for name in p.opts}
-        lists |= {word for word, meant in SYNONYMS.items() if meant in lists}
         words, name = [], ""
         for i, word in enumerate(args):
             if word == "--":

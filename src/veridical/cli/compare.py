@@ -80,8 +80,8 @@ def compare(
         options.unset(
             "NAME,...",
             f"What learns from the features, one or several: "
-            rf"{names.one_of(names.LEARNERS)}. \[default: {ESTIMATOR}]",
-            autocompletion=names.completing(names.LEARNERS),
+            rf"{names.one_of(names.ESTIMATORS)}. \[default: {ESTIMATOR}]",
+            autocompletion=names.completing(names.ESTIMATORS),
         ),
     ] = None,
     cv: Annotated[

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -15,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from veridical._core.progress import Reporter
     from veridical.report.schema import AnySummary, EstimatesSummary, Summary
 
 
@@ -51,21 +51,15 @@ def print_json(summary: Mapping[str, Any], page: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on a terminal's stderr; elsewhere nothing."""
-    if is_quiet() or not sys.stderr.isatty():
+def progress_bar(label: str) -> Iterator[Reporter | None]:
+    """Report progress on stderr: a bar on a terminal, else a line now and then."""
+    if is_quiet():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    from veridical._core.progress import Reporter
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task(label, total=None)
-
-        def update(done: int, total: int) -> None:
-            bars.update(bar, completed=done, total=total)
-
-        yield update
+    with Reporter(label) as reporter:
+        yield reporter
 
 
 def show(summary: AnySummary, page: Path | None, *, as_json: bool) -> None:

@@ -62,12 +62,13 @@ def show(
         ),
     ],
     target: options.Target = None,
+    drop: options.Drop = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """How many cases, features and classes; what is missing?"""
     console.be(quiet=quiet)
-    summary = _describe(data, target)
+    summary = _describe(data, target, drop or [])
     if as_json:
         console.dump(summary)
         return
@@ -133,13 +134,13 @@ def fetch(
     typer.echo(f"{path}\nIts class is in the column {TARGET}: --target {TARGET}")
 
 
-def _describe(data: Path, target: str | None) -> DataDescription:
+def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescription:
     import numpy as np
     from scipy.sparse import issparse
 
     from veridical._core.encoding import encode
 
-    X, y, name = options.take(data, target)
+    X, y, name = options.take(data, target, drop)
     classes, counts = np.unique(y, return_counts=True)
     summary: DataDescription = {
         "schema": "veridical/data/1",

@@ -1,8 +1,7 @@
-"""``veridical estimate``: how accurate is a learner, and can I believe that number?"""
+"""``veridical estimate``: how accurate is an estimator, and can I believe it?"""
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, replace
 from operator import methodcaller
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from veridical.evaluation import Method
     from veridical.evaluation.records import Estimate, Estimates
 
-LEARNER = "c45"
-METHODS = ("cv10", "boot632", "holdout")
+ESTIMATOR = "c45"
+METHODS = ("10", "boot632", "holdout")
 # Leaving each case out takes as many fits as there are cases.
 LEAVES_ONE_OUT, MOST_LEFT_OUT = "loo", 1000
 # Where no data are given: so many cases to learn from, and to know the truth by.
@@ -30,10 +29,11 @@ class Question:
 
     data: Path | None
     target: str | None
-    learner: str
+    drop: tuple[str, ...]
+    estimator: str
     selector: str | None
     features: int | None
-    methods: tuple[str, ...]
+    cv: tuple[str, ...]
     nested: bool
     seed: int
 
@@ -46,9 +46,10 @@ class Question:
             "estimate",
             self.data,
             self.target,
-            *(*selection, "--learner", self.learner),
-            *("--methods", *self.methods, *(["--nested"] * self.nested)),
+            *(*selection, "--estimator", self.estimator),
+            *("--cv", ",".join(self.cv), *(["--nested"] * self.nested)),
             *("--seed", self.seed),
+            drop=self.drop,
         )
 
     def complete(self, n_cases: int, n_columns: int) -> Question:
@@ -59,11 +60,11 @@ class Question:
         if self.selector is not None:
             wanted = options.how_many(self.features, n_columns)
             features = count_features(wanted, n_columns, strict=True)
-        methods = self.methods
-        if not methods:
+        cv = self.cv
+        if not cv:
             few = n_cases <= MOST_LEFT_OUT
-            methods = (*METHODS, *([LEAVES_ONE_OUT] if few else []))
-        return replace(self, features=features, methods=methods)
+            cv = (*METHODS, *([LEAVES_ONE_OUT] if few else []))
+        return replace(self, features=features, cv=cv)
 
 
 def estimate(
@@ -71,6 +72,7 @@ def estimate(
         Path | None, options.data_argument("a source whose truth is known")
     ] = None,
     target: options.Target = None,
+    drop: options.Drop = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -81,17 +83,13 @@ def estimate(
     features: Annotated[
         int | None, options.features_option("the selector keeps")
     ] = None,
-    learner: Annotated[
-        str, options.learner_option(f"What learns: {names.one_of(names.LEARNERS)}.")
-    ] = LEARNER,
-    methods: Annotated[
+    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
+    cv: Annotated[
         list[str] | None,
-        options.unset(
-            "NAME...",
-            f"How to estimate, one or several: {', '.join(names.METHODS)}, with any "
-            rf"numbers. \[default: {' '.join(METHODS)}, and {LEAVES_ONE_OUT} up to "
+        options.cv_option(
+            "How to estimate, one or several with commas between them",
+            rf" \[default: {','.join(METHODS)}, and {LEAVES_ONE_OUT} up to "
             f"{MOST_LEFT_OUT} cases]",
-            autocompletion=names.completing(names.METHODS),
         ),
     ] = None,
     nested: Annotated[
@@ -108,7 +106,7 @@ def estimate(
     as_json: Annotated[bool, options.json_option("estimate")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Estimate the accuracy of a learner: how good is it on new cases?
+    """Estimate the accuracy of an estimator: how good is it on new cases?
 
     Several methods answer side by side, each with an interval where one is
     valid, what that assumes, and a note where the method is known to fail.
@@ -117,16 +115,31 @@ def estimate(
     true accuracy can be shown beside the estimates.
     """
     from veridical import report
+    from veridical._core.errors import InputError
     from veridical.evaluation import for_the_command_line
 
     console.be(quiet=quiet)
-    options.check_target("estimate", data, target)
+    options.check_target("estimate", data, target, drop)
     options.check_numbers(seed, jobs)
-    with for_the_command_line():
-        options.check_names([] if selector is None else [selector], [learner])
-        _check_words(data, selector, features, methods or [])
+    options.check_names([] if selector is None else [selector], [estimator])
+    if features is not None and selector is None:
+        raise InputError(
+            f"--features {features} is for a selector, but there is none; add "
+            "--selector relieff, say."
+        )
+    methods = tuple(options.split(cv))
+    for name in methods:
+        options.method(name)
     question = Question(
-        data, target, learner, selector, features, tuple(methods or ()), nested, seed
+        data,
+        target,
+        tuple(drop or ()),
+        estimator,
+        selector,
+        features,
+        methods,
+        nested,
+        seed,
     )
     if out is not None:
         report.check_writable(out)
@@ -143,38 +156,11 @@ def estimate(
     console.show(report.to_json(record), page, as_json=as_json)
 
 
-def _check_words(
-    data: Path | None,
-    selector: str | None,
-    features: int | None,
-    methods: list[str],
-) -> None:
-    """Refuse what makes no sense, before anything is read."""
-    from veridical._core.errors import InputError
-    from veridical.evaluation import make_method
-
-    if features is not None and selector is None:
-        raise InputError(
-            f"--features {features} is for a selector, but there is none; add "
-            "--selector relieff, say."
-        )
-    for name in methods:
-        try:
-            make_method(name)
-        except InputError:
-            if data is None and os.path.exists(name):
-                raise InputError(
-                    f"{name} was read as one of the --methods; name the file first: "
-                    f"veridical estimate {name} --target COLUMN --methods ..."
-                ) from None
-            raise
-
-
 def _on_file(question: Question, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
     assert question.data is not None
-    X, y, name = options.take(question.data, question.target)
+    X, y, name = options.take(question.data, question.target, question.drop)
     data = read_table(X, y)
     question = question.complete(*X.shape)
     return _record(question, data, name, _estimates(question, X, y, jobs), None)
@@ -194,7 +180,7 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     found = _estimates(question, X, y, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
     truth = run(
-        _learner(question, X),
+        _estimator(question, X),
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         method=[(rows[:N_TRAIN], rows[N_TRAIN:])],
@@ -204,7 +190,7 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     return _record(question, read_table(X, y), f"{SOURCE} source", found, truth)
 
 
-def _learner(question: Question, X: Any) -> Any:
+def _estimator(question: Question, X: Any) -> Any:
     """Make what learns: alone, or behind a selector that every fit repeats."""
     from scipy.sparse import issparse
     from sklearn.pipeline import make_pipeline
@@ -212,45 +198,46 @@ def _learner(question: Question, X: Any) -> Any:
 
     from veridical.comparison import make_classifier, make_selector
 
-    steps = [make_classifier(question.learner)]
-    if issparse(X):  # the learners want tables; what was selected is small
+    steps = [make_classifier(question.estimator)]
+    if issparse(X):  # estimators want tables; what was selected is small
         unpack = methodcaller("toarray")
         steps.insert(0, FunctionTransformer(unpack, accept_sparse=True))
     if question.selector is not None:
         wanted = question.features
         selector = make_selector(question.selector, n_features_to_select=wanted)
-        if hasattr(X, "columns"):  # names and nominal columns reach the learner
+        if hasattr(X, "columns"):  # names and nominal columns reach the estimator
             selector.set_output(transform="pandas")
         steps.insert(0, selector)
     return make_pipeline(*steps) if len(steps) > 1 else steps[0]
 
 
 def _estimates(question: Question, X: Any, y: Any, jobs: int) -> tuple[Estimate, ...]:
-    from veridical.evaluation import make_method
-
-    learner = _learner(question, X)
-    methods = list(dict.fromkeys(map(make_method, question.methods)))
-    found = []
-    with console.progress_bar("Estimating") as progress:
-        for done, method in enumerate(methods):
-            if progress:
-                progress(done, len(methods))
-            found.append(_by(method, learner, X, y, question, jobs))
-    return tuple(found)
+    estimator = _estimator(question, X)
+    methods = dict.fromkeys(map(options.method, question.cv))
+    return tuple(_by(method, estimator, X, y, question, jobs) for method in methods)
 
 
 def _by(
-    method: Method, learner: Any, X: Any, y: Any, question: Question, jobs: int
+    method: Method, estimator: Any, X: Any, y: Any, question: Question, jobs: int
 ) -> Estimate:
     """Estimate by one method; of its warnings only those that are no notes are told."""
     from veridical.evaluation import estimate as run
 
-    with warnings.catch_warnings(record=True) as caught:
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        console.progress_bar(f"Estimating, {method.describe()}") as progress,
+    ):
         found = run(
-            learner, X, y, method=method, random_state=question.seed, n_jobs=jobs
+            estimator,
+            X,
+            y,
+            method=method,
+            random_state=question.seed,
+            n_jobs=jobs,
+            progress=progress,
         )
         if question.nested and "nested" in found.assumes:
-            found.interval(kind="nested")
+            found.nested.result(progress)
     others = {(w.category, str(w.message)) for w in caught}
     for category, text in sorted(others, key=lambda other: other[1]):
         if text not in found.notes:
@@ -268,10 +255,10 @@ def _record(
     from veridical._core.numbers import count
     from veridical.evaluation.records import Estimates
 
-    name, selection = question.learner, {}
+    name, selection = question.estimator, {}
     if question.selector is not None:
         kept = count(question.features or 0, "feature")
-        name = f"{question.learner} on {kept} by {question.selector}"
+        name = f"{question.estimator} on {kept} by {question.selector}"
         selection = {
             "selection": f"{question.selector} keeps {question.features} of "
             f"{data.n_features} features, chosen anew on every training set"

@@ -21,7 +21,8 @@ from typing import Any
 
 import typer
 
-from veridical.cli import console, interrupts
+from veridical._core import interrupts
+from veridical.cli import console
 from veridical.cli.commands import Group
 
 DEBUG = "VERIDICAL_DEBUG"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from veridical.cli import names
 from veridical.cli.commands import ANSWER, ASKED, WORK
+
+if TYPE_CHECKING:
+    from veridical.evaluation import Method
 
 DEFAULT_FEATURES = 20
 
@@ -31,7 +35,14 @@ def flag(name: str, help: str) -> Any:
 
 
 Target = Annotated[str | None, unset("COLUMN", "The column that holds the class.")]
+Drop = Annotated[
+    list[str] | None,
+    unset("COLUMN,...", "Columns to leave out, an identifier say."),
+]
 Folds = Annotated[int, asked("N", help="Folds of the cross-validation.")]
+Cv = Annotated[
+    str, asked("CV", help="Folds of the cross-validation, stratified by class.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -87,9 +98,20 @@ def selector_option(help: str) -> Any:
     return asked("NAME", help=help, autocompletion=known)
 
 
-def learner_option(help: str, known: tuple[str, ...] = names.LEARNERS) -> Any:
-    """Offer ``--learner``."""
-    return asked("NAME", help=help, autocompletion=names.completing(known))
+def estimator_option(default: str | None = None) -> Any:
+    """Offer ``--estimator``; with a default that depends on the data, in words."""
+    about = f"What learns: {names.one_of(names.ESTIMATORS)}."
+    known = names.completing(names.ESTIMATORS)
+    if default is None:
+        return asked("NAME", help=about, autocompletion=known)
+    return unset("NAME", rf"{about} \[default: {default}]", autocompletion=known)
+
+
+def cv_option(help: str, default: str | None = None) -> Any:
+    """Offer ``--cv`` where it takes any method; the default is shown in words."""
+    about = f"{help}: {', '.join(names.METHODS)}, with any numbers.{default or ''}"
+    known = names.completing(names.METHODS)
+    return asked("CV", help=about, autocompletion=known, show_default=default is None)
 
 
 def features_option(who: str) -> Any:
@@ -114,18 +136,25 @@ def how_many(asked: int | None, n_columns: int) -> int:
 # -- before anything is read ---------------------------------------------------------
 
 
-def check_target(verb: str, data: Path | None, target: str | None) -> None:
+def check_target(
+    verb: str,
+    data: Path | None,
+    target: str | None,
+    drop: Iterable[str] | None = None,
+) -> None:
     """Refuse the name of a column where there is no file to look for it."""
     from veridical._core.errors import InputError
 
-    if data is None and target is not None:
-        raise InputError(
-            f"--target {target} names a column, but there is no file; give it first: "
-            f"veridical {verb} DATA --target COLUMN"
-        )
+    named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    for option, column in named:
+        if data is None and column is not None:
+            raise InputError(
+                f"{option} {column} names a column, but there is no file; give it "
+                f"first: veridical {verb} DATA {option} COLUMN"
+            )
 
 
-def check_numbers(seed: int, jobs: int = 1, folds: int = 2) -> None:
+def check_numbers(seed: int, jobs: int = 1) -> None:
     """Refuse numbers that make no sense in any verb."""
     from veridical._core.errors import InputError
 
@@ -133,25 +162,81 @@ def check_numbers(seed: int, jobs: int = 1, folds: int = 2) -> None:
         raise InputError(f"--seed {seed} is below 0; give a number from 0 up.")
     if jobs == 0:
         raise InputError("--jobs 0 does no work; give 1 or more, or -1 for all cores.")
-    if folds < 2:
-        raise InputError(f"--folds {folds} leaves nothing to test; give 2 folds or up.")
 
 
-def check_names(selectors: Iterable[str] = (), learners: Iterable[str] = ()) -> None:
-    """Refuse selectors and learners that there are not; near misses are named."""
+def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -> None:
+    """Refuse selectors and estimators that there are not; near misses are named."""
     from veridical.comparison import make_classifier, make_selector
 
     for name in selectors:
         make_selector(name)
-    for name in learners:
+    for name in estimators:
         make_classifier(name)
+
+
+def check_features(wanted: int | None) -> None:
+    """Refuse to select nothing."""
+    from veridical._core.errors import InputError
+
+    if wanted is not None and wanted < 1:
+        raise InputError(f"--features {wanted} selects nothing; give 1 or more.")
+
+
+def one_of(option: str, given: str, known: Iterable[str]) -> str:
+    """Refuse a word that is not known; near misses are named."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean
+
+    if given not in known:
+        raise InputError(
+            f"There is no {option} {given!r}{did_you_mean(given, known)} Use one of "
+            f"{', '.join(known)}."
+        )
+    return given
+
+
+def folds(given: str) -> int:
+    """Read ``--cv`` where it is a number of folds."""
+    from veridical._core.errors import InputError
+
+    if not given.isdecimal():
+        raise InputError(f"--cv {given} is no number of folds; give 10, say.")
+    if int(given) < 2:
+        raise InputError(f"--cv {given} leaves nothing to test; give 2 folds or more.")
+    return int(given)
+
+
+def method(given: str) -> Method:
+    """Read ``--cv`` where it is any method."""
+    from veridical._core.advice import for_the_command_line
+    from veridical.evaluation import make_method
+
+    with for_the_command_line():
+        return make_method(given)
+
+
+def split(given: Iterable[str] | None) -> list[str]:
+    """Take words with commas between them, or one at a time."""
+    words = [word.strip() for text in given or () for word in text.split(",")]
+    return [word for word in words if word]
 
 
 # -- the data ------------------------------------------------------------------------
 
 
-def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
+def take(
+    data: Path, target: str | None, drop: Iterable[str] = ()
+) -> tuple[Any, Any, str]:
     """Read DATA: a file, or the name of a data set.
+
+    Parameters
+    ----------
+    data : Path
+        As given.
+    target : str or None
+        The column that holds the class.
+    drop : iterable of str
+        Columns to leave out, each by itself or with commas between them.
 
     Returns
     -------
@@ -163,6 +248,17 @@ def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
     InputError
         If there is neither, or it cannot be used; near misses are named.
     """
+    with warnings.catch_warnings(record=True) as caught:
+        X, y, name = _take(data, target)
+    X, left_out = _without(X, list(drop), target)
+    for warning in caught:
+        # What is left out needs no remark.
+        if not any(repr(column) in str(warning.message) for column in left_out):
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+    return X, y, name
+
+
+def _take(data: Path, target: str | None) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
     from veridical.datasets import available, load, read
     from veridical.datasets.loading import locate
@@ -182,6 +278,36 @@ def take(data: Path, target: str | None) -> tuple[Any, Any, str]:
             "Leave it out."
         )
     return *load(text), f"{text} source"
+
+
+def _without(X: Any, drop: list[str], target: str | None) -> tuple[Any, list[str]]:
+    """Leave columns out; a name may itself hold commas."""
+    if not drop:
+        return X, []
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean, listed
+
+    if not hasattr(X, "columns"):
+        raise InputError(
+            f"--drop {drop[0]} names a column, but the columns of these data have no "
+            "names."
+        )
+    known = [str(column) for column in X.columns]
+    asked = [
+        name for text in drop for name in ([text] if text in known else split([text]))
+    ]
+    for name in asked:
+        if name == target:
+            raise InputError(f"--drop {name} would leave out the target; keep it.")
+        if name not in known:
+            raise InputError(
+                f"--drop {name}: there is no such column{did_you_mean(name, known)} "
+                f"The columns are {listed(known)}."
+            )
+    kept = [name not in asked for name in known]
+    if not any(kept):
+        raise InputError("--drop leaves out all columns; keep one at least.")
+    return X.loc[:, kept], asked
 
 
 def _not_found(data: Path) -> str:
@@ -207,13 +333,21 @@ def _file_of(data: Path) -> Path | None:
     return None if found is None else found[0]
 
 
-def command(verb: str, data: Path | None, target: str | None, *options: object) -> str:
+def command(
+    verb: str,
+    data: Path | None,
+    target: str | None,
+    *options: object,
+    drop: Iterable[str] = (),
+) -> str:
     """Write the command that asks the same question again."""
     words = ["veridical", verb]
     if data is not None:
         words.append(str(data))
     if target is not None:
         words += ["--target", target]
+    for column in drop:
+        words += ["--drop", column]
     return shlex.join([*words, *map(str, options)])
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from veridical.cli import console, names
+from veridical.cli import console, names, options
 
 _KNOWN = names.ANSWERING
 
@@ -23,18 +23,53 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a verb's --json, or list the verbs."""
-    from veridical._core.errors import InputError
-    from veridical._core.text import did_you_mean
-    from veridical.cli.json_schema import schema_of
-
     if not verb:
         for name in _KNOWN:
             typer.echo(name)
         return
-    asked = " ".join(verb)
-    if asked not in _KNOWN:
-        raise InputError(
-            f"There is no JSON of {asked!r}{did_you_mean(asked, _KNOWN)} Use one of "
-            f"{', '.join(_KNOWN)}."
-        )
-    console.dump(schema_of(asked))
+    console.dump(schema_of(options.one_of("JSON of", " ".join(verb), _KNOWN)))
+
+
+def schema_of(verb: str) -> dict[str, Any]:
+    """Write the JSON Schema of a verb's answer.
+
+    Parameters
+    ----------
+    verb : str
+        A key of `veridical.cli.answers.ANSWERS`.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
+
+    from veridical.cli.answers import ANSWERS
+
+    class Closed(GenerateJsonSchema):
+        """No keys besides those described, and no titles that repeat them."""
+
+        def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+            described = super().typed_dict_schema(schema)
+            del described["title"]
+            return {**described, "additionalProperties": False}
+
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    kinds, has_page = ANSWERS[verb]
+    answers, written = TypeAdapter.json_schemas(
+        [(kind, "serialization", TypeAdapter(kind)) for kind in kinds],
+        schema_generator=Closed,
+    )
+    parts = list(answers.values())
+    for part in parts if has_page else ():
+        described = written["$defs"][part["$ref"].removeprefix("#/$defs/")]
+        described["properties"]["page"] = {
+            "description": "Where the report was written, if one was asked for.",
+            "type": ["string", "null"],
+        }
+        described["required"].append("page")
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "title": f"The answer of veridical {verb} --json",
+        **(parts[0] if len(parts) == 1 else {"anyOf": parts}),
+        "$defs": written.get("$defs", {}),
+    }

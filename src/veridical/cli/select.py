@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from veridical.report.selection import SelectionSummary
 
 SELECTOR = "mrmr"
-LEARNERS = (names.DAGSVM, *names.LEARNERS)
-FOLDS = 10
+CV = "10"
 MOST_SHOWN = 20
 # Where no data are given.
 SOURCE, N_CASES = "linear", 125
@@ -29,24 +28,25 @@ class Question:
 
     data: Path | None
     target: str | None
+    drop: tuple[str, ...]
     selector: str
     alpha: str | None
     relevance: str | None
     features: int | None
-    learner: str | None
-    folds: int
+    estimator: str | None
+    cv: str
     seed: int
 
-    def command(self, learner: str) -> str:
+    def command(self, estimator: str) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
         more: list[object] = ["--selector", self.selector]
         if self.alpha is not None:
             more += ["--alpha", self.alpha]
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
-        more += ["--features", self.features, "--learner", learner]
-        more += ["--folds", self.folds, "--seed", self.seed]
-        return options.command("select", self.data, self.target, *more)
+        more += ["--features", self.features, "--estimator", estimator]
+        more += ["--cv", self.cv, "--seed", self.seed]
+        return options.command("select", self.data, self.target, *more, drop=self.drop)
 
 
 def select(
@@ -54,6 +54,7 @@ def select(
         Path | None, options.data_argument("a source whose features are known")
     ] = None,
     target: options.Target = None,
+    drop: options.Drop = None,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.one_of(names.SELECTORS)}."),
@@ -76,24 +77,13 @@ def select(
         ),
     ] = None,
     features: Annotated[int | None, options.features_option("are selected")] = None,
-    learner: Annotated[
+    estimator: Annotated[
         str | None,
-        options.unset(
-            "NAME",
-            f"What learns from them: {names.one_of(LEARNERS)}. "
-            r"\[default: dagsvm, or svm where columns are nominal or have holes]",
-            autocompletion=names.completing(LEARNERS),
+        options.estimator_option(
+            "dagsvm, or svm where columns are categorical or have missing values"
         ),
     ] = None,
-    folds: options.Folds = FOLDS,
-    corrected: Annotated[
-        bool,
-        options.flag(
-            "--corrected",
-            "Select by correlation for naive Bayes, and show what it changes to tell "
-            "the model what was discarded.",
-        ),
-    ] = False,
+    cv: options.Cv = CV,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -110,25 +100,25 @@ def select(
     from veridical.report.render import check_writable
 
     console.be(quiet=quiet)
-    options.check_target("select", data, target)
-    options.check_numbers(seed, jobs, folds)
-    if corrected:
-        from veridical.cli import corrected as probabilities
-
-        named = None if selector == SELECTOR else selector
-        others = {"alpha": alpha, "relevance": relevance, "learner": learner}
-        probabilities.check_words(named, others)
-        _check_features(features)
-        asked = probabilities.Question(data, target, features, folds, seed)
-        probabilities.run(asked, out, as_json=as_json)
-        return
+    options.check_target("select", data, target, drop)
+    options.check_numbers(seed, jobs)
+    options.folds(cv)
     question = Question(
-        data, target, selector, alpha, relevance, features, learner, folds, seed
+        data,
+        target,
+        tuple(drop or ()),
+        selector,
+        alpha,
+        relevance,
+        features,
+        estimator,
+        cv,
+        seed,
     )
     made = _selector(question)
-    _check_features(features)
-    if learner is not None:
-        _one_of("--learner", learner, LEARNERS)
+    options.check_features(features)
+    if estimator is not None:
+        options.check_names(estimators=[estimator])
     if out is not None:
         check_writable(out)
     if data is None:
@@ -150,7 +140,7 @@ def _selector(question: Question) -> Any:
     if question.alpha is not None:
         parameters["alpha"] = _read_alpha(question.alpha)
     if question.relevance is not None:
-        parameters["relevance"] = _one_of(
+        parameters["relevance"] = options.one_of(
             "--relevance", question.relevance, names.RELEVANCES
         )
     made = make_selector(question.selector)
@@ -177,25 +167,6 @@ def _read_alpha(text: str) -> float | str:
     return alpha
 
 
-def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
-    from veridical._core.errors import InputError
-    from veridical._core.text import did_you_mean
-
-    if given not in known:
-        raise InputError(
-            f"There is no {option} {given!r}{did_you_mean(given, known)} Use one of "
-            f"{', '.join(known)}."
-        )
-    return given
-
-
-def _check_features(wanted: int | None) -> None:
-    from veridical._core.errors import InputError
-
-    if wanted is not None and wanted < 1:
-        raise InputError(f"--features {wanted} selects nothing; give 1 or more.")
-
-
 def _run(question: Question, made: Any, jobs: int) -> Selection:
     from veridical.datasets import SOURCES
     from veridical.evaluation.selecting import select as run
@@ -204,7 +175,7 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
         X, y = SOURCES[SOURCE](N_CASES, random_state=question.seed)
         name = f"{SOURCE} source"
     else:
-        X, y, name = options.take(question.data, question.target)
+        X, y, name = options.take(question.data, question.target, question.drop)
     most = options.how_many(question.features, X.shape[1])
     if most > X.shape[1]:
         warnings.warn(
@@ -213,17 +184,19 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
             stacklevel=2,
         )
     question = replace(question, features=most)
-    found = run(
-        made,
-        X,
-        y,
-        max_features=most,
-        learner=question.learner,
-        n_folds=question.folds,
-        name=name,
-        random_state=question.seed,
-        n_jobs=jobs,
-    )
+    with console.progress_bar("Selecting") as progress:
+        found = run(
+            made,
+            X,
+            y,
+            max_features=most,
+            learner=question.estimator,
+            n_folds=options.folds(question.cv),
+            name=name,
+            random_state=question.seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
     repeat = question.command(found.learner)
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, selector=question.selector, settings=settings)

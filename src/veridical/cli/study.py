@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +16,9 @@ from veridical.cli.commands import ANSWER, WORK, Group, Verb
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
+    from veridical._core.progress import Reporter
     from veridical.cli.answers import FailedCell
-    from veridical.experiments import RunReport
+    from veridical.experiments import Progress, RunReport
 
 app = typer.Typer(
     cls=Group,
@@ -100,7 +102,6 @@ def run(
     study_options.refuse_if_held(path)
 
     from veridical.cli import study_report
-    from veridical.cli.watching import watching
     from veridical.experiments import Limits, parse_where, run_study
 
     study = study_options.find(name)
@@ -117,7 +118,7 @@ def run(
         study_options.seconds(limit_time, "--limit-time") if limit_time else None
     )
     with study_options.told():
-        with watching(name) as watch:
+        with console.progress_bar(name) as progress:
             report = run_study(
                 study,
                 chosen,
@@ -126,7 +127,7 @@ def run(
                 where=conditions,
                 retry_failed=retry_failed,
                 limit_seconds=time_allowed,
-                watch=watch,
+                watch=None if progress is None else partial(_watch, progress),
             )
         stopped = report.stopped == "signal"
         found = None if stopped else study_report.find(study, chosen, path)
@@ -309,6 +310,15 @@ def watch(
 # -- what is told --------------------------------------------------------------------
 
 
+def _watch(reporter: Reporter, progress: Progress) -> None:
+    """Report where a run stands, and what failed last."""
+    counts, text = progress.counts, str(progress)
+    for last in list(progress.failures)[-1:]:
+        cell = json.dumps(dict(last.cell.coordinates))
+        text += f"; last failure: {last.status}: {cell}: {last.detail or ''}"
+    reporter(counts.planned - progress.left, counts.planned, in_one_line(text))
+
+
 def _look(
     study: Any, spec: Any, path: Path, conditions: Any, *, required: bool
 ) -> tuple[Any, list[FailedCell]]:
@@ -334,7 +344,7 @@ _COUNTED = ("planned", "ok", "failed", "pending")
 
 
 def _tell(report: RunReport, path: Path) -> None:
-    from veridical.experiments.progress import duration
+    from veridical._core.progress import duration
 
     counts = report.counts
     typer.echo(

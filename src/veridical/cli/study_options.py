@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical.cli import interrupts, names, options
+from veridical._core import interrupts
+from veridical.cli import names, options
 from veridical.cli.commands import WORK
 from veridical.cli.failures import in_one_line
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from veridical._core.errors import InputError
+from veridical._core.progress import Pace
 
 HOST = "127.0.0.1"
 
 _EVERY = 2.0  # seconds between looks, more where a look takes long
 _SHARE = 5  # a look may take this part of the time
-_RECENT = 120.0  # seconds over which the pace is measured
 _FAILURES = 20
 
 
@@ -42,7 +41,7 @@ class Watcher:
         run = self._last_run()
         self.study = cast(Any, find_study(run["study"]))
         self.spec = self.study.spec.checked(run["spec"], str(path))
-        self._marks: deque[tuple[float, int]] = deque()
+        self._pace: Pace | None = None
         self._report: Any = None
         self._reported = -1
         self._since: dict[str, tuple[str, int]] = {}
@@ -88,7 +87,9 @@ class Watcher:
         if rows != self._reported:
             self._report = study_report.find(self.study, self.spec, self.path)
             self._reported = rows
-        pace, left = self._pace(rows, counts.pending)
+        if self._pace is None:
+            self._pace = Pace(rows)
+        self._pace.mark(rows)
         self.state = {
             "study": self.study.name,
             "store": str(self.path),
@@ -96,8 +97,8 @@ class Watcher:
             "ok": counts.ok,
             "failed": counts.failed,
             "pending": counts.pending,
-            "cells_per_second": pace,
-            "seconds_left": left,
+            "cells_per_second": self._pace.rate,
+            "seconds_left": self._pace.left(counts.pending),
             "failures": failures,
             "looked": time.strftime("%H:%M:%S"),
             "trouble": None,
@@ -113,17 +114,6 @@ class Watcher:
             if was != check.outcome:
                 self._since[check.statement] = (check.outcome, rows)
         return [rows - self._since[check.statement][1] for check in checks]
-
-    def _pace(self, rows: int, pending: int) -> tuple[float | None, float | None]:
-        now = time.monotonic()
-        self._marks.append((now, rows))
-        while now - self._marks[0][0] > _RECENT:
-            self._marks.popleft()
-        then, before = self._marks[0]
-        if rows == before:
-            return None, None
-        pace = (rows - before) / (now - then)
-        return pace, pending / pace
 
     def _findings(self) -> dict[str, Any] | None:
         if self._report is None:

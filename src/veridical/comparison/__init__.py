@@ -22,11 +22,10 @@ from veridical.comparison.truthfulness import (
     welch_bias,
 )
 from veridical.evaluation.rankers import make_selector
-from veridical.learning.tabular import CLASSIFIERS, LEARNERS, make_classifier
+from veridical.learning.tabular import CLASSIFIERS, make_classifier
 
 __all__ = [
     "CLASSIFIERS",
-    "LEARNERS",
     "Comparison",
     "TestResult",
     "bayesian_correlated_t",

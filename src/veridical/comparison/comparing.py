@@ -12,7 +12,8 @@ import numpy as np
 from veridical import __version__
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.parallel import Progress, Workers
+from veridical._core.parallel import Workers
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from veridical._core.errors import InputError
-from veridical._core.parallel import Progress
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed

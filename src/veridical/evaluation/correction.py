@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, column_or_1d
 
@@ -15,6 +16,8 @@ from veridical._core.arrays import FloatArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
 from veridical._core.hashing import table_hash
+from veridical._core.parallel import Workers
+from veridical._core.progress import Progress
 from veridical._core.records import DataSummary
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
@@ -35,7 +38,9 @@ def correction(
     model: str = "auto",
     n_folds: int = 10,
     random_state: Any = None,
+    n_jobs: int | None = None,
     name: str = "data",
+    progress: Progress | None = None,
 ) -> Correction:
     """Show what conditioning on the discarded features changes.
 
@@ -58,8 +63,12 @@ def correction(
         At most as many as the smaller class has cases.
     random_state : int, Generator, RandomState or None
         Decides the folds.
+    n_jobs : int or None, default=None
+        Number of processes; the result does not depend on it.
     name : str, default="data"
         What the data are called on the page.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each fit.
 
     Returns
     -------
@@ -97,9 +106,10 @@ def correction(
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32)
     splits = list(splitter.split(np.zeros(len(labels)), labels))
     tables, alphas = {}, {}
+    workers = Workers(n_jobs, progress, 2 * folds)
     for kind, correct in (("corrected", True), ("uncorrected", False)):
         learner = MODELS[chosen](n_features, correct)
-        logs = _out_of_fold(learner, X, labels, splits)
+        logs = _out_of_fold(learner, X, labels, splits, workers)
         tables[kind] = calibration_table(labels, log_probability=logs, label=kind)
         whole = learner.fit(X, labels)
         alphas[kind] = whole.alpha_
@@ -132,14 +142,23 @@ def _choose(X: Any, model: str) -> str:
 
 
 def _out_of_fold(
-    learner: Any, X: Any, y: NDArray[Any], splits: list[tuple[Any, Any]]
+    learner: Any,
+    X: Any,
+    y: NDArray[Any],
+    splits: list[tuple[Any, Any]],
+    workers: Workers,
 ) -> FloatArray:
     """Log-probabilities of every case by a model that has not seen it."""
     logs = np.empty((len(y), 2))
-    for train, test in splits:
-        fitted = learner.fit(_safe_indexing(X, train), y[train])
-        logs[test] = fitted.predict_log_proba(_safe_indexing(X, test))
+    found = workers((_test, (learner, X, y, *split)) for split in splits)
+    for (_, test), part in zip(splits, found, strict=True):
+        logs[test] = part
     return logs
+
+
+def _test(learner: Any, X: Any, y: NDArray[Any], train: Any, test: Any) -> FloatArray:
+    fitted = clone(learner).fit(_safe_indexing(X, train), y[train])
+    return np.asarray(fitted.predict_log_proba(_safe_indexing(X, test)))
 
 
 def _summary(X: Any, classes: Any, counts: Any, name: str) -> DataSummary:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.parallel import Progress, Workers
+from veridical._core.parallel import Workers
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded

@@ -23,19 +23,19 @@ from veridical._core.splits import (
 from veridical._core.text import did_you_mean
 from veridical.evaluation.bootstrap import Bootstrap632
 
-#: How a method may be written, and what it means; N and M stand for numbers.
+#: Methods by name, with what each does; the numbers may be any.
 METHODS = {
-    "resubstitution": "test on the training cases",
-    "holdout": "test on a third of the cases, once",
-    "subsamplingN": "the mean of N holdouts",
-    "N": "stratified cross-validation, N folds (also cvN)",
-    "MxN": "the same, M times: 5x2 is five times two folds",
-    "plain-cvN": "cross-validation with folds at random",
+    "10": "stratified cross-validation, 10 folds",
+    "10x5": "10 times stratified cross-validation with 5 folds",
+    "plain-10": "cross-validation with 10 folds at random",
     "loo": "leave-one-out",
-    "leaveN": "leave N cases out at a time",
-    "completeN": "every way to leave N cases out",
-    "boot632": ".632 bootstrap, 50 samples (boot632-N: N samples)",
-    "boot632+": ".632+ bootstrap, 50 samples (boot632+-N: N samples)",
+    "leave5": "leave 5 cases out at a time",
+    "complete2": "every way to leave 2 cases out",
+    "holdout": "test on a third of the cases, once",
+    "subsampling20": "the mean of 20 holdouts",
+    "boot632": ".632 bootstrap, 50 samples (boot632-100: 100 samples)",
+    "boot632+": ".632+ bootstrap, 50 samples (boot632+-100: 100 samples)",
+    "resubstitution": "test on the training cases",
 }
 
 _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
@@ -43,10 +43,9 @@ _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
     (r"holdout", lambda m: Holdout()),
     (r"subsampling(\d+)", lambda m: RandomSubsampling(int(m[1]))),
     (
-        r"(?:(\d+)x|(?:cv)?)(\d+)",
-        lambda m: CrossValidation(int(m[2]), n_repeats=int(m[1] or 1)),
+        r"(plain-)?(?:cv)?(?:(\d+)x)?(\d+)",
+        lambda m: CrossValidation(int(m[3]), m[1] is None, int(m[2] or 1)),
     ),
-    (r"plain-cv(\d+)", lambda m: CrossValidation(int(m[1]), stratified=False)),
     (r"loo", lambda m: LeaveOut(1)),
     (r"leave(\d+)", lambda m: LeaveOut(int(m[1]))),
     (r"complete(\d+)", lambda m: CompleteCV(int(m[1]))),
@@ -63,13 +62,14 @@ def make_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        As in `METHODS`.
+        As in `METHODS`: a number of folds, "10x5" for ten repeats of five folds, or
+        the name of another method.
 
     Examples
     --------
     >>> from veridical.evaluation import make_method
-    >>> make_method("5x2")
-    CrossValidation(n_folds=2, stratified=True, n_repeats=5)
+    >>> make_method("10x5")
+    CrossValidation(n_folds=5, stratified=True, n_repeats=10)
     >>> make_method("boot632+")
     Bootstrap632(n_samples=50, plus=True)
     """
@@ -80,10 +80,9 @@ def make_method(name: str) -> Method:
                 return make(match)
             except InputError as error:
                 raise InputError(f"Method {name!r} cannot be: {error}") from error
-    near = did_you_mean(name, [m.replace("N", "10").replace("M", "5") for m in METHODS])
     raise InputError(
-        f"There is no method {name!r}{near} Use one of {', '.join(METHODS)}, with a "
-        "number for N (cv10, say)."
+        f"There is no method {name!r}{did_you_mean(name, METHODS)} Use one of "
+        f"{', '.join(METHODS)}, with any numbers."
     )
 
 

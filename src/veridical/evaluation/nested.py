@@ -24,6 +24,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
@@ -84,6 +85,7 @@ def nested_cv(
     n_repeats: int = 200,
     random_state: Any = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> NestedCV:
     """Estimate how far cross-validation is off, by cross-validating it.
 
@@ -111,6 +113,8 @@ def nested_cv(
         Decides the folds.
     n_jobs : int, optional
         Number of processes.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while models are fitted.
 
     Returns
     -------
@@ -224,9 +228,11 @@ class NestedLater:
         """Whether it has been run."""
         return self._result is not None
 
-    def result(self) -> NestedCV:
+    def result(self, progress: Progress | None = None) -> NestedCV:
         """Run it the first time; later calls remember, and the data is let go."""
         if self._result is None:
-            self._result = nested_cv(**self._arguments, n_repeats=NESTED_REPEATS)
+            self._result = nested_cv(
+                **self._arguments, n_repeats=NESTED_REPEATS, progress=progress
+            )
             self._arguments = {}
         return self._result

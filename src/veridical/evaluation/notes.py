@@ -144,7 +144,7 @@ def _majority(
             return ""
         named.add(int(codes[0]))
     sizes = np.sort(np.bincount(table.y))[::-1]
-    ten = f"{advise('CrossValidation(10)', 'cv10')}, which is stratified"
+    ten = f"{advise('CrossValidation(10)', '10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
             "The learner names the most frequent class of its training cases, and "
@@ -193,7 +193,7 @@ def on_bootstrap(
         if resubstitution < 1:
             by_heart = "nearly knows its training cases by heart"
         instead = advise(
-            "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "cv10"
+            "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "10"
         )
         notes.append(
             f"The learner {by_heart} (resubstitution {percent(resubstitution)}), so "

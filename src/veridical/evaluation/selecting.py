@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.parallel import Progress, Workers
+from veridical._core.parallel import Workers
+from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable

@@ -1,4 +1,4 @@
-"""How far a run has come, and how long the rest will take, honestly."""
+"""How far a run of a study has come, and how long the rest takes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
+from veridical._core.progress import Pace, duration
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.plan import Counts
 
-_RECENT_SECONDS = 120.0
-_RECENT_CELLS = 500
 _FAILURES_SHOWN = 3
 
 
@@ -42,7 +41,7 @@ class Progress:
 
     def __post_init__(self) -> None:
         self.began = time.monotonic()
-        self._marks: deque[tuple[float, int]] = deque([(self.began, 0)])
+        self._pace = Pace()
 
     def saved(self, batch: list[Outcome]) -> None:
         """Note a batch that is on disk."""
@@ -57,13 +56,7 @@ class Progress:
         self.failures.extend(o for o in batch if o.status != "ok")
         self.computed += len(batch)
         self.working += sum(outcome.seconds for outcome in batch)
-        self._marks.append((time.monotonic(), self.computed))
-        while (
-            len(self._marks) > 2
-            and self._marks[-1][0] - self._marks[0][0] > _RECENT_SECONDS
-            and self.computed - self._marks[1][1] > _RECENT_CELLS
-        ):
-            self._marks.popleft()
+        self._pace.mark(self.computed)
 
     @property
     def left(self) -> int:
@@ -77,22 +70,13 @@ class Progress:
 
     @property
     def rate(self) -> float | None:
-        """Cells per second of late; None before there is anything to tell it from.
-
-        The time since the last batch counts, so that the rate falls when the work
-        stalls.
-        """
-        began, before = self._marks[0]
-        elapsed = time.monotonic() - began
-        if self.computed == before or elapsed <= 0:
-            return None
-        return (self.computed - before) / elapsed
+        """Cells per second of late; None before any is computed."""
+        return self._pace.rate
 
     @property
     def eta(self) -> float | None:
-        """Seconds the rest will take at the recent rate; None if it is not known."""
-        rate = self.rate
-        return None if rate is None else self.left / rate
+        """Seconds the rest takes at the recent rate; None if it is not known."""
+        return self._pace.left(self.left)
 
     def __str__(self) -> str:
         words = str(self.counts)
@@ -101,18 +85,3 @@ class Progress:
         if self.left and self.eta is not None:
             words += f"; about {duration(self.eta)} left"
         return words
-
-
-def duration(seconds: float) -> str:
-    """Say a length of time with as much precision as it deserves.
-
-    >>> duration(42.4), duration(150), duration(6000), duration(200_000)
-    ('42 s', '2.5 min', '1.7 h', '2.3 days')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
-    if seconds < 36 * 3600:
-        return f"{seconds / 3600:.2g} h"
-    return f"{seconds / 86400:.2g} days"

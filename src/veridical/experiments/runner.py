@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from veridical._core import interrupts
 from veridical.experiments.executors import Executor, Processes
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.plan import Counts, Plan, Where
@@ -100,7 +99,7 @@ def run_study(
     if where and not Path(path).exists():
         Plan(study, spec, where=where)  # a slice of nothing leaves no store behind
     # Signals first: from here on a Ctrl-C ends the run in order, whatever it meets.
-    with _stopped_by_signals() as stop, Writer(path) as store:
+    with interrupts.as_event() as stop, Writer(path) as store:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
         progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
         reason: Literal["signal", "time"] | None = None
@@ -165,30 +164,3 @@ def _save(
 
 def _to_json(spec: Any) -> Any:
     return spec.model_dump(mode="json")
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    """Turn the first SIGINT or SIGTERM into an event; a second one has its old force.
-
-    Elsewhere than in the main thread signals are left to whoever has it.
-    """
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-
-    def handle(number: int, frame: Any) -> None:
-        stop.set()
-        for other in numbers:
-            signal.signal(other, before[other])
-
-    for number in numbers:
-        signal.signal(number, handle)
-    try:
-        yield stop
-    finally:
-        for number in numbers:
-            signal.signal(number, before[number])

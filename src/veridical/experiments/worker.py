@@ -12,7 +12,6 @@ import faulthandler
 import json
 import os
 import pickle
-import signal
 import struct
 import threading
 import time
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO
 from numba import config
 from threadpoolctl import threadpool_limits
 
+from veridical._core import interrupts
 from veridical.experiments.outcomes import perform
 from veridical.experiments.study import Unit
 
@@ -64,9 +64,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 def serve() -> None:
     """Work until there is nothing to read: units from descriptor 0, results to 1."""
-    # A Ctrl-C in the terminal reaches the whole group; it is for our parent to act.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interrupts.left_to_parent()
     faulthandler.enable(file=2, all_threads=False)
     tasks = os.fdopen(0, "rb", closefd=False)
     # What a study prints goes to stderr: standard output carries the results.

@@ -33,9 +33,10 @@ from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise
 from veridical.kernels.neighbours import nearest_classes
-from veridical.learning import C45, NaiveBayes
+from veridical.learning.c45 import C45
 from veridical.learning.expansion import BoolArray, Expansion
 from veridical.learning.linear_svm import fit_machines, vote
+from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.sufficient import Sums, gaussians, log_frequencies
 from veridical.learning.tree import Tree, first_largest
 

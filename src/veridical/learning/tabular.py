@@ -21,11 +21,13 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from veridical._core.arrays import FloatArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
-from veridical._core.text import did_you_mean, listed
+from veridical._core.text import did_you_mean
 from veridical.kernels.neighbours import nearest_classes
-from veridical.learning import C45, NaiveBayes
+from veridical.learning.c45 import C45
+from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.expansion import BoolArray, Expansion
 from veridical.learning.linear_svm import LinearSVM
+from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.nested import COST, ONE_APART, ROUNDING, number_classes
 
 
@@ -215,49 +217,51 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
 # -- by name -------------------------------------------------------------------------
 
 
-def _svm() -> TabularClassifier:
+def make_svm() -> TabularClassifier:
+    """Make a linear support vector machine on scaled inputs."""
     return TabularClassifier(LinearSVM(C=COST))
 
 
-def _nearest() -> TabularClassifier:
+def make_nearest() -> TabularClassifier:
+    """Make a nearest neighbour classifier on scaled inputs."""
     return TabularClassifier(NearestNeighbour(), nominal_weight=ONE_APART)
 
 
-def _tree() -> TabularClassifier:
+def make_tree() -> TabularClassifier:
+    """Make a C4.5 tree in which ties between classes go to the more frequent one."""
     return TabularClassifier(C45(), scale=False, nominal_weight=None)
 
 
-def _logistic() -> TabularClassifier:
+def make_dagsvm() -> TabularClassifier:
+    """Make a DAGSVM on standardized inputs."""
+    return TabularClassifier(DAGSVM(standardize=True), scale=False)
+
+
+def make_logistic() -> TabularClassifier:
+    """Make a logistic regression on scaled inputs."""
     return TabularClassifier(LogisticRegression(max_iter=1000))
 
 
-def _majority() -> DummyClassifier:
+def make_majority() -> DummyClassifier:
+    """Make a classifier that predicts the most frequent class."""
     return DummyClassifier(strategy="most_frequent")
 
 
 #: The comparison paper's classifiers by name, each with what makes a fresh one.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
-    "svm": _svm,
+    "svm": make_svm,
     "nb": NaiveBayes,
-    "1nn": _nearest,
-    "tree": _tree,
-}
-
-#: All learners that have a name: those of the comparison paper and three more.
-LEARNERS: dict[str, Callable[[], Any]] = {
-    **CLASSIFIERS,
-    "c45": C45,
-    "logistic": _logistic,
-    "majority": _majority,
+    "1nn": make_nearest,
+    "tree": make_tree,
 }
 
 
 def make_classifier(name: str) -> Any:
-    """Make one of the comparison's classifiers by its name.
+    """Make a classifier by its name in `veridical.learning.ESTIMATORS`.
 
     Parameters
     ----------
-    name : {"svm", "nb", "1nn", "tree", "c45", "logistic", "majority"}
+    name : {"svm", "nb", "1nn", "tree", "c45", "logistic", "majority", "dagsvm"}
         "svm": linear support vector machine, C = 1, inputs scaled to [0, 1] by the
         training minimum and maximum, indicators for nominal columns. "nb": naive Bayes
         with normal densities for numbers and frequencies for categories. "1nn": nearest
@@ -265,6 +269,7 @@ def make_classifier(name: str) -> Any:
         "tree": C4.5, where a tie between classes goes to the more frequent one. "c45":
         C4.5 with ties to the first label. "logistic": logistic regression, C = 1, with
         the inputs of "svm". "majority": the most frequent class, whatever the features.
+        "dagsvm": `DAGSVM` on standardized inputs, indicators as for "svm".
 
     Returns
     -------
@@ -287,9 +292,11 @@ def make_classifier(name: str) -> Any:
     >>> make_classifier("1nn").fit([[0.0], [5.0]], ["a", "b"]).predict([[4.0]])
     array(['b'], dtype='<U1')
     """
-    if name in LEARNERS:
-        return LEARNERS[name]()
+    from veridical.learning import ESTIMATORS
+
+    if name in ESTIMATORS:
+        return ESTIMATORS[name]()
     raise InputError(
-        f"There is no classifier {name!r}{did_you_mean(str(name), LEARNERS)} Use "
-        f"one of {listed(LEARNERS)}, or pass a scikit-learn classifier."
+        f"There is no classifier {name!r}{did_you_mean(str(name), ESTIMATORS)} Use one "
+        f"of {', '.join(map(repr, ESTIMATORS))}, or pass a scikit-learn classifier."
     )

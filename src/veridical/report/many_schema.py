@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal
 
-if TYPE_CHECKING:
-    from veridical.report.schema import (
-        DataInfo,
-        DifferenceSummary,
-        IntervalSummary,
-        MeanSummary,
-        SizeSummary,
-    )
+from typing_extensions import TypedDict
+
+from veridical.report.schema import (
+    DataInfo,
+    DifferenceSummary,
+    IntervalSummary,
+    MeanSummary,
+    SizeSummary,
+)
 
 MANY_SCHEMA = "veridical/comparison-of-many/1"
 

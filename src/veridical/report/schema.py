@@ -6,12 +6,16 @@ not exist (the interval of a single value, the statistic of a degenerate test) i
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from typing_extensions import TypedDict
 
 from veridical.comparison.records import Side, Winner
-from veridical.report.correction_schema import CorrectionSummary
-from veridical.report.many_schema import ManySummary
-from veridical.report.sensitivity_schema import SensitivitySummary
+
+if TYPE_CHECKING:
+    from veridical.report.correction_schema import CorrectionSummary
+    from veridical.report.many_schema import ManySummary
+    from veridical.report.sensitivity_schema import SensitivitySummary
 
 SCHEMA = "veridical/comparison/1"
 ESTIMATES_SCHEMA = "veridical/estimates/1"
@@ -381,11 +385,8 @@ class AuditSummary(TypedDict):
     words: AuditWords
 
 
-AnySummary = (
-    Summary
-    | EstimatesSummary
-    | AuditSummary
-    | ManySummary
-    | SensitivitySummary
-    | CorrectionSummary
+#: Text, because the modules of some of them import this one.
+AnySummary: TypeAlias = (
+    "Summary | EstimatesSummary | AuditSummary | ManySummary | SensitivitySummary"
+    " | CorrectionSummary"
 )

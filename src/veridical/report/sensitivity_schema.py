@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal
 
-if TYPE_CHECKING:
-    from veridical.comparison.records import Side, Winner
-    from veridical.report.schema import DataInfo, IntervalSummary
+from typing_extensions import TypedDict
+
+from veridical.comparison.records import Side, Winner
+from veridical.report.schema import DataInfo, IntervalSummary
 
 SENSITIVITY_SCHEMA = "veridical/sensitivity/1"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from veridical._core.progress import duration
 from veridical.experiments.findings import Check
-from veridical.experiments.progress import duration
 from veridical.report import render
 from veridical.report.findings_draw import strip
 from veridical.report.summarize import clean

@@ -1,10 +1,10 @@
-"""``veridical select --corrected``: probabilities that know what was discarded."""
+"""``veridical probabilities``: may the probabilities of naive Bayes be believed?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,65 +14,68 @@ if TYPE_CHECKING:
     from veridical.evaluation.records import Correction
     from veridical.report.correction_schema import CorrectionSummary
 
+CV = "10"
 # Where no data are given: the model's own source.
 SOURCE, N_CASES, N_COLUMNS = "beta-bernoulli", 200, 2000
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, apart from where the answer goes."""
+    """What is asked, apart from where the answer goes and how many work on it."""
 
     data: Path | None
     target: str | None
+    drop: tuple[str, ...]
     features: int | None
-    folds: int
+    cv: str
     seed: int
 
     def command(self) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
-        more: list[object] = ["--corrected", "--features", self.features]
-        more += ["--folds", self.folds, "--seed", self.seed]
-        return options.command("select", self.data, self.target, *more)
-
-
-def check_words(selector: str | None, others: dict[str, Any]) -> None:
-    """Refuse what the corrected model does not ask for.
-
-    Parameters
-    ----------
-    selector : str or None
-        What was named; the correction is for selection by correlation.
-    others : mapping of str to value
-        Options that have no meaning here, None where they were not given.
-    """
-    from veridical._core.errors import InputError
-
-    if selector not in (None, "correlation"):
-        raise InputError(
-            f"--corrected is for selection by correlation, not by {selector}; leave "
-            "out --selector."
+        more = ["--features", self.features, "--cv", self.cv, "--seed", self.seed]
+        return options.command(
+            "probabilities", self.data, self.target, *more, drop=self.drop
         )
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(
-                f"--{name} {value} has no meaning with --corrected, whose learner is "
-                "naive Bayes on the most correlated features; leave it out."
-            )
 
 
-def run(question: Question, out: Path | None, *, as_json: bool) -> None:
-    """Select by correlation, and show what the correction changes."""
+def probabilities(
+    data: Annotated[
+        Path | None, options.data_argument("a source of many weak features")
+    ] = None,
+    target: options.Target = None,
+    drop: options.Drop = None,
+    features: Annotated[int | None, options.features_option("are selected")] = None,
+    cv: options.Cv = CV,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    as_json: Annotated[bool, options.json_option("probabilities")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Correct the probabilities of naive Bayes for feature selection.
+
+    The features that correlate most with the class are selected, and naive
+    Bayes is tried twice by cross-validation: as usual, and told of the features
+    that selection discarded. The table shows what each promised and what
+    happened.
+    """
     from veridical import report
 
+    console.be(quiet=quiet)
+    options.check_target("probabilities", data, target, drop)
+    options.check_numbers(seed, jobs)
+    options.folds(cv)
+    options.check_features(features)
     if out is not None:
         report.check_writable(out)
-    if question.data is None:
+    if data is None:
         console.tell(
             f"No data given, so this is the {SOURCE} source: {N_CASES} cases, "
             f"{N_COLUMNS} weak features.",
             aside=as_json,
         )
-    record = _record(question)
+    question = Question(data, target, tuple(drop or ()), features, cv, seed)
+    record = _record(question, jobs)
     page = None if out is None else report.save(record, out)
     summary: Any = report.to_json(record)
     if as_json:
@@ -83,7 +86,7 @@ def run(question: Question, out: Path | None, *, as_json: bool) -> None:
         typer.echo(f"The report is in {page}")
 
 
-def _record(question: Question) -> Correction:
+def _record(question: Question, jobs: int) -> Correction:
     from veridical.datasets import make_beta_bernoulli
     from veridical.evaluation import correction
 
@@ -91,17 +94,20 @@ def _record(question: Question) -> Correction:
         X, y = make_beta_bernoulli(N_CASES, N_COLUMNS, random_state=question.seed)
         name = f"{SOURCE} source"
     else:
-        X, y, name = options.take(question.data, question.target)
+        X, y, name = options.take(question.data, question.target, question.drop)
     features = options.how_many(question.features, X.shape[1])
     question = replace(question, features=features)
-    found = correction(
-        X,
-        y,
-        n_features=features,
-        n_folds=question.folds,
-        random_state=question.seed,
-        name=name,
-    )
+    with console.progress_bar("Testing probabilities") as progress:
+        found = correction(
+            X,
+            y,
+            n_features=features,
+            n_folds=options.folds(question.cv),
+            random_state=question.seed,
+            n_jobs=jobs,
+            name=name,
+            progress=progress,
+        )
     repeat = question.command()
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, settings=settings)

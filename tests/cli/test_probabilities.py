@@ -1,4 +1,4 @@
-"""``veridical select --corrected``, from the file to the verdict."""
+"""``veridical probabilities``, from the file to the verdict."""
 
 import json
 
@@ -23,12 +23,12 @@ def weak(tmp_path):
 
 
 def invoke(*words):
-    return CliRunner().invoke(app, ["select", *map(str, words)])
+    return CliRunner().invoke(app, ["probabilities", *map(str, words)])
 
 
 def test_it_says_what_the_library_says(weak, tmp_path):
-    call = (weak, "--target", "label", "--corrected", "--max-features", 30)
-    result = invoke(*call, "--folds", 5, "--json", "--out", tmp_path / "p.html")
+    call = (weak, "--target", "label", "--features", 30)
+    result = invoke(*call, "--cv", 5, "--json", "--out", tmp_path / "p.html")
     assert result.exit_code == 0, result.output
     content = json.loads(result.stdout)
     frame = pd.read_csv(weak)
@@ -43,20 +43,20 @@ def test_it_says_what_the_library_says(weak, tmp_path):
     assert content["models"][0]["error"] == found.corrected.error
     assert content["models"][1]["expected_error"] == found.uncorrected.expected_error
     assert content["page"] == str(tmp_path / "p.html")
-    assert "--corrected --features 30" in content["settings"]["command"]
+    assert "veridical probabilities" in content["settings"]["command"]
     text = Page((tmp_path / "p.html").read_text(encoding="utf-8")).text
     assert "Probabilities, corrected for what selection discarded" in text
 
 
 def test_it_tells_the_terminal(weak):
-    result = invoke(weak, "--target", "label", "--corrected", "--folds", 4)
+    result = invoke(weak, "--target", "label", "--cv", 4)
     assert result.exit_code == 0, result.output
     for words in ("uncorrected", "It expects", "0.9 to 1.0", "Without correction"):
         assert words in result.stdout
 
 
 def test_without_data_it_says_what_stands_in():
-    result = invoke("--corrected", "--max-features", 20, "--folds", 3)
+    result = invoke("--features", 20, "--cv", 3)
     assert result.exit_code == 0, result.output
     assert "No data given, so this is the beta-bernoulli source" in result.stdout
 
@@ -64,15 +64,13 @@ def test_without_data_it_says_what_stands_in():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--selector", "relieff"), "selection by correlation, not by relieff"),
-        (("--learner", "svm"), "--learner svm has no meaning"),
-        (("--alpha", "0.5"), "--alpha 0.5 has no meaning"),
-        (("--folds", "1"), "--folds 1"),
-        (("--max-features", "0"), "--features 0"),
+        (("--cv", "1"), "--cv 1 leaves nothing to test"),
+        (("--cv", "loo"), "--cv loo is no number of folds"),
+        (("--features", "0"), "--features 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words, message):
-    result = invoke("--corrected", *words)
+    result = invoke(*words)
     assert result.exit_code == 2
     assert message in result.stderr
     assert not result.stdout
@@ -81,6 +79,6 @@ def test_what_makes_no_sense_is_refused(words, message):
 def test_three_classes_are_refused(tmp_path):
     path = tmp_path / "three.csv"
     pd.DataFrame({"a": [0, 1] * 6, "y": list("uvw") * 4}).to_csv(path, index=False)
-    result = invoke(path, "--target", "y", "--corrected")
+    result = invoke(path, "--target", "y")
     assert result.exit_code == 2
     assert "3 classes" in result.stderr

@@ -6,6 +6,9 @@ goes on. LLVM then misses the code that numba had to hand to it, and what comes 
 is anything from an odd error to a segmentation fault. So the exception is raised only
 where it can be caught; elsewhere the process is left at once. Nothing is lost by that:
 files are written under another name first, and a store is a database.
+
+All handlers of SIGINT are here: `handled` for the command line from its first import
+on, `as_event` for work that saves what is finished, `left_to_parent` for workers.
 """
 
 from __future__ import annotations
@@ -71,8 +74,7 @@ class _Stop:
         """Say the last words and end the process, whatever it does."""
         # Below Python's streams, which may be in use.
         with contextlib.suppress(OSError):
-            # A progress bar hides the cursor, and leaves it behind itself.
-            before = "\x1b[?25h\n" if os.isatty(2) else ""
+            before = os.linesep if os.isatty(2) else ""  # there may be a bar
             os.write(2, f"{before}{self.words}{os.linesep}".encode())
         end(flush=flush)
 
@@ -85,7 +87,7 @@ def handled() -> Iterator[None]:
     """Handle Ctrl-C as the command line does, where Python would by its default.
 
     Elsewhere than in the main thread, and where somebody ignores or handles the signal
-    already, it is left to them.
+    already, it is left to them. An exit with status 130 ends the process by `end`.
     """
     global _stop
     if (
@@ -98,6 +100,10 @@ def handled() -> Iterator[None]:
     signal.signal(signal.SIGINT, _stop)
     try:
         yield
+    except SystemExit as ended:
+        if ended.code == STATUS:
+            end()
+        raise
     finally:
         # All is said; what is left is the interpreter's own end.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -128,6 +134,41 @@ def saying(words: str) -> Iterator[None]:
         yield
     finally:
         _stop.words = before
+
+
+@contextlib.contextmanager
+def as_event() -> Iterator[threading.Event]:
+    """Turn the first SIGINT or SIGTERM into an event; a second one has its old force.
+
+    Elsewhere than in the main thread signals are left to whoever has it.
+    """
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def restore() -> None:
+        for number in numbers:
+            signal.signal(number, before[number])
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        event.set()
+        restore()
+
+    for number in numbers:
+        signal.signal(number, handle)
+    try:
+        yield event
+    finally:
+        restore()
+
+
+def left_to_parent() -> None:
+    """Ignore SIGINT in a worker: Ctrl-C reaches the whole group, the parent acts."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def was_told() -> bool:

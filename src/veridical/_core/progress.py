@@ -1,0 +1,239 @@
+"""Progress of long work: what it costs, how far it is, and how long the rest takes.
+
+Functions that work for long take ``progress=``, a callable ``progress(done, total)``.
+None is silent; the command line passes a `Reporter`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Self, TextIO
+
+Progress = Callable[[int, int], object]
+
+# Seconds between two lines where there is no terminal, and two drawings of a bar.
+EVERY, REDRAW = 10.0, 0.1
+# The recent rate is taken over so many seconds and units of work, whichever is longer.
+_RECENT_SECONDS, _RECENT_UNITS = 120.0, 500
+# The number of fits from which on the cost of work is announced.
+LONG = 500
+_BAR = 20  # characters
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time with two digits.
+
+    >>> duration(42.4), duration(150), duration(6000), duration(200_000)
+    ('42 s', '2.5 min', '1.7 h', '2.3 days')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
+    if seconds < 36 * 3600:
+        return f"{seconds / 3600:.2g} h"
+    return f"{seconds / 86400:.2g} days"
+
+
+class Pace:
+    """Rate of work over the last minutes.
+
+    Parameters
+    ----------
+    done : int, default=0
+        How much was done before the time is taken.
+    """
+
+    def __init__(self, done: int = 0) -> None:
+        self._marks: deque[tuple[float, int]] = deque([(time.monotonic(), done)])
+
+    def mark(self, done: int) -> None:
+        """Note how much is done by now."""
+        marks = self._marks
+        if done == marks[-1][1]:
+            return
+        marks.append((time.monotonic(), done))
+        while (
+            len(marks) > 2
+            and marks[-1][0] - marks[0][0] > _RECENT_SECONDS
+            and done - marks[1][1] > _RECENT_UNITS
+        ):
+            marks.popleft()
+
+    @property
+    def rate(self) -> float | None:
+        """Units per second; None before any is done.
+
+        The time since the last mark counts, so that the rate falls when the work
+        stalls.
+        """
+        began, before = self._marks[0]
+        elapsed, done = time.monotonic() - began, self._marks[-1][1] - before
+        return done / elapsed if done and elapsed > 0 else None
+
+    def left(self, todo: int) -> float | None:
+        """Return the seconds that the rest takes at this rate; None if not known."""
+        rate = self.rate
+        return None if rate is None else todo / rate
+
+
+class Reporter:
+    """Report progress on a stream: a bar on a terminal, else a line now and then.
+
+    Parameters
+    ----------
+    label : str
+        What the work is.
+    stream : text stream, optional
+        Standard error by default.
+
+    Examples
+    --------
+    >>> import sys
+    >>> with Reporter("Counting", sys.stdout) as progress:
+    ...     progress.say("20 × 10 fits")
+    ...     for done in range(1, 4):
+    ...         progress(done, 3)
+    Counting: 20 × 10 fits
+    """
+
+    def __init__(self, label: str, stream: TextIO | None = None) -> None:
+        self._label = label
+        self._stream = sys.stderr if stream is None else stream
+        self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._shown = -math.inf if self._terminal else time.monotonic()
+        self._pace = Pace()
+        self._width = 0  # characters of the bar on the screen
+
+    def __call__(self, done: int, total: int, text: str | None = None) -> None:
+        """Report that so much of the total is done.
+
+        Parameters
+        ----------
+        done, total : int
+            Units of work.
+        text : str, optional
+            Said instead of the numbers and the time left.
+        """
+        self._pace.mark(done)
+        now = time.monotonic()
+        if now - self._shown < (REDRAW if self._terminal else EVERY):
+            return
+        self._shown = now
+        if text is None:
+            left = self._pace.left(total - done)
+            text = f"{done} of {total}"
+            text += "" if left is None else f"; about {duration(left)} left"
+        if self._terminal:
+            self._draw(done / total if total else 1.0, text)
+        else:
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self._clear()
+        print(f"{self._label}: {text}", file=self._stream, flush=True)
+
+    def _draw(self, share: float, text: str) -> None:
+        self._clear()
+        full = round(_BAR * min(share, 1.0))
+        bar = "#" * full + "-" * (_BAR - full)
+        room = shutil.get_terminal_size().columns - 1
+        line = f"[{bar}] {self._label}: {text}"[:room]
+        self._width = len(line)
+        self._stream.write(line)
+        self._stream.flush()
+
+    def _clear(self) -> None:
+        if self._width:
+            self._stream.write(f"\r{' ' * self._width}\r")
+            self._width = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+        self._stream.flush()
+
+
+def announce(progress: Progress | None, estimator: Any, *times: int) -> None:
+    """Say beforehand what long work costs, where `progress` is a `Reporter`.
+
+    Parameters
+    ----------
+    progress : callable or None
+        As passed to the function that works.
+    estimator : estimator
+        What is fitted.
+    *times : int
+        How often: the product of these numbers, which are named one by one.
+    """
+    if isinstance(progress, Reporter):
+        n_fits, text = count_fits(estimator, *times)
+        if n_fits >= LONG:
+            progress.say(text)
+
+
+def count_fits(estimator: Any, *times: int) -> tuple[int, str]:
+    """Count the fits that fitting an estimator many times comes to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A search over parameters counts as the fits that it makes itself.
+    *times : int
+        Factors of the number of fits.
+
+    Returns
+    -------
+    n_fits : int
+        The number of fits.
+    text : str
+        The number and where it comes from.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.svm import SVC
+    >>> search = GridSearchCV(SVC(), {"C": [0.01, 0.1, 1, 10, 100]}, cv=5)
+    >>> count_fits(search, 20, 10)[1]
+    'about 20 × 10 fits of GridSearchCV (5 candidates × 5 folds each): 5200 fits'
+    """
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    inside, each = 1, ""
+    searched = _candidates_and_folds(estimator)
+    if searched is not None:
+        candidates, folds = searched
+        inside = candidates * folds + bool(estimator.refit)
+        each = f" ({candidates} candidates × {folds} folds each)"
+    else:  # what is wrapped says more than the wrapper
+        estimator = getattr(estimator, "estimator", estimator)
+    total = math.prod(times) * inside
+    product = " × ".join(str(n) for n in times if n != 1) or "1"
+    name = type(estimator).__name__
+    return total, f"about {product} fits of {name}{each}: {total} fits"
+
+
+def _candidates_and_folds(estimator: Any) -> tuple[int, int] | None:
+    """Return how much a search tries; None where it is none, or cannot tell."""
+    from sklearn.model_selection import ParameterGrid, check_cv
+
+    if hasattr(estimator, "param_grid"):
+        candidates = len(ParameterGrid(estimator.param_grid))
+    elif hasattr(estimator, "param_distributions") and hasattr(estimator, "n_iter"):
+        candidates = int(estimator.n_iter)
+    else:
+        return None
+    try:
+        folds = int(check_cv(estimator.cv).get_n_splits())
+    except (TypeError, ValueError):  # it takes the data to tell
+        return None
+    return candidates, folds
