@@ -7,8 +7,8 @@ from scipy import sparse, stats
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.feature_selection import f_classif
 
-from veridical._core.reading import read_table
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical.comparison.simulation import (
     SimulatedSource,
     _benjamini_hochberg,

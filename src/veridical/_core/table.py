@@ -240,6 +240,11 @@ class Table:
         """Put the features in another order, or take some of them."""
         return self.replace(features=self.features.permute(columns), source=None)
 
+    def take_columns(self, columns: IntArray) -> Table:
+        """Take some features, also of what the user had."""
+        part = self.permute(columns)
+        return part.replace(source=self.frame(None, columns))
+
     def rows(self, rows: Any) -> Table:
         """Take some samples, all features; a slice does not copy the values."""
         features = self.__dict__.get("features")

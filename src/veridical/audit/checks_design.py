@@ -54,7 +54,7 @@ def follows_the_majority(e: Evidence) -> Finding | None:
     """VD005: leaving a case out makes the learner name another class."""
     if not e.leaves_one_out or len(e.splits) < e.n_cases:
         return None
-    codes, sizes = e.procedure.codes(), e.class_sizes
+    codes, sizes = e.procedure.table.y, e.class_sizes
     tested = np.array([split.test[0] for split in e.splits])
     named = np.array([guess[0] for guess in e.inside.predicted])
     left = sizes - np.eye(sizes.size, dtype=int)[codes[tested]]
@@ -80,8 +80,8 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     if not isinstance(e.method, Bootstrap632) or e.method.plus:
         return None
     p = e.procedure
-    X = p.X if p.columns is None else p.data.frame(np.arange(e.n_cases), p.columns)
-    found = estimate(p.whole, X, p.data.labels, method=e.method, random_state=e.seed)
+    X = p.table.frame(None, p.columns)
+    found = estimate(p.whole, X, p.table.labels, cv=e.method, random_state=e.seed)
     remembered, outside = found.details["resubstitution"], found.details["outside"]
     if remembered < 1 or outside >= 1:
         return None
@@ -99,7 +99,7 @@ def unstable_selection(e: Evidence) -> Finding | None:
     """VD008: the folds do not agree on what to select."""
     if e.stability is None or e.n_selected is None or e.stability.value >= POOR:
         return None
-    d = e.procedure.data.n_features
+    d = e.procedure.table.n_features
     s = e.stability
     return finding(
         "VD008",
@@ -126,7 +126,7 @@ def imbalance(e: Evidence) -> Finding | None:
         f"the cases; the accuracy is {percent(accuracy.value)} ({span(accuracy)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
         f"accuracy is {percent(e.balanced)}, where chance is "
-        f"{percent(1 / len(e.recalls))}; of class {show(e.procedure.classes[worst])} "
+        f"{percent(1 / len(e.recalls))}; of class {show(e.procedure.table.target.classes[worst])} "
         f"{percent(e.recalls[worst])} are recognised."
     )
     details = {"majority": e.majority, "balanced_accuracy": e.balanced}
@@ -176,7 +176,7 @@ def _measured_size(e: Evidence) -> MeasuredSize | None:
         "in",
         (e.method.n_repeats, e.method.n_folds),
         n_samples=e.n_cases,
-        estimator=type(e.procedure.estimator).__name__,
+        estimator=type(e.procedure.procedure.estimator).__name__,
         accuracy=e.accuracy["in"].value,
         alpha=e.alpha,
     )
@@ -184,7 +184,7 @@ def _measured_size(e: Evidence) -> MeasuredSize | None:
 
 def column_gives_class_away(e: Evidence) -> Finding | None:
     """VD012: a single column tells all classes apart."""
-    data, codes = e.procedure.data, e.procedure.codes()
+    data, codes = e.procedure.table, e.procedure.table.y
     if sparse.issparse(data.values):
         return None
     columns = np.arange(data.n_features)

@@ -54,7 +54,7 @@ def _who(e: Evidence) -> str:
     chosen = e.preselection
     assert chosen is not None
     k = len(chosen.columns)
-    data = e.procedure.data
+    data = e.procedure.table
     who = f"The {k} columns are" if k > 1 else "The column is"
     others = f"{k} others" if k > 1 else "another"
     tied = (
@@ -100,7 +100,7 @@ def _on_random_labels(e: Evidence) -> str:
 
 def _scar(e: Evidence) -> Finding | None:
     """A table of selected columns alone, with the mark that selection leaves."""
-    found = selection_scar(e.procedure.data)
+    found = selection_scar(e.procedure.table)
     if found is None:
         return None
     k, edge, _ = found
@@ -122,7 +122,7 @@ def _scar(e: Evidence) -> Finding | None:
 
 def preprocessing_saw_all_data(e: Evidence) -> Finding | None:
     """VD002: columns carry the mark of a step that was fitted on all rows."""
-    marks = find_marks(e.procedure.data)
+    marks = find_marks(e.procedure.table)
     if not marks:
         return None
     said = [mark.words for mark in marks]
@@ -151,7 +151,7 @@ def preprocessing_saw_all_data(e: Evidence) -> Finding | None:
 
 def copies_across_folds(e: Evidence) -> Finding | None:
     """VD003: copies and near-copies of a case to learn from are tested."""
-    copies = find_copies(e.procedure.data)
+    copies = find_copies(e.procedure.table)
     if not len(copies.pairs):
         return None
     parted = across_folds(copies.pairs, e.splits)
@@ -159,7 +159,7 @@ def copies_across_folds(e: Evidence) -> Finding | None:
     if not apart.any():
         return None
     pairs, exact = copies.pairs[apart], copies.exact[apart]
-    codes = e.procedure.codes()
+    codes = e.procedure.table.y
     differ = int(np.count_nonzero(codes[pairs[:, 0]] != codes[pairs[:, 1]]))
     n_cases = np.unique(pairs).size
     said = [_pairs(pairs, exact, copies.nearness[apart])]
@@ -211,7 +211,7 @@ def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
     if not isinstance(search, BaseSearchCV) or search.scoring not in (None, "accuracy"):
         return None
     p = e.procedure
-    fitted = clone(search).fit(p.X, p.data.labels)
+    fitted = clone(search).fit(p.table.source, p.table.labels)
     if not hasattr(fitted, "best_score_"):
         return None
     best, honest = float(fitted.best_score_), e.accuracy["in"]

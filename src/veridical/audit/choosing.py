@@ -8,69 +8,31 @@ stands in: its choice is repeated inside the folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
-from veridical.evaluation.rankers import Ranker
+from veridical.evaluation.engine import rank
 from veridical.selection import SELECTORS, AnovaF, Correlation
 
 # Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
 _MOST = 2e8
 
 
-@dataclass(frozen=True, eq=False)
-class Chooser:
-    """A selector, how many columns it keeps, and the table it sees.
+def quick_version(selector: Any, table: Table, n_features: int) -> QuickF | None:
+    """Return what chooses the same features for many permutations of the labels.
 
-    Parameters
-    ----------
-    ranker : Ranker
-        The selector and its name.
-    n_features : int
-        How many columns it keeps.
-    data : Table
-        The cases.
-    order : int array
-        Order in which the selector sees the columns.
-    quick : QuickF or None
-        Does the same in one matrix product, where there is no doubt about ties.
+    None where there is no quicker way, or doubt about ties.
     """
-
-    ranker: Ranker
-    n_features: int
-    data: Table
-    order: IntArray
-    quick: QuickF | None = None
-
-    def choose(self, codes: IntArray, train_sets: Sequence[IntArray]) -> IntArray:
-        """Choose columns on each training set, for classes in any order.
-
-        Returns
-        -------
-        int array of shape (n_train_sets, n_features)
-        """
-        if self.quick is not None:
-            return self.quick.choose(codes, train_sets, self.n_features)
-        labelled = self.data.with_codes(codes)
-        return self.ranker.choose(
-            labelled, self.data.n_samples, self.order, train_sets, self.n_features
-        )
-
-    def hurried(self) -> Chooser:
-        """Prepare for many orders of the labels."""
-        selector = self.ranker.selector
-        by_f = type(selector) is AnovaF or (
-            type(selector) is Correlation and self.data.y.max() == 1
-        )
-        values = self.data.values
-        if not by_f or sparse.issparse(values) or self.data.categorical.any():
-            return self
-        return replace(self, quick=QuickF.of(values))
+    by_f = type(selector) is AnovaF or (
+        type(selector) is Correlation and table.n_classes == 2
+    )
+    if not by_f or table.is_sparse or table.categorical.any():
+        return None
+    return QuickF.of(table.values, n_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +49,27 @@ class QuickF:
         The columns, each about its mean.
     squares : array of shape (n, p)
         Their squares.
+    n_features : int
+        How many features to choose.
     """
 
     values: FloatArray
     squares: FloatArray
+    n_features: int
 
     @classmethod
-    def of(cls, values: FloatArray) -> QuickF:
+    def of(cls, values: FloatArray, n_features: int) -> QuickF:
         """Prepare a table."""
         centred = values - values.mean(axis=0)
-        return cls(centred, centred**2)
+        return cls(centred, centred**2, n_features)
 
-    def choose(
-        self, codes: IntArray, train_sets: Sequence[IntArray], n_features: int
-    ) -> IntArray:
-        """Choose columns, best first, on each training set."""
-        n, n_classes = len(self.values), int(codes.max()) + 1
+    def __sklearn_clone__(self) -> QuickF:
+        return self  # it learns nothing, and its arrays are large
+
+    def rank_table(self, table: Table, train_sets: Sequence[IntArray]) -> IntArray:
+        """Choose features, best first, on each training set."""
+        codes, n_features = table.y, self.n_features
+        n, n_classes = len(self.values), table.n_classes
         counts = np.zeros((len(train_sets), n))
         for s, rows in enumerate(train_sets):
             np.add.at(counts[s], rows, 1.0)
@@ -134,36 +101,39 @@ def name_of(selector: Any) -> str:
 
 
 def find_stand_in(
-    data: Table, columns: IntArray, order: IntArray
-) -> tuple[Chooser, dict[str, int]]:
-    """Find the selector that agrees best with the columns, on all cases.
+    table: Table, columns: IntArray, order: IntArray
+) -> tuple[Any, dict[str, int]]:
+    """Find the selector that agrees best with the features, on all samples.
 
     Parameters
     ----------
-    data : Table
-        The cases.
+    table : Table
+        The samples.
     columns : int array
-        The columns that were chosen.
+        The features that were chosen.
     order : int array
-        Order in which selectors see the columns.
+        Order in which selectors see the features.
 
     Returns
     -------
     tuple
-        The stand-in, and for each selector tried, how many columns it agrees on.
+        The stand-in, and for each selector tried, how many features it agrees on.
     """
-    everything = [np.arange(data.n_samples)]
-    choosers, overlap = {}, {}
-    for name in candidates(data):
-        selector = SELECTORS[name](n_features_to_select=columns.size)
-        chooser = Chooser(Ranker(selector, name), columns.size, data, order)
-        (chosen,) = chooser.choose(data.y, everything)
-        choosers[name] = chooser
-        overlap[name] = int(np.isin(chosen, columns).sum())
+    selectors, overlap = {}, {}
+    for name in candidates(table):
+        selectors[name] = SELECTORS[name](n_features_to_select=columns.size)
+        overlap[name] = agreement(selectors[name], table, columns, order)
         if overlap[name] == columns.size:
             break  # nobody can agree better
     best = max(overlap, key=lambda name: overlap[name])  # the first of equals
-    return choosers[best], overlap
+    return selectors[best], overlap
+
+
+def agreement(selector: Any, table: Table, columns: IntArray, order: IntArray) -> int:
+    """Count the features that a selector would choose too, on all samples."""
+    everything = [np.arange(table.n_samples)]
+    (chosen,) = rank(selector, table, everything, columns.size, order)
+    return int(np.isin(chosen.order, columns).sum())
 
 
 def candidates(data: Table) -> list[str]:
@@ -171,14 +141,13 @@ def candidates(data: Table) -> list[str]:
 
     Of selectors that agree equally well the first stands in.
     """
-    missing = not sparse.issparse(data.values) and bool(np.isnan(data.values).any())
     powers = {}
     for name, selector in SELECTORS.items():
         abilities, power = selector._abilities, selector._cost.power
         able = (
             (abilities.nominal or not data.categorical.any())
-            and (abilities.missing or not missing)
-            and (abilities.sparse or not sparse.issparse(data.values))
+            and (abilities.missing or not data.has_missing)
+            and (abilities.sparse or not data.is_sparse)
         )
         # With two classes Correlation gives the order of AnovaF.
         same = selector is Correlation and data.y.max() == 1

@@ -20,18 +20,14 @@ from veridical.audit import checks_design, checks_leaks, nulls
 from veridical.audit.codes import check_codes
 from veridical.audit.evidence import Evidence
 from veridical.audit.gathering import gather
-from veridical.audit.procedures import Procedure
-from veridical.audit.reading import (
-    how_many_orders,
-    make_splits,
-    read_estimator,
-    read_method,
-    read_procedure,
-)
+from veridical.audit.procedures import Audited
+from veridical.audit.reading import how_many_orders, read_procedure
 from veridical.audit.records import SEVERITIES, Audit, Finding
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method
+from veridical.evaluation.naming import read_cv
+from veridical.evaluation.reading import read_estimator
 
 Check = Callable[[Evidence], Finding | None]
 
@@ -66,7 +62,7 @@ def audit(
     ignore: str | Iterable[str] = (),
     random_state: Any = None,
     n_jobs: int | None = None,
-    data_name: str | None = None,
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Is the accuracy I am about to publish an artefact of how I got it?
@@ -110,7 +106,7 @@ def audit(
         Decides the folds and everything else that is left to chance.
     n_jobs : int or None, default=None
         Number of processes. The result does not depend on it.
-    data_name : str, optional
+    name : str, optional
         Display name of the data.
     progress : callable, optional
         Called as ``progress(done, total)`` while the work goes on.
@@ -168,12 +164,12 @@ def audit(
     muted = check_codes(ignore)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
-    method = read_method(cv)
+    method = read_cv(cv)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
     n_orders = how_many_orders(n_permutations, learner)
     procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
-    splits = make_splits(method, data, root)
+    splits = method.split(data.labels, root)
     orders = nulls.Orders(method, seed_for(root, Purpose.PERMUTATIONS), n_orders)
     evidence = gather(
         procedure, overlap, selector, method, splits, orders, test, alpha, root,
@@ -185,8 +181,8 @@ def audit(
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
     )
     return Audit(
-        data=data.summary(data_name or "data"),
-        learner=_name(estimator),
+        data=data.summary(name or "data"),
+        estimator=_name(estimator),
         accuracy=evidence.accuracy,
         reported="out" if procedure.columns is not None else "in",
         optimism=evidence.optimism,
@@ -215,7 +211,7 @@ def _name(estimator: Any) -> str:
 
 def _settings(
     estimator: Any,
-    procedure: Procedure,
+    procedure: Audited,
     method: Method,
     splits: Sequence[Split],
     n_orders: int,
@@ -224,8 +220,8 @@ def _settings(
 ) -> dict[str, str]:
     """What a reader needs to repeat the run."""
     chosen = {}
-    if procedure.columns is not None and procedure.chooser is not None:
-        chosen["selection inside folds"] = one_line(procedure.chooser.ranker.selector)
+    if procedure.columns is not None:
+        chosen["selection inside folds"] = one_line(procedure.selector)
     return {
         "estimator": one_line(estimator),
         **chosen,

@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import IntArray
 from veridical._core.records import Interval
 from veridical._core.splits import Split
-from veridical.audit.procedures import Procedure, Run
+from veridical.audit.procedures import Audited, Run
 from veridical.audit.records import Null, Preselection
 
 
@@ -21,7 +21,7 @@ class Evidence:
 
     Parameters
     ----------
-    procedure : Procedure
+    procedure : Audited
         What is audited, with its data.
     method : Method
         How cases are split.
@@ -55,7 +55,7 @@ class Evidence:
         The root of all chance.
     """
 
-    procedure: Procedure
+    procedure: Audited
     method: Any
     splits: Sequence[Split]
     inside: Run
@@ -75,12 +75,12 @@ class Evidence:
     @property
     def n_cases(self) -> int:
         """Number of cases."""
-        return self.procedure.data.n_samples
+        return self.procedure.table.n_samples
 
     @property
     def class_sizes(self) -> IntArray:
-        """Cases of each class, in the order of `Procedure.classes`."""
-        return np.bincount(self.procedure.codes())
+        """Cases of each class, in the order of the sorted labels."""
+        return np.bincount(self.procedure.table.y)
 
     @property
     def majority(self) -> float:

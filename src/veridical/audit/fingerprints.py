@@ -19,7 +19,6 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from veridical._core.arrays import FloatArray
 from veridical._core.table import Table
-from veridical.evaluation.fitting import Problem, predict_splits
 
 if TYPE_CHECKING:
     from veridical.audit.evidence import Evidence
@@ -144,20 +143,10 @@ def redo(e: Evidence, marks: Sequence[Mark]) -> float | None:
     p = e.procedure
     if [mark.kind for mark in marks] not in [[kind] for kind in again]:
         return None
-    if p.data.categorical.any() or np.isnan(p.data.values).any():
+    if p.table.categorical.any() or np.isnan(p.table.values).any():
         return None
     step = again[marks[0].kind]()
-    codes = p.codes()
-    learner = make_pipeline(step, clone(p.estimator))
-    if p.chooser is None:
-        problem = Problem(p.data.values, p.classes[codes], codes, p.classes)
-        predicted = predict_splits(learner, problem, e.splits, 1)
-    else:
-        # Selectors of columns one by one do not mind an affine map of each.
-        inner = replace(p, estimator=learner)
-        predicted = inner.predict_chosen(codes, e.splits, e.inside.chosen)
-    right = [
-        guess == codes[split.test]
-        for guess, split in zip(predicted, e.splits, strict=True)
-    ]
-    return float(np.concatenate(right).mean())
+    learner = make_pipeline(step, clone(p.procedure.estimator))
+    # Selectors of features one by one do not mind an affine map of each.
+    again_inside = replace(p, procedure=replace(p.procedure, estimator=learner))
+    return again_inside.inside(p.table.y, e.splits).accuracy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical.audit import nulls
 from veridical.audit.association import chosen_by_labels
+from veridical.audit.choosing import name_of
 from veridical.audit.evidence import Evidence
-from veridical.audit.procedures import Procedure, Run, supports
+from veridical.audit.procedures import Audited, Run, supports
 from veridical.audit.records import Preselection
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.stability import stability
@@ -25,7 +25,7 @@ from veridical.evaluation import Method
 
 
 def gather(
-    procedure: Procedure,
+    procedure: Audited,
     overlap: Mapping[str, int],
     selector: Any,
     method: Method,
@@ -40,15 +40,16 @@ def gather(
     """Measure everything once."""
     protocols = ("in", "out") if procedure.columns is not None else ("in",)
     announce(progress, procedure.whole, orders.n, len(splits), len(protocols))
-    codes, data = procedure.codes(), procedure.data
+    codes, data = procedure.table.y, procedure.table
     with one_thread():
         inside = procedure.inside(codes, splits)
         outside = None
         if procedure.columns is not None:
             outside = procedure.on_columns(procedure.columns, codes, splits)
         else:
-            whole = replace(procedure, estimator=procedure.whole, chooser=None)
-            outside = whole.outside(codes, splits) if whole.has_outside else None
+            outside = (
+                procedure.outside(codes, splits) if procedure.has_outside else None
+            )
     random = nulls.null_accuracies(procedure, orders, protocols, n_jobs, progress)
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     null = {p: nulls.summarise(random[p], runs[p].accuracy) for p in protocols}
@@ -61,10 +62,9 @@ def gather(
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.columns is not None:
-        assert procedure.chooser is not None
         preselection = Preselection(
             columns=tuple(int(j) for j in procedure.columns),
-            selector=procedure.chooser.ranker.name,
+            selector=name_of(procedure.selector),
             given=selector is not None,
             overlap=overlap,
             pvalue=chosen_by_labels(
@@ -122,15 +122,16 @@ def _recalls(codes: IntArray, splits: Sequence[Split], run: Run) -> dict[int, fl
 
 
 def _stability(
-    procedure: Procedure, inside: Run, splits: Sequence[Split]
+    procedure: Audited, inside: Run, splits: Sequence[Split]
 ) -> tuple[Interval | None, float | None]:
     """Agreement of the folds' selections, and their mean size."""
-    if procedure.chooser is not None:
+    if procedure.selector is not None:
         sets = [chosen for chosen in inside.chosen if chosen is not None]
     else:
-        labels = procedure.data.labels
-        sets = supports(procedure.whole, procedure.X, labels, splits) or []
+        table = procedure.table
+        found = supports(procedure.whole, table.source, table.labels, splits)
+        sets = found or []
     if len(sets) < 2:
         return None, None
     size = float(np.mean([len(chosen) for chosen in sets]))
-    return stability(sets, procedure.data.n_features), size
+    return stability(sets, procedure.table.n_features), size

@@ -23,16 +23,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import stdtrit
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.errors import InputError
-from veridical._core.parallel import one_thread
+from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.records import Interval
 from veridical._core.splits import Split
-from veridical.audit.procedures import Procedure
+from veridical.audit.procedures import Audited
 from veridical.audit.records import Null
 
 _CHUNKS = 20
@@ -67,7 +65,7 @@ class Orders:
 
 
 def null_accuracies(
-    procedure: Procedure,
+    procedure: Audited,
     orders: Orders,
     protocols: Sequence[str],
     n_jobs: int | None,
@@ -77,7 +75,7 @@ def null_accuracies(
 
     Parameters
     ----------
-    procedure : Procedure
+    procedure : Audited
         What is audited.
     orders : Orders
         The orders of the labels; every protocol sees the same.
@@ -92,37 +90,24 @@ def null_accuracies(
     -------
     mapping of protocol to array of shape (n_orders,)
     """
-    if n_jobs == 0:
-        raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
     parts = np.array_split(np.arange(orders.n), min(orders.n, _CHUNKS))
     hurried = procedure.hurried()
-    if effective_n_jobs(n_jobs) == 1:
-        stream: Any = (_work(hurried, orders, protocols, part) for part in parts)
-    else:
-        stream = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_work)(hurried, orders, protocols, part) for part in parts
-        )
-    done = []
-    for number, part in enumerate(stream, 1):
-        done.append(part)
-        if progress is not None:
-            progress(number, len(parts))
+    run = Workers(n_jobs, progress)
+    done = run([(_work, (hurried, orders, protocols, part)) for part in parts])
     values = np.concatenate(done, axis=1)
     return dict(zip(protocols, values, strict=True))
 
 
 def _work(
-    procedure: Procedure, orders: Orders, protocols: Sequence[str], part: IntArray
+    procedure: Audited, orders: Orders, protocols: Sequence[str], part: IntArray
 ) -> FloatArray:
-    codes = procedure.codes()
+    codes, classes = procedure.table.y, procedure.table.target.classes
     values = np.empty((len(protocols), len(part)))
-    # BLAS sums in another order on another number of threads; one is always the same.
-    with one_thread():
-        for i, b in enumerate(part):
-            mixed, splits = orders.draw(int(b), codes, procedure.classes)
-            for p, protocol in enumerate(protocols):
-                run = procedure.inside if protocol == "in" else procedure.outside
-                values[p, i] = run(mixed, splits).accuracy
+    for i, b in enumerate(part):
+        mixed, splits = orders.draw(int(b), codes, classes)
+        for p, protocol in enumerate(protocols):
+            run = procedure.inside if protocol == "in" else procedure.outside
+            values[p, i] = run(mixed, splits).accuracy
     return values
 
 

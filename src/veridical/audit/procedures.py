@@ -1,8 +1,9 @@
-"""The procedure that is audited, run honestly (IN) and as it should not be (OUT).
+"""What is audited, run honestly (IN) and as it should not be (OUT).
 
 IN does everything that looks at labels inside each training fold. OUT does it once on
-all cases and tests only what comes after. Both are run on the true labels and on labels
-in random order, which is what makes an accuracy comparable to nothing at all.
+all samples and tests only what comes after. Both are run on the true labels and on
+permuted labels, which is what makes an accuracy comparable to nothing at all. Every
+run is one call of the evaluation engine.
 """
 
 from __future__ import annotations
@@ -11,315 +12,215 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
-    Binarizer,
-    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
-    Normalizer,
     RobustScaler,
     StandardScaler,
 )
 from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.parallel import serial
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.audit.choosing import Chooser, name_of
-from veridical.evaluation.fitting import Problem, predict_splits
-from veridical.evaluation.rankers import Ranker
-from veridical.evaluation.shortcuts import find_shortcut
-from veridical.learning.tabular import TabularClassifier
-from veridical.selection import SELECTORS, AnovaF
+from veridical.audit.choosing import QuickF, quick_version
+from veridical.evaluation.engine import (
+    Evaluation,
+    Procedure,
+    as_procedure,
+    evaluate,
+    is_rowwise,
+    replace_source,
+)
+from veridical.selection import AnovaF
 
-#: Steps that move and stretch each column, and do nothing else.
+#: Steps that move and stretch each feature, and do nothing else.
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
-#: Columns are nominal by their data type, as they are for the audit itself.
-DTYPE = "from_dtype"
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """What one run over all splits gave.
 
     Parameters
     ----------
     predicted : list of int arrays
-        Predicted class numbers of the test cases of each split.
+        Predicted class numbers of the test samples of each split.
     hits : float array of shape (n_splits,)
         Share of right predictions per split.
     accuracy : float
-        Share of right predictions, all test cases together.
-    chosen : int array of shape (n_splits, n_features) or None
-        Columns chosen in each split, where that is known.
+        Share of right predictions, all test samples together.
+    chosen : list of (int array or None)
+        Features chosen in each split, sorted, where that is known.
     """
 
     predicted: list[IntArray]
     hits: FloatArray
     accuracy: float
-    chosen: Any = None
+    chosen: list[IntArray | None]
+
+    @classmethod
+    def of(cls, found: Evaluation) -> Run:
+        """Read a run off an evaluation at one subset size."""
+        return cls(
+            predicted=[codes[0] for codes in found.predictions],
+            hits=found.accuracies()[0],
+            accuracy=float(found.pooled_accuracy()[0]),
+            chosen=[None if r is None else np.sort(r.order) for r in found.rankings],
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Procedure:
+class Audited:
     """What is audited.
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix
-        The data as the estimator takes it.
-    data : Table
-        The same, checked and encoded.
-    classes : array
-        The labels, sorted; class numbers refer to it.
+    table : Table
+        The samples as they were given.
     whole : classifier
         The estimator as it was given.
-    estimator : classifier
-        The whole procedure, if there is no chooser; else what learns from the columns
-        that the chooser chose.
-    chooser : Chooser or None
-        Chooses columns on the training cases.
+    procedure : Procedure
+        The same, taken apart where its steps are known.
+    seen : Table
+        The samples as the procedure sees them.
     columns : int array or None
-        Columns that were chosen beforehand.
-    known : bool
+        Features that were chosen beforehand.
+    order : int array or None
+        Order in which the selector sees the features.
+    checked : bool
         Whether it has run before, so that its parameters and data need no more checks.
     """
 
-    X: Any
-    data: Table
-    classes: NDArray[Any]
+    table: Table
     whole: Any
-    estimator: Any
-    chooser: Chooser | None = None
+    procedure: Procedure
+    seen: Table
     columns: IntArray | None = None
-    known: bool = False
+    order: IntArray | None = None
+    checked: bool = False
+
+    @property
+    def selector(self) -> Any:
+        """What chooses features on the training samples; None if nothing does."""
+        return self.procedure.selector
+
+    @property
+    def n_selected(self) -> int:
+        """How many features the selector chooses."""
+        return self.procedure.sizes[-1]
 
     @property
     def has_outside(self) -> bool:
         """Whether there is anything to do before the folds."""
-        return self.chooser is not None or self._steps_before is not None
+        return self.selector is not None or self._steps_before is not None
 
     @cached_property
     def _steps_before(self) -> Any:
         """All but the last step of a pipeline, if they learn anything."""
-        if type(self.estimator) is not Pipeline:
+        if type(self.whole) is not Pipeline:
             return None
-        before = [step for _, step in self.estimator.steps[:-1]]
+        before = [step for _, step in self.whole.steps[:-1]]
         if all(is_rowwise(step) for step in before):
             return None
-        return self.estimator[:-1]
+        return self.whole[:-1]
 
-    def codes(self) -> IntArray:
-        """Class numbers of the true labels."""
-        return np.searchsorted(self.classes, self.data.labels).astype(np.intp)
-
-    def hurried(self) -> Procedure:
-        """Prepare for many orders of the labels: the same, for less."""
-        if self.chooser is not None:
-            return replace(self, chooser=self.chooser.hurried(), known=True)
-        taken_apart = _take_apart(self)
-        return self if taken_apart is None else taken_apart
+    def hurried(self) -> Audited:
+        """Prepare for many permutations of the labels: the same, for less."""
+        if self.selector is None:
+            return _take_apart(self) or self
+        quick = quick_version(self.selector, self.seen, self.n_selected)
+        if quick is None:
+            return replace(self, checked=True)
+        procedure = replace(self.procedure, selector=quick)
+        return replace(self, procedure=procedure, order=None, checked=True)
 
     def inside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
-        """Run it honestly: all that looks at labels sees training cases alone."""
-        if self.chooser is None:
-            predicted = self._predict_plainly(self.estimator, self.X, codes, splits)
-            return _run(codes, splits, predicted)
-        chosen = self._choose_inside(codes, [split.train for split in splits])
-        predicted = self.predict_chosen(codes, splits, chosen)
-        return _run(codes, splits, predicted, chosen)
+        """Run it honestly: all that looks at labels sees training samples alone."""
+        return self._run(self.procedure, self.seen.with_codes(codes), splits)
 
     def outside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
         """Run it as it should not be: what comes before the last step sees all."""
-        if self.chooser is not None:
-            (chosen,) = self._choose_outside(codes)
-            return self.on_columns(chosen, codes, splits)
-        before = clone(self._steps_before)
-        Z = before.fit_transform(self.X, self.classes[codes])
-        last = self.estimator.steps[-1][1]
-        predicted = self._predict_plainly(last, Z, codes, splits)
-        return _run(codes, splits, predicted)
+        if self.columns is not None:
+            out = replace(self.procedure, protocol="out")
+            return self._run(out, self.seen.with_codes(codes), splits)
+        labels = self.table.target.classes[codes]
+        Z = clone(self._steps_before).fit_transform(self.table.source, labels)
+        last = Procedure(self.whole.steps[-1][1])
+        table = replace_source(self.table.with_codes(codes), Z)
+        return self._run(last, table, splits)
 
     def on_columns(
         self, columns: IntArray, codes: IntArray, splits: Sequence[Split]
     ) -> Run:
-        """Run what learns on columns that are given."""
-        columns = np.sort(columns)
-        if find_shortcut(self.estimator) is None:
-            predicted = self.predict_chosen(codes, splits, [columns] * len(splits))
-        else:
-            Z = self.data.frame(np.arange(self.data.n_samples), columns)
-            predicted = self._predict_plainly(self.estimator, Z, codes, splits)
-        return _run(codes, splits, predicted)
+        """Run what learns on features that are given."""
+        part = self.table.take_columns(np.sort(columns)).with_codes(codes)
+        return self._run(Procedure(self.procedure.estimator), part, splits)
 
-    def _choose_inside(
-        self, codes: IntArray, train_sets: Sequence[IntArray]
-    ) -> list[IntArray | None]:
-        """Choose on each training set; None where it holds one class only."""
-        assert self.chooser is not None
-        able = [s for s, rows in enumerate(train_sets) if np.ptp(codes[rows])]
-        chosen: list[IntArray | None] = [None] * len(train_sets)
-        found = self.chooser.choose(codes, [train_sets[s] for s in able])
-        for s, columns in zip(able, found, strict=True):
-            chosen[s] = np.sort(columns)
-        return chosen
-
-    def _choose_outside(self, codes: IntArray) -> IntArray:
-        assert self.chooser is not None
-        return self.chooser.choose(codes, [np.arange(len(codes))])
-
-    def _predict_plainly(
-        self, estimator: Any, X: Any, codes: IntArray, splits: Sequence[Split]
-    ) -> list[IntArray]:
-        problem = Problem(X, self.classes[codes], codes, self.classes)
-        return predict_splits(estimator, problem, splits, 1)
-
-    def predict_chosen(
-        self, codes: IntArray, splits: Sequence[Split], chosen: Sequence[Any]
-    ) -> list[IntArray]:
-        """Fit on the chosen columns of each training set."""
-        model = clone(self.estimator)
-        ours = isinstance(model, TabularClassifier)
-        work = _encoded if ours and model.categorical_features == DTYPE else _plain
-        warm = any(
-            value is True
-            for name, value in model.get_params(deep=True).items()
-            if name.endswith("warm_start")
-        )
-        predicted = []
+    def _run(self, procedure: Procedure, table: Table, splits: Sequence[Split]) -> Run:
         with config_context(
-            assume_finite=self.known and self.is_finite,
-            skip_parameter_validation=self.known,
+            assume_finite=self.checked and self.is_finite,
+            skip_parameter_validation=self.checked,
         ):
-            for (train, test), columns in zip(splits, chosen, strict=True):
-                if columns is None or not np.ptp(codes[train]):
-                    # One class to learn from; naming it is all that could be learned.
-                    predicted.append(np.full(len(test), codes[train[0]]))
-                    continue
-                # By scikit-learn's contract a second fit forgets the first.
-                fresh = clone(self.estimator) if warm else model
-                predicted.append(work(fresh, self, codes, train, test, columns))
-        return predicted
+            (found,) = evaluate(
+                [procedure], table, splits, run=serial, columns=self.order
+            )
+        return Run.of(found)
 
     @cached_property
     def is_finite(self) -> bool:
-        """Whether there are neither missing nor infinite values."""
-        if sparse.issparse(self.data.values):
-            return True
-        return bool(np.isfinite(self.data.values).all())
-
-
-def _plain(
-    model: Any, p: Procedure, codes: IntArray, train: Any, test: Any, columns: Any
-) -> IntArray:
-    """Fit and predict as any classifier does."""
-    model.fit(p.data.frame(train, columns), p.classes[codes[train]])
-    named = model.predict(p.data.frame(test, columns))
-    return np.searchsorted(p.classes, named).astype(np.intp)
-
-
-def _encoded(
-    model: Any, p: Procedure, codes: IntArray, train: Any, test: Any, columns: Any
-) -> IntArray:
-    """Fit and predict as our own do, which take numbers and codes as they are."""
-    nominal = p.data.categorical[columns]
-    model.fit_encoded(p.data.take(train, columns), nominal, codes[train])
-    return np.asarray(model.predict_encoded(p.data.take(test, columns)))
-
-
-def _run(
-    codes: IntArray,
-    splits: Sequence[Split],
-    predicted: list[IntArray],
-    chosen: Any = None,
-) -> Run:
-    right = [
-        guess == codes[split.test]
-        for guess, split in zip(predicted, splits, strict=True)
-    ]
-    hits = np.array([part.mean() for part in right])
-    return Run(predicted, hits, float(np.concatenate(right).mean()), chosen)
+        """Whether no value is missing; an infinite one was refused."""
+        return not self.table.has_missing
 
 
 # -- from what the user passed to a procedure ----------------------------------------
 
 
-def is_rowwise(step: Any) -> bool:
-    """Tell a step that treats every row alone and learns nothing."""
-    if step is None or (isinstance(step, str) and step == "passthrough"):
-        return True
-    if type(step) is FunctionTransformer:
-        return step.func is None or isinstance(step.func, np.ufunc)
-    return type(step) in (Binarizer, Normalizer)
+def make_audited(estimator: Any, table: Table) -> Audited:
+    """Read a procedure off an estimator; one of our selectors in it is seen."""
+    procedure, seen = as_procedure(estimator, table)
+    return Audited(table, estimator, procedure, seen)
 
 
-def make_procedure(estimator: Any, X: Any, data: Table, classes: Any) -> Procedure:
-    """Read a procedure off an estimator; one of our selectors in front is seen.
-
-    A pipeline that begins with a selector of `veridical.selection` is taken apart, so
-    that rankings for many folds are made at once.
-    """
-    if type(estimator) is Pipeline and estimator.memory is None:
-        first = estimator.steps[0][1]
-        wanted = getattr(first, "n_features_to_select", None)
-        ours = type(first) in SELECTORS.values() and len(estimator.steps) > 1
-        plain = not data.categorical.any() and not sparse.issparse(X)
-        if ours and plain and isinstance(wanted, (int, np.integer)) and wanted > 0:
-            rest = Pipeline(estimator.steps[1:])
-            learner = rest if len(rest.steps) > 1 else rest.steps[0][1]
-            chooser = Chooser(
-                Ranker(first, name_of(first)),
-                min(int(wanted), data.n_features),
-                data,
-                np.arange(data.n_features),
-            )
-            return Procedure(X, data, classes, estimator, learner, chooser)
-    return Procedure(X, data, classes, estimator, estimator)
-
-
-def _take_apart(p: Procedure) -> Procedure | None:
+def _take_apart(p: Audited) -> Audited | None:
     """Find a selector by the F ratio behind scalers, and let it choose first.
 
-    The F ratio of a column does not change with its scale, so scaling the chosen
-    columns afterwards comes to the same.
+    The F ratio of a feature does not change with its scale, so scaling the chosen
+    features afterwards comes to the same.
     """
-    if type(p.estimator) is not Pipeline or p.estimator.memory is not None:
+    whole = p.whole
+    if type(whole) is not Pipeline or whole.memory is not None:
         return None
-    if p.data.categorical.any() or sparse.issparse(p.data.values) or not p.is_finite:
+    if p.table.categorical.any() or p.table.is_sparse or not p.is_finite:
         return None
-    steps = p.estimator.steps[:-1]
+    steps = whole.steps[:-1]
     place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
-    n_features = None if place is None else _keeps(steps[place][1], p.data)
+    n_features = None if place is None else _keeps(steps[place][1], p.table)
     if place is None or n_features is None:
         return None
-    rest = p.estimator.steps[:place] + p.estimator.steps[place + 1 :]
+    rest = whole.steps[:place] + whole.steps[place + 1 :]
     learner = Pipeline(rest) if len(rest) > 1 else rest[0][1]
-    chooser = Chooser(
-        Ranker(AnovaF(n_features), "anova"),
-        n_features,
-        p.data,
-        np.arange(p.data.n_features),
-    )
-    return replace(p, estimator=learner, chooser=chooser.hurried(), known=True)
+    quick = QuickF.of(p.table.values, n_features)
+    procedure = Procedure(learner, quick, (n_features,))
+    return replace(p, procedure=procedure, checked=True)
 
 
-def _keeps(selector: Any, data: Table) -> int | None:
-    """How many columns a selector by the F ratio keeps; None if it is another."""
+def _keeps(selector: Any, table: Table) -> int | None:
+    """How many features a selector by the F ratio keeps; None if it is another."""
     wanted: Any = None
     if type(selector) is SelectKBest and selector.score_func is f_classif:
         wanted = selector.k
     elif type(selector) is AnovaF:
         wanted = selector.n_features_to_select
-    if isinstance(wanted, Integral) and 0 < int(wanted) <= data.n_features:
+    if isinstance(wanted, Integral) and 0 < int(wanted) <= table.n_features:
         return int(wanted)
     return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -16,17 +16,14 @@ from sklearn.utils import _safe_indexing
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for, seeded
-from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed, one_line, show
+from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
 from veridical.audit.association import LEVEL, chosen_by_labels
-from veridical.audit.choosing import Chooser, find_stand_in, name_of
-from veridical.audit.procedures import Procedure, is_rowwise, make_procedure
-from veridical.evaluation import CrossValidation, Method
-from veridical.evaluation.naming import as_method
-from veridical.evaluation.rankers import Ranker, make_selector
-from veridical.learning.tabular import make_classifier
+from veridical.audit.choosing import agreement, find_stand_in, name_of
+from veridical.audit.procedures import Audited, make_audited
+from veridical.evaluation.engine import Procedure, is_rowwise
+from veridical.evaluation.reading import read_selector
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
 ORDERS, ORDERS_OF_A_SEARCH, FEWEST_ORDERS = 100, 20, 19
@@ -36,9 +33,8 @@ _TRIALS = 6
 
 def read_procedure(
     learner: Any, X: Any, data: Table, selected: Any, selector: Any, root: int
-) -> tuple[Procedure, dict[str, int]]:
+) -> tuple[Audited, dict[str, int]]:
     """Make out what is audited, and who may have chosen the columns."""
-    classes = np.unique(data.labels)
     if selected is None:
         if selector is not None:
             raise InputError(
@@ -48,7 +44,7 @@ def read_procedure(
             )
         picked = picked_columns(learner, X, data, seed_for(root, Purpose.ASSOCIATION))
         if picked is None:
-            return make_procedure(learner, X, data, classes), {}
+            return make_audited(learner, data), {}
         columns, learner = picked
     else:
         columns = read_columns(selected, data)
@@ -56,21 +52,12 @@ def read_procedure(
         data.n_features
     )
     if selector is None:
-        chooser, overlap = find_stand_in(data, columns, order)
+        chosen, overlap = find_stand_in(data, columns, order)
     else:
-        named = isinstance(selector, str)
-        made = make_selector(selector) if named else selector
-        if not (hasattr(made, "rank_many") or hasattr(made, "get_support")):
-            raise InputError(
-                f"selector={selector!r} does not select features; pass a selector of "
-                "veridical.selection, one of scikit-learn's, or a name such as 'anova'."
-            )
-        ranker = Ranker(seeded(made, root), name_of(made))
-        chooser = Chooser(ranker, columns.size, data, order)
-        (chosen,) = chooser.choose(data.y, [np.arange(data.n_samples)])
-        overlap = {ranker.name: int(np.isin(chosen, columns).sum())}
-    procedure = Procedure(X, data, classes, learner, learner, chooser, columns)
-    return procedure, overlap
+        chosen = seeded(read_selector(selector), root)
+        overlap = {name_of(chosen): agreement(chosen, data, columns, order)}
+    procedure = Procedure(learner, chosen, (int(columns.size),))
+    return Audited(data, learner, procedure, data, columns, order), overlap
 
 
 def _picked_alike(step: Any, X: Any, data: Table, seed: int) -> FloatArray | None:
@@ -195,39 +182,6 @@ def _column(item: Any, data: Table) -> int:
         f"selected holds {show(item)}, which is neither the name nor the number of a "
         "column."
     )
-
-
-def read_estimator(estimator: Any) -> Any:
-    """Check what is audited, or make it by its name."""
-    if isinstance(estimator, str):
-        return make_classifier(estimator)
-    if isinstance(estimator, type):
-        raise InputError(
-            f"estimator is the class {estimator.__name__}; pass an instance, "
-            f"{estimator.__name__}(...)."
-        )
-    if not (hasattr(estimator, "get_params") and is_classifier(estimator)):
-        raise InputError(
-            f"estimator={one_line(estimator)} is no classifier; pass one, or a "
-            "pipeline that ends in one."
-        )
-    return estimator
-
-
-def read_method(cv: Any) -> Method:
-    """Turn ``cv=`` into a way to split."""
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        return CrossValidation(int(cv))
-    return as_method(cv)
-
-
-def make_splits(method: Method, data: Table, root: int) -> list[Split]:
-    """Split the cases, and refuse empty parts."""
-    splits = method.split(data.labels, seed_for(root, Purpose.FOLDS))
-    for number, split in enumerate(splits):
-        if not len(split.test) or not split.n_train:
-            raise InputError(f"Split {number} of cv is empty; use another cv.")
-    return splits
 
 
 def how_many_orders(n_permutations: Any, learner: Any) -> int:

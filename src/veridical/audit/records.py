@@ -107,7 +107,7 @@ class Audit(OnAPage):
     ----------
     data : DataSummary
         The data set.
-    learner : str
+    estimator : str
         Display name of what was audited.
     accuracy : mapping of "in" and "out" to Interval
         Accuracies, with intervals for "in" alone: no interval makes the other honest.
@@ -136,7 +136,7 @@ class Audit(OnAPage):
     """
 
     data: DataSummary
-    learner: str
+    estimator: str
     accuracy: Mapping[str, Interval]
     reported: Literal["in", "out"]
     optimism: Interval | None

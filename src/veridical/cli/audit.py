@@ -231,7 +231,7 @@ def _audit(question: Question, jobs: int) -> Audit:
             ignore=question.ignore,
             random_state=question.seed,
             n_jobs=jobs,
-            data_name=name,
+            name=name,
             progress=progress,
         )
     shown = question.estimator
@@ -240,7 +240,7 @@ def _audit(question: Question, jobs: int) -> Audit:
     made = " ".join(repr(make_classifier(question.estimator)).split())
     settings = {**record.settings, "estimator": f"{shown}: {made}"}
     settings = options.with_origin(settings, question.data, question.command())
-    return replace(record, learner=shown, settings=settings)
+    return replace(record, estimator=shown, settings=settings)
 
 
 def _data(question: Question) -> tuple[Any, Any, str]:

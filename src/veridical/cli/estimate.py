@@ -183,7 +183,7 @@ def _on_source(question: Question, jobs: int) -> Estimates:
         _estimator(question, X),
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
-        method=[(rows[:N_TRAIN], rows[N_TRAIN:])],
+        cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
         random_state=question.seed,
     )
     truth = replace(truth, method="fresh cases")
@@ -231,7 +231,7 @@ def _by(
             estimator,
             X,
             y,
-            method=method,
+            cv=method,
             random_state=question.seed,
             n_jobs=jobs,
             progress=progress,

@@ -189,15 +189,15 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
             made,
             X,
             y,
-            max_features=most,
-            learner=question.estimator,
-            n_folds=options.folds(question.cv),
+            n_features_to_select=most,
+            estimator=question.estimator,
+            cv=question.cv,
             name=name,
             random_state=question.seed,
             n_jobs=jobs,
             progress=progress,
         )
-    repeat = question.command(found.learner)
+    repeat = question.command(found.estimator)
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, selector=question.selector, settings=settings)
 
