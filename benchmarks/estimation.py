@@ -237,7 +237,7 @@ def bootstrap(plus: bool) -> Callable[[Problem], Result]:
 
         method = Bootstrap632(N_SAMPLES, plus=plus)
         found = estimate(
-            GaussianNB(), problem.X, problem.y, method=method, random_state=SEED
+            GaussianNB(), problem.X, problem.y, cv=method, random_state=SEED
         )
         return Result(scores=np.array([found.value]))
 
@@ -285,7 +285,7 @@ def mlxtend_bootstrap(method: str) -> Callable[[Problem], Result]:
             problem.X,
             problem.y,
             n_splits=N_SAMPLES,
-            method=method,
+            cv=method,
             random_seed=SEED % 2**32,
         )
         return Result(scores=np.array([np.mean(scores)]))
@@ -339,7 +339,7 @@ def leave_one_out(problem: Problem) -> Result:
 
     from veridical.evaluation import LeaveOut, estimate
 
-    found = estimate(GaussianNB(), problem.X, problem.y, method=LeaveOut(1))
+    found = estimate(GaussianNB(), problem.X, problem.y, cv=LeaveOut(1))
     return Result(scores=found.scores)
 
 

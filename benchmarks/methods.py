@@ -188,7 +188,7 @@ BINARY = (
 
 def _estimates(method: Any) -> Callable[[Any, Any], Any]:
     tree = learning.C45()
-    return lambda X, y: estimation.estimate(tree, X, y, method=method, random_state=0)
+    return lambda X, y: estimation.estimate(tree, X, y, cv=method, random_state=0)
 
 
 ESTIMATES = (
@@ -275,7 +275,9 @@ QUESTIONS = (
     Method(
         "select",
         "f + 1 rankings, f fits for each size",
-        lambda X, y: comparison.select("mrmr", X, y, max_features=10, random_state=0),
+        lambda X, y: comparison.select(
+            "mrmr", X, y, n_features_to_select=10, random_state=0
+        ),
         "np",
     ),
     Method(

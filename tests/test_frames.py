@@ -86,7 +86,9 @@ VERBS = {
     "sensitivity": lambda X, y: sensitivity(
         AnovaF(2), ReliefF(2), X, y, n_features=2, n_sets=2, random_state=0
     ),
-    "select": lambda X, y: select("anova", X, y, max_features=2, random_state=0),
+    "select": lambda X, y: select(
+        "anova", X, y, n_features_to_select=2, random_state=0
+    ),
     "audit": lambda X, y: audit(
         make_pipeline(AnovaF(2), NaiveBayes()), X, y, n_permutations=19, random_state=0
     ),

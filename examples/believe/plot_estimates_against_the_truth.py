@@ -40,7 +40,7 @@ for draw in range(25):
     for name, learner in learners.items():
         true = learner.fit(X, y).score(fresh, labels)
         for i, method in enumerate(methods):
-            found = estimate(learner, X, y, method=method, random_state=draw)
+            found = estimate(learner, X, y, cv=method, random_state=draw)
             error[name][i, draw] = 100 * (found.value - true)
 
 # %%

@@ -17,7 +17,12 @@ from sklearn.pipeline import make_pipeline
 from veridical.cli import estimate as verb
 from veridical.comparison import make_classifier, make_selector
 from veridical.datasets import make_linear, make_random_labels, read
-from veridical.evaluation import CrossValidation, estimate, make_method
+from veridical.evaluation import (
+    CrossValidation,
+    default_interval,
+    estimate,
+    make_method,
+)
 from veridical.report.schema import EstimatesSummary
 
 FEW = ("--cv", "5,holdout")

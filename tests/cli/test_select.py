@@ -39,7 +39,7 @@ def test_json_is_what_the_library_computes(run, table):
     found = json.loads(done.stdout)
     X, y = read(table, "kind")
     selector = SELECTORS["ddp"](alpha="auto")
-    direct = select(selector, X, y, max_features=3, n_folds=3, random_state=4)
+    direct = select(selector, X, y, n_features_to_select=3, cv=3, random_state=4)
     assert found["accuracy"] == direct.accuracy.value
     assert [f["name"] for f in found["features"]] == [f.name for f in direct.features]
     assert found["fold_alphas"] == list(direct.fold_alphas)

@@ -206,9 +206,11 @@ def test_verbs_report_progress_and_find_the_same(n_jobs):
         check(told, total)
     told.clear()
     chosen = select(
-        "anova", X, Y, max_features=3, n_folds=4, n_jobs=n_jobs, progress=note
+        "anova", X, Y, n_features_to_select=3, cv=4, n_jobs=n_jobs, progress=note
     )
-    assert chosen.accuracy == select("anova", X, Y, max_features=3, n_folds=4).accuracy
+    assert (
+        chosen.accuracy == select("anova", X, Y, n_features_to_select=3, cv=4).accuracy
+    )
     check(told, 4)
 
 

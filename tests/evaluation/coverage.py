@@ -75,9 +75,7 @@ def of_splits(name: str, columns, n_runs: int = N_RUNS) -> dict:
         X, y = source(N_CASES, n_columns, rng)
         truth = accuracy(learner.fit(X, y), n_columns, rng)
         methods = dict.fromkeys(method for method, _ in columns)
-        found = {
-            m: estimate(learner, X, y, method=m, random_state=run) for m in methods
-        }
+        found = {m: estimate(learner, X, y, cv=m, random_state=run) for m in methods}
         for method, kind in columns:
             low, high = found[method].interval(kind=kind)
             covered[method, kind] += low <= truth <= high
@@ -92,7 +90,7 @@ def of_holdout(n_runs: int = 2000, n_cases: int = 300) -> float:
         X, y = source(n_cases, 5, rng)
         (split,) = Holdout().split(y, run)
         truth = accuracy(GaussianNB().fit(X[split.train], y[split.train]), 5, rng)
-        found = estimate(GaussianNB(), X, y, method=Holdout(), random_state=run)
+        found = estimate(GaussianNB(), X, y, cv=Holdout(), random_state=run)
         low, high = found.interval(0.95)
         covered += low <= truth <= high
     return covered / n_runs

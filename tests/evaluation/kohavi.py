@@ -88,15 +88,13 @@ def estimates(name: str, kind: str, n_runs: int, folds=FOLDS, n_samples=30):
         for run in range(n_runs):
             (X, y), _ = draw(name, kind, run)
             for key, method in methods.items():
-                value = estimate(
-                    learner(name, kind), X, y, method=method, random_state=run
-                )
+                value = estimate(learner(name, kind), X, y, cv=method, random_state=run)
                 found[key].append(value.value)
             boot = estimate(
                 learner(name, kind),
                 X,
                 y,
-                method=Bootstrap632(n_samples),
+                cv=Bootstrap632(n_samples),
                 random_state=run,
             )
             found["boot20"].append(boot.scores[:20].mean())

@@ -32,10 +32,10 @@ def test_majority_on_iris_by_holdout():
     """C2: exact enumeration says 27.713 % and 3.137 %, not a third."""
     X, y = load_iris(return_X_y=True)
     model = DummyClassifier(strategy="most_frequent")
-    found = estimate(model, X, y, method=RandomSubsampling(20_000), random_state=0)
+    found = estimate(model, X, y, cv=RandomSubsampling(20_000), random_state=0)
     assert 100 * found.value == pytest.approx(27.713, abs=0.1)
     assert 100 * found.std == pytest.approx(3.137, abs=0.1)
-    assert estimate(model, X, y, method=LeaveOut(1)).value == 0
+    assert estimate(model, X, y, cv=LeaveOut(1)).value == 0
 
 
 def test_nearest_neighbour_on_labels_at_random():
@@ -55,7 +55,7 @@ def test_nearest_neighbour_on_labels_at_random():
             ("632+", Bootstrap632(50, plus=True)),
             ("cv", CrossValidation(10)),
         ):
-            found = estimate(model, X, y, method=method, random_state=draw)
+            found = estimate(model, X, y, cv=method, random_state=draw)
             values[name].append(100 * found.value)
             if name == "632+":
                 values["in part"].append(100 * found.details["cut_in_part"])
@@ -96,7 +96,7 @@ def test_a_stable_learner_has_binomial_spread_whatever_the_folds():
                 FixedRule(),
                 X,
                 y.astype(int),
-                method=CrossValidation(5, stratified=False),
+                cv=CrossValidation(5, stratified=False),
                 random_state=draw,
             )
             assert whole.value == values[5][-1]

@@ -74,7 +74,7 @@ EVERY_METHOD = [
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
 @pytest.mark.parametrize("model", [TREE, GaussianNB()], ids=str)
 def test_pools_what_a_plain_loop_finds(method, model):
-    found = estimate(model, X, SPECIES, method=method, random_state=3)
+    found = estimate(model, X, SPECIES, cv=method, random_state=3)
     splits = as_method(method).split(SPECIES, 3)
     assert found.value == oracle.pooled_accuracy(model, X, SPECIES, splits)
     assert len(found.scores) == len(splits)
@@ -84,7 +84,7 @@ def test_pools_what_a_plain_loop_finds(method, model):
     "cv", [KFold(7), RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)]
 )
 def test_splitters_give_scikit_learns_scores(cv):
-    found = estimate(SVC(), X, Y, method=cv)
+    found = estimate(SVC(), X, Y, cv=cv)
     np.testing.assert_array_equal(found.scores, cross_val_score(SVC(), X, Y, cv=cv))
     assert found.std == pytest.approx(found.scores.std(ddof=1))
     assert found.std_of_mean == pytest.approx(found.std / np.sqrt(len(found.scores)))
@@ -92,13 +92,13 @@ def test_splitters_give_scikit_learns_scores(cv):
 
 def test_leave_one_out_is_scikit_learns():
     predicted = cross_val_predict(TREE, X, Y, cv=LeaveOneOut())
-    found = estimate(TREE, X, Y, method=LeaveOut(1))
+    found = estimate(TREE, X, Y, cv=LeaveOut(1))
     np.testing.assert_array_equal(found.scores, predicted == Y)
 
 
 def test_complete_cv_averages_over_every_choice():
     rows = np.r_[0:4, 50:54, 100:103]
-    found = estimate(TREE, X[rows], Y[rows], method=CompleteCV(2))
+    found = estimate(TREE, X[rows], Y[rows], cv=CompleteCV(2))
     splits = CompleteCV(2).split(Y[rows])
     expected = oracle.pooled_accuracy(TREE, X[rows], Y[rows], splits)
     assert found.value == pytest.approx(expected)
@@ -107,7 +107,7 @@ def test_complete_cv_averages_over_every_choice():
 
 def test_pooling_differs_from_averaging_folds_of_different_size():
     rows = np.arange(0, 150, 2)[:71]
-    found = estimate(TREE, X[rows], Y[rows], method=CrossValidation(10), random_state=1)
+    found = estimate(TREE, X[rows], Y[rows], cv=CrossValidation(10), random_state=1)
     assert found.details["mean_of_splits"] == pytest.approx(found.scores.mean())
     assert found.value != found.details["mean_of_splits"]
 
@@ -122,7 +122,7 @@ def test_a_constant_classifier_gets_its_share_whatever_the_folds(n_folds, strati
             model,
             X,
             SPECIES,
-            method=CrossValidation(n_folds, stratified=stratified),
+            cv=CrossValidation(n_folds, stratified=stratified),
             random_state=seed,
         ).value
         for seed in range(3)
@@ -183,7 +183,7 @@ def test_two_learners_are_judged_on_the_same_folds():
 def test_number_of_processes_does_not_matter(method):
     forest = RandomForestClassifier(5)
     one, two = (
-        estimate(forest, X, Y, method=method, random_state=1, n_jobs=n) for n in (1, 2)
+        estimate(forest, X, Y, cv=method, random_state=1, n_jobs=n) for n in (1, 2)
     )
     np.testing.assert_array_equal(one.scores, two.scores)
     assert one.value == two.value
@@ -205,7 +205,7 @@ def test_a_fresh_seed_is_shown_and_repeats_the_run():
 )
 def test_other_scores_are_averaged_over_splits(scoring):
     cv = KFold(5, shuffle=True, random_state=0)
-    found = estimate(GaussianNB(), X, Y, method=cv, scoring=scoring)
+    found = estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     expected = cross_val_score(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     np.testing.assert_allclose(found.scores, expected, rtol=1e-12)
     assert found.value == pytest.approx(expected.mean())
@@ -216,13 +216,13 @@ def test_other_scores_are_averaged_over_splits(scoring):
 
 def test_bootstrap_weighs_other_scores_too():
     found = estimate(
-        GaussianNB(), X, Y, method=Bootstrap632(10), scoring="f1_macro", random_state=0
+        GaussianNB(), X, Y, cv=Bootstrap632(10), scoring="f1_macro", random_state=0
     )
     assert found.value == pytest.approx(
         0.632 * found.details["outside"] + 0.368 * found.details["resubstitution"]
     )
     with pytest.raises(InputError, match="defined for accuracy only"):
-        estimate(GaussianNB(), X, Y, method=Bootstrap632(plus=True), scoring="f1_macro")
+        estimate(GaussianNB(), X, Y, cv=Bootstrap632(plus=True), scoring="f1_macro")
 
 
 # -- intervals -----------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_bootstrap_weighs_other_scores_too():
     ids=str,
 )
 def test_intervals_are_offered_where_they_are_valid(method, kinds):
-    found = estimate(GaussianNB(), X, Y, method=method, random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv=method, random_state=0)
     assert list(found.assumes) == kinds
     if not kinds:
         with pytest.raises(InputError, match="no valid interval"):
@@ -260,7 +260,7 @@ def test_intervals_are_offered_where_they_are_valid(method, kinds):
 
 
 def test_interval_of_cross_validation_counts_each_case_once():
-    found = estimate(TREE, X, Y, method=CrossValidation(5, n_repeats=3), random_state=0)
+    found = estimate(TREE, X, Y, cv=CrossValidation(5, n_repeats=3), random_state=0)
     assert found.n_test == 150
     expected = oracle.wilson(found.value, 150, 1.959963984540054)
     assert found.interval() == pytest.approx(expected)
@@ -268,7 +268,7 @@ def test_interval_of_cross_validation_counts_each_case_once():
 
 
 def test_an_estimate_can_be_pickled_with_its_nested_interval():
-    found = estimate(GaussianNB(), X, Y, method=CrossValidation(3), random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv=CrossValidation(3), random_state=0)
     again = pickle.loads(pickle.dumps(found))
     assert again.interval(kind="nested") == found.interval(kind="nested")
 
@@ -277,7 +277,7 @@ def test_an_estimate_can_be_pickled_with_its_nested_interval():
 
 
 def test_leave_one_out_of_the_majority_is_nothing():
-    found = estimate(MAJORITY, X, Y, method=LeaveOut(1))
+    found = estimate(MAJORITY, X, Y, cv=LeaveOut(1))
     assert found.value == 0
     assert found.std == 0
     assert "wrong about nearly all" in found.notes[0]
@@ -287,9 +287,9 @@ def test_leave_one_out_of_the_majority_is_nothing():
 def test_a_majority_learner_is_noticed_under_other_methods():
     lean = np.where(np.arange(150) < 100, "yes", "no")
     for method in (LeaveOut(1), CrossValidation(10), Holdout()):
-        found = estimate(MAJORITY, X, lean, method=method, random_state=0)
+        found = estimate(MAJORITY, X, lean, cv=method, random_state=0)
         assert "Every prediction is 'yes'" in found.notes[0]
-    found = estimate(MAJORITY, X, Y, method=RandomSubsampling(20), random_state=0)
+    found = estimate(MAJORITY, X, Y, cv=RandomSubsampling(20), random_state=0)
     assert "estimate is too low" in found.notes[0]
     assert found.value < 1 / 3
     assert not estimate(TREE, X, Y, random_state=0).notes
@@ -298,7 +298,7 @@ def test_a_majority_learner_is_noticed_under_other_methods():
 def test_a_test_set_of_one_class_says_nothing_of_the_learner():
     """The classes are in order: the last third is tested, and named as the nearest."""
     with pytest.warns(UserWarning, match="Class 2 is missing"):
-        found = estimate(GaussianNB(), X, Y, method=[(range(100), range(100, 150))])
+        found = estimate(GaussianNB(), X, Y, cv=[(range(100), range(100, 150))])
     assert found.value == 0
     assert not [note for note in found.notes if "nothing was learned" in note]
 
@@ -318,20 +318,18 @@ def test_scores_that_do_not_vary_are_not_taken_for_certainty():
 def test_a_memoriser_is_noticed_by_632():
     data, labels = make_random_labels(80, random_state=0)
     model = KNeighborsClassifier(1)
-    found = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
+    found = estimate(model, data, labels, cv=Bootstrap632(20), random_state=0)
     assert found.details["resubstitution"] == 1
     assert "knows its training cases by heart" in found.notes[0]
     assert found.value > 0.6
-    plus = estimate(
-        model, data, labels, method=Bootstrap632(20, plus=True), random_state=0
-    )
+    plus = estimate(model, data, labels, cv=Bootstrap632(20, plus=True), random_state=0)
     assert not any("by heart" in note for note in plus.notes)
     assert "Use Bootstrap632(plus=True) or CrossValidation(10)." in found.notes[0]
     with for_the_command_line():
-        asked = estimate(model, data, labels, method=Bootstrap632(20), random_state=0)
+        asked = estimate(model, data, labels, cv=Bootstrap632(20), random_state=0)
     assert "Use --cv boot632+ or --cv 10." in asked.notes[0]
     assert plus.value < 0.6
-    again = estimate(model, data, labels, method=Resubstitution())
+    again = estimate(model, data, labels, cv=Resubstitution())
     assert again.value == 1
     assert "by heart" in again.notes[0]
 
@@ -363,14 +361,14 @@ class Parrot(ClassifierMixin, BaseEstimator):
 def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
     """Wrong about at most a tenth as many known cases as of others."""
     X, y = np.arange(1, 201.0).reshape(-1, 1), make_random_labels(200)[1]
-    found = estimate(Parrot(slip), X, y, method=Bootstrap632(20), random_state=0)
+    found = estimate(Parrot(slip), X, y, cv=Bootstrap632(20), random_state=0)
     inside, outside = found.details["resubstitution"], found.details["outside"]
     assert inside == 1 - (200 // slip) / 200
     assert (1 - inside <= 0.1 * (1 - outside)) == noted
     assert any("nearly knows" in note for note in found.notes) == noted
     if noted:
         plus = estimate(
-            Parrot(slip), X, y, method=Bootstrap632(20, plus=True), random_state=0
+            Parrot(slip), X, y, cv=Bootstrap632(20, plus=True), random_state=0
         )
         assert (
             f".632+ of the same samples is {100 * plus.value:.1f} %" in found.notes[0]
@@ -378,7 +376,7 @@ def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
 
 
 def test_a_learner_that_has_understood_is_no_memoriser():
-    found = estimate(GaussianNB(), X, Y, method=Bootstrap632(20), random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv=Bootstrap632(20), random_state=0)
     assert not found.notes
 
 
@@ -389,7 +387,7 @@ def test_632_plus_says_when_guessing_is_better():
         KNeighborsClassifier(1),
         data,
         labels,
-        method=Bootstrap632(20, plus=True),
+        cv=Bootstrap632(20, plus=True),
         random_state=0,
     )
     outside = found.details["outside"]
@@ -407,21 +405,21 @@ def test_a_class_missing_from_a_training_set_is_warned_of():
     data = np.random.default_rng(0).normal(size=(41, 2))
     data[20:, 0] += 9
     with pytest.warns(UserWarning, match="Class 'rare' is missing from the training"):
-        found = estimate(SVC(), data, labels, method=LeaveOut(1))
+        found = estimate(SVC(), data, labels, cv=LeaveOut(1))
     assert found.value <= 40 / 41
     assert any("count as errors" in note for note in found.notes)
     with pytest.warns(UserWarning, match="fewer than the 5 folds"):
-        estimate(SVC(), data, labels, method=CrossValidation(5))
+        estimate(SVC(), data, labels, cv=CrossValidation(5))
 
 
 def test_a_training_set_of_one_class_names_it():
     data, labels = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "a", "b"])
     with pytest.warns(UserWarning, match="one class only"):
-        found = estimate(SVC(), data, labels, method=LeaveOut(1))
+        found = estimate(SVC(), data, labels, cv=LeaveOut(1))
     assert found.scores.tolist()[2] == 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tiny = estimate(SVC(), data[1:], labels[1:], method=Bootstrap632(20))
+        tiny = estimate(SVC(), data[1:], labels[1:], cv=Bootstrap632(20))
     assert 0 <= tiny.value <= 1
     assert any("drawn anew" in note for note in tiny.notes)
 
@@ -467,10 +465,10 @@ def test_one_line_says_what_matters():
         "<Estimate: accuracy 95.3 %, 95 % interval 88.0 % to 100.0 % (corrected-t), by "
         "stratified 10-fold cross-validation>"
     )
-    assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, method=Holdout()))
+    assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, cv=Holdout()))
     found.interval(kind="nested")  # from now on it is there, and is believed first
     assert "(nested), by stratified" in repr(found)
-    noted = estimate(MAJORITY, X, Y, method=Bootstrap632(5), random_state=0)
+    noted = estimate(MAJORITY, X, Y, cv=Bootstrap632(5), random_state=0)
     assert isinstance(noted, Estimate)
     assert "interval" not in repr(noted)
 
@@ -491,15 +489,13 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
     assert "&lt;script&gt;" in page
     assert "http" not in page
     assert "nothing was learned" in lean._repr_html_()
-    assert (
-        "none is valid" in estimate(TREE, X, Y, method=Resubstitution())._repr_html_()
-    )
+    assert "none is valid" in estimate(TREE, X, Y, cv=Resubstitution())._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["cv10", "boot632+-10", "loo"])
 def test_a_method_may_be_called_by_its_name(name):
     found, expected = (
-        estimate(GaussianNB(), X, Y, method=method, random_state=0)
+        estimate(GaussianNB(), X, Y, cv=method, random_state=0)
         for method in (name, make_method(name))
     )
     assert found.value == expected.value
@@ -524,7 +520,7 @@ def test_a_method_may_be_called_by_its_name(name):
     ids=str,
 )
 def test_the_default_interval_is_the_one_closest_to_nominal(method, kind):
-    found = estimate(GaussianNB(), X, Y, method=method, random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv=method, random_state=0)
     assert default_interval(found) == kind
     if kind is None:
         return
@@ -538,7 +534,7 @@ def test_the_default_interval_is_the_one_closest_to_nominal(method, kind):
 
 
 def test_all_that_shows_an_estimate_shows_the_default_interval():
-    found = estimate(GaussianNB(), X, Y, method="cv10", random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv="cv10", random_state=0)
 
     def shown():
         low, high = (f"{100 * bound:.1f} %" for bound in found.interval())

@@ -121,7 +121,7 @@ def test_bootstrap_follows_its_definition(model, plus, n):
     X, y = make_linear(n, random_state=1)
     method = Bootstrap632(30, plus=plus)
     splits = [s for s in method.split(y, 5) if len(set(y[s.train])) > 1]
-    found = estimate(model, X, y, method=method, random_state=5)
+    found = estimate(model, X, y, cv=method, random_state=5)
     if len(splits) < 30:
         pytest.skip("a sample holds one class")
     expected = oracle.bootstrap(model, X, y, splits)
@@ -131,7 +131,7 @@ def test_bootstrap_follows_its_definition(model, plus, n):
     assert found.details["overfitting_rate"] == pytest.approx(expected["rate"])
     assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
     if not plus:
-        few = estimate(model, X, y, method=Bootstrap632(7), random_state=5)
+        few = estimate(model, X, y, cv=Bootstrap632(7), random_state=5)
         assert few.value == pytest.approx(found.scores[:7].mean(), abs=1e-12)
 
 
@@ -140,7 +140,7 @@ def test_632_plus_is_632_where_there_is_no_overfitting():
     X, y = make_linear(60, random_state=3)
     model = Contrarian()
     plain, plus = (
-        estimate(model, X, y, method=Bootstrap632(25, plus=plus), random_state=2)
+        estimate(model, X, y, cv=Bootstrap632(25, plus=plus), random_state=2)
         for plus in (False, True)
     )
     assert plus.details["overfitting_rate"] == 0
@@ -172,8 +172,8 @@ def test_given_samples_are_those_that_are_learned_from(plus):
     for one, other in zip(given.split(y), drawn.split(y, 4), strict=True):
         assert one.train.tolist() == other.train.tolist()
         assert one.test.tolist() == other.test.tolist()
-    found = estimate(GaussianNB(), X, y, method=given, random_state=9)
-    expected = estimate(GaussianNB(), X, y, method=drawn, random_state=4)
+    found = estimate(GaussianNB(), X, y, cv=given, random_state=9)
+    expected = estimate(GaussianNB(), X, y, cv=drawn, random_state=4)
     assert found.value == expected.value
     assert found.scores.tolist() == expected.scores.tolist()
     assert "12 given samples" in found.method

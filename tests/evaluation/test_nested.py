@@ -146,7 +146,7 @@ def test_no_error_or_nothing_but_errors_is_not_certainty(right):
     """There is no spread anywhere, but 60 cases are 60 cases."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
-    found = estimate(Rule(right), X, y, method=CrossValidation(10), random_state=0)
+    found = estimate(Rule(right), X, y, cv=CrossValidation(10), random_state=0)
     assert found.value == float(right)
     assert found.interval(kind="nested") == pytest.approx(wilson(float(right), 60))
     assert list(found.assumes) == ["wilson", "nested"]
@@ -157,7 +157,7 @@ def test_no_error_or_nothing_but_errors_is_not_certainty(right):
 @pytest.mark.parametrize("seed", range(8))
 def test_never_narrower_than_wilsons_on_the_same_data(seed):
     X, y = make_linear(40, random_state=seed)
-    found = estimate(GaussianNB(), X, y, method=CrossValidation(5), random_state=seed)
+    found = estimate(GaussianNB(), X, y, cv=CrossValidation(5), random_state=seed)
     for confidence in (0.5, 0.95):
         (a, b), (c, d) = (
             found.interval(confidence, kind) for kind in ("wilson", "nested")

@@ -114,9 +114,7 @@ def test_scorers_see_the_whole_pipeline():
         widths.append((X.shape[1], fitted[:-1].transform(X).shape[1]))
         return fitted.score(X, y)
 
-    found = estimate(
-        model, X, y, method=CrossValidation(4), scoring=score, random_state=1
-    )
+    found = estimate(model, X, y, cv=CrossValidation(4), scoring=score, random_state=1)
     assert widths == [(X.shape[1], 3)] * 4
     assert found.value == pytest.approx(
         oracle.pooled_accuracy(model, X, y, splits), abs=1e-12

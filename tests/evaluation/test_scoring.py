@@ -52,7 +52,7 @@ def test_a_score_is_defined_and_the_user_is_warned(scoring, model, n_rare):
     X, y = three_classes(n_rare)
     cv = KFold(6)  # in order: all rare cases are in the last fold
     with pytest.warns(UserWarning, match="'rare' is missing from the training set"):
-        found = estimate(model, X, y, method=cv, scoring=scoring, random_state=0)
+        found = estimate(model, X, y, cv=cv, scoring=scoring, random_state=0)
     assert np.isfinite(found.value)
     assert any("never predicted there" in note for note in found.notes)
     undefined = np.isnan(found.scores)
@@ -81,9 +81,7 @@ def test_log_loss_by_hand():
     X, y = three_classes(1)
     train, test = np.arange(49), np.arange(49, 59)
     with pytest.warns(UserWarning, match="missing"):
-        found = estimate(
-            GaussianNB(), X, y, method=[(train, test)], scoring="neg_log_loss"
-        )
+        found = estimate(GaussianNB(), X, y, cv=[(train, test)], scoring="neg_log_loss")
     model = GaussianNB().fit(X[train], y[train])
     padded = np.c_[model.predict_proba(X[test]), np.zeros(len(test))]
     expected = -metrics.log_loss(y[test], padded, labels=["a", "b", "rare"])
@@ -96,7 +94,7 @@ def test_a_training_set_of_one_class_has_a_score_too():
     train, test = np.flatnonzero(y == "a")[:6], np.arange(12, 20)
     for scoring, expected in (("balanced_accuracy", 0.5), ("roc_auc", 0.5)):
         with pytest.warns(UserWarning, match="one class only"):
-            found = estimate(SVC(), X, y, method=[(train, test)], scoring=scoring)
+            found = estimate(SVC(), X, y, cv=[(train, test)], scoring=scoring)
         assert found.value == pytest.approx(expected)
 
 
@@ -114,7 +112,7 @@ def test_undefined_splits_are_left_out_and_told():
         (rows[:30], rows[30:]),
     ]
     with pytest.warns(UserWarning, match="not defined on 1 of 3 test sets") as told:
-        found = estimate(GaussianNB(), X, y, method=splits, scoring="roc_auc")
+        found = estimate(GaussianNB(), X, y, cv=splits, scoring="roc_auc")
     assert not any("UndefinedMetric" in type(w.message).__name__ for w in told)
     assert np.isnan(found.scores).tolist() == [True, False, False]
     expected = [
@@ -132,7 +130,7 @@ def test_undefined_splits_are_left_out_and_told():
 def test_a_score_that_is_defined_nowhere_is_refused():
     X, y = three_classes(0, n=20)
     with pytest.raises(InputError, match="not defined on any test set"):
-        estimate(GaussianNB(), X, y, method=LeaveOut(1), scoring="roc_auc")
+        estimate(GaussianNB(), X, y, cv=LeaveOut(1), scoring="roc_auc")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_bootstrap_scores_survive_rare_classes():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = estimate(
-            GaussianNB(), X, y, method=Bootstrap632(20), scoring="roc_auc_ovr",
+            GaussianNB(), X, y, cv=Bootstrap632(20), scoring="roc_auc_ovr",
             random_state=0,
         )  # fmt: skip
     assert np.isfinite(found.value)
@@ -162,7 +160,7 @@ def test_bootstrap_scores_survive_rare_classes():
 def test_with_all_classes_everywhere_nothing_differs_from_scikit_learn(scoring):
     X, y = three_classes(20)
     splits = [(s.train, s.test) for s in CrossValidation(4).split(y, 0)]
-    found = estimate(GaussianNB(), X, y, method=splits, scoring=scoring)
+    found = estimate(GaussianNB(), X, y, cv=splits, scoring=scoring)
     expected = cross_val_score(GaussianNB(), X, y, cv=splits, scoring=scoring)
     np.testing.assert_allclose(found.scores, expected, rtol=1e-12)
 
@@ -198,13 +196,13 @@ def test_intervals_are_cut_to_the_range_of_the_score(scoring):
     X, y = three_classes(20)
     X[:, 2] += 4 * (y == "a")
     found = estimate(
-        DecisionTreeClassifier(random_state=0), X, y, method=CrossValidation(3),
+        DecisionTreeClassifier(random_state=0), X, y, cv=CrossValidation(3),
         scoring=scoring, random_state=2,
     )  # fmt: skip
     low, high = found.interval(0.999)
     assert 0 <= low < high <= 1
     loss = estimate(
-        GaussianNB(), X, y, method=CrossValidation(3), scoring="neg_log_loss",
+        GaussianNB(), X, y, cv=CrossValidation(3), scoring="neg_log_loss",
         random_state=2,
     )  # fmt: skip
     assert loss.interval(0.999)[1] <= 0

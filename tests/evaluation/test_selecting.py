@@ -46,7 +46,7 @@ def by_hand(selector, X, y, sizes, n_folds, seed):
 )
 def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector):
     X, y = problem()
-    found = select(selector, X, y, max_features=7, n_folds=4, random_state=3)
+    found = select(selector, X, y, n_features_to_select=7, cv=4, random_state=3)
     assert found.sizes == tuple(range(1, 8))
     right = by_hand(selector, X, y, found.sizes, 4, 3)
     np.testing.assert_allclose(found.size_accuracy, right.mean(axis=1))
@@ -70,9 +70,9 @@ def test_random_labels_are_named_at_random():
     """Selected on all cases, such features would look good: here they do not."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 2000)), np.arange(80) % 2
-    honest = select("anova", X, y, max_features=10)
+    honest = select("anova", X, y, n_features_to_select=10)
     chosen = AnovaF(10).fit(X, y).transform(X)
-    leaky = select("anova", chosen, y, max_features=10)
+    leaky = select("anova", chosen, y, n_features_to_select=10)
     assert honest.accuracy.low < 0.5 < honest.accuracy.high + 0.05
     assert leaky.accuracy.value > honest.accuracy.value + 0.2
 
@@ -80,7 +80,7 @@ def test_random_labels_are_named_at_random():
 @pytest.mark.parametrize("name", SELECTORS)
 def test_every_selector_works(name):
     X, y = problem(2, p=12)
-    found = select(name, X, y, max_features=4, n_folds=3)
+    found = select(name, X, y, n_features_to_select=4, cv=3)
     assert len(found.features) == 4
     assert found.selector == name
     assert found.n_test == 60
@@ -92,29 +92,29 @@ def test_every_selector_works(name):
 def test_alpha_is_chosen_in_every_fold():
     X, y = problem(3)
     selector = DifferentialPrioritization(alpha="auto", n_splits=2, n_searched=6)
-    found = select(selector, X, y, max_features=5, n_folds=3)
+    found = select(selector, X, y, n_features_to_select=5, cv=3)
     assert len(found.fold_alphas) == 3
     assert len(found.alphas) == len(found.alpha_accuracy) == 10
     assert 0 < found.alpha <= 1
     assert set(found.paths) == {"mean relevance", "antiredundancy"}
     assert len(found.paths["antiredundancy"]) == 5
-    again = select(selector, X, y, max_features=5, n_folds=3, n_jobs=2)
+    again = select(selector, X, y, n_features_to_select=5, cv=3, n_jobs=2)
     assert again == found
 
 
 def test_nominal_columns_go_to_another_learner():
     X, y = load("monks-1")
     frame = pd.DataFrame(X)
-    found = select("relieff", frame, y, max_features=3, n_folds=3)
+    found = select("relieff", frame, y, n_features_to_select=3, cv=3)
     assert found.learner == "svm"
     assert found.sizes == (1, 2, 3)
     with pytest.raises(InputError, match="dagsvm needs"):
-        select("relieff", frame, y, max_features=3, learner="dagsvm")
+        select("relieff", frame, y, n_features_to_select=3, estimator="dagsvm")
 
 
 def test_fewer_folds_and_features_than_asked_for_are_told():
     X, y = problem(4, n=9, p=6)
-    found = select("anova", X, y, max_features=100)
+    found = select("anova", X, y, n_features_to_select=100)
     assert found.n_folds == 3
     assert len(found.features) == 6
     assert len(found.notes) == 2
@@ -123,13 +123,13 @@ def test_fewer_folds_and_features_than_asked_for_are_told():
 def test_bad_input_is_named():
     X, y = problem()
     with pytest.raises(InputError, match="selects nothing"):
-        select("anova", X, y, max_features=0)
+        select("anova", X, y, n_features_to_select=0)
     with pytest.raises(InputError, match="did you mean"):
-        select("anovaa", X, y, max_features=3)
+        select("anovaa", X, y, n_features_to_select=3)
     with pytest.raises(InputError, match="none of veridical"):
-        select(3, X, y, max_features=3)
+        select(3, X, y, n_features_to_select=3)
     with pytest.raises(InputError, match="no classifier"):
-        select("anova", X, y, max_features=3, learner="cart")
+        select("anova", X, y, n_features_to_select=3, estimator="cart")
 
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
@@ -139,7 +139,7 @@ def test_too_few_cases_of_a_class_are_named(alpha, labels):
     X = np.random.default_rng(5).normal(size=(len(labels), 4))
     selector = DifferentialPrioritization(alpha=alpha)
     with pytest.raises(InputError, match=r"Class '[abc]' has 1 of .* cases, too few"):
-        select(selector, X, np.array(list(labels)), max_features=3)
+        select(selector, X, np.array(list(labels)), n_features_to_select=3)
 
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
@@ -148,4 +148,6 @@ def test_holes_are_found_by_the_name_of_their_column(alpha):
     table = pd.DataFrame(X).add_prefix("gene ")
     table.iloc[3, 2] = np.nan
     with pytest.raises(InputError, match=r"missing values.*column 'gene 2'"):
-        select(DifferentialPrioritization(alpha=alpha), table, y, max_features=3)
+        select(
+            DifferentialPrioritization(alpha=alpha), table, y, n_features_to_select=3
+        )

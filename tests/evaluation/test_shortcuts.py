@@ -166,13 +166,13 @@ def test_bad_parameters_and_data_are_refused_as_ever():
     X, y = numbers("easy")
     method = CrossValidation(3)
     with pytest.raises(ValueError, match="var_smoothing"):
-        estimate(GaussianNB(var_smoothing=-1), X, y, method=method)
+        estimate(GaussianNB(var_smoothing=-1), X, y, cv=method)
     with pytest.raises(ValueError, match="min_std"):
-        estimate(NaiveBayes(min_std=0), X, y, method=method)
+        estimate(NaiveBayes(min_std=0), X, y, cv=method)
     with pytest.raises(ValueError, match="n_neighbors"):
-        estimate(KNeighborsClassifier(0), X, y, method=method)
+        estimate(KNeighborsClassifier(0), X, y, cv=method)
     with pytest.raises(ValueError, match="NaN"):
-        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y, method=method)
+        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y, cv=method)
 
 
 # -- learners that offer it themselves -----------------------------------------------
@@ -192,10 +192,10 @@ def test_a_learner_may_leave_one_out_by_itself():
     X, y = numbers("easy")
     assert isinstance(Oracle(), LeavesOneOut)
     expected = np.mean(np.where(X[:, 0] > 0, y, "u") == y)
-    assert estimate(Oracle(), X, y, method=LeaveOut(1)).value == expected
-    assert estimate(Oracle(), X, y, method=LeaveOneOut()).value == expected
+    assert estimate(Oracle(), X, y, cv=LeaveOut(1)).value == expected
+    assert estimate(Oracle(), X, y, cv=LeaveOneOut()).value == expected
     with pytest.raises(AssertionError, match="not asked for"):
-        estimate(Oracle(), X, y, method=LeaveOut(2))
+        estimate(Oracle(), X, y, cv=LeaveOut(2))
 
 
 def test_a_shortcut_can_be_registered(monkeypatch):
@@ -212,9 +212,7 @@ def test_a_shortcut_can_be_registered(monkeypatch):
 
     X, y = numbers("easy")
     assert shortcuts.find_shortcut(Constant()) is constant
-    assert estimate(Constant(), X, y, method=CrossValidation(3)).value == np.mean(
-        y == "u"
-    )
+    assert estimate(Constant(), X, y, cv=CrossValidation(3)).value == np.mean(y == "u")
 
 
 # -- time ----------------------------------------------------------------------------
@@ -231,7 +229,7 @@ def seconds(work):
 
 def test_leave_one_out_of_naive_bayes_costs_little():
     X, y = make_classification(500, 20, random_state=0)
-    ours = seconds(lambda: estimate(GaussianNB(), X, y, method=LeaveOut(1)))
+    ours = seconds(lambda: estimate(GaussianNB(), X, y, cv=LeaveOut(1)))
     loop = seconds(
         lambda: cross_val_predict(GaussianNB(), X[:50], y[:50], cv=LeaveOneOut())
     )

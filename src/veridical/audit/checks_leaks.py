@@ -207,7 +207,7 @@ def _pairs(pairs: Any, exact: Any, nearness: Any) -> str:
 
 def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
     """VD007: the score of a search is the best of many."""
-    search = e.procedure.estimator
+    search = e.procedure.whole
     if not isinstance(search, BaseSearchCV) or search.scoring not in (None, "accuracy"):
         return None
     p = e.procedure
