@@ -54,11 +54,19 @@ class Workers:
 
         What their models warn of is said once, with the number of times.
         """
-        jobs = list(jobs)
+        return self._do(list(jobs), self.n_jobs)
+
+    def here(self, jobs: Iterable[Job]) -> list[Any]:
+        """Do a series of jobs in this process, one after the other."""
+        return self._do(list(jobs), 1)
+
+    def _do(self, jobs: list[Job], n_jobs: int | None) -> list[Any]:
+        if not jobs:
+            return []
         self.total = max(self.total, self.done + len(jobs))
         results = []
         said: Counter[Said] = Counter()
-        stream = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+        stream = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
         )
         for result, warned in stream:
@@ -70,7 +78,7 @@ class Workers:
         for (category, text), times in said.items():
             if (category, text) not in self.said:
                 often = f" ({times} times)" if times > 1 else ""
-                warnings.warn(text + often, category, stacklevel=4)
+                warnings.warn(text + often, category, stacklevel=5)
         self.said |= set(said)
         return results
 

@@ -117,6 +117,7 @@ def imbalance(e: Evidence) -> Finding | None:
     if e.majority < IMBALANCED:
         return None
     worst = min(e.recalls, key=lambda k: e.recalls[k])
+    classes = e.procedure.table.target.classes
     accuracy = e.accuracy["in"]
     hits = round(accuracy.value * e.n_cases)
     by_luck = float(stats.binom.sf(hits - 1, e.n_cases, e.majority))
@@ -126,7 +127,7 @@ def imbalance(e: Evidence) -> Finding | None:
         f"the cases; the accuracy is {percent(accuracy.value)} ({span(accuracy)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
         f"accuracy is {percent(e.balanced)}, where chance is "
-        f"{percent(1 / len(e.recalls))}; of class {show(e.procedure.table.target.classes[worst])} "
+        f"{percent(1 / len(e.recalls))}; of class {show(classes[worst])} "
         f"{percent(e.recalls[worst])} are recognised."
     )
     details = {"majority": e.majority, "balanced_accuracy": e.balanced}

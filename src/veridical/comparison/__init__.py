@@ -21,7 +21,7 @@ from veridical.comparison.truthfulness import (
     count_cells,
     welch_bias,
 )
-from veridical.evaluation.rankers import make_selector
+from veridical.evaluation.reading import make_selector
 from veridical.learning.tabular import CLASSIFIERS, make_classifier
 
 __all__ = [

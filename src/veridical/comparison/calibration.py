@@ -98,12 +98,9 @@ def calibrate(
     """
     test = find_test(test)
     check_alpha(alpha)
-    if isinstance(cv, str):
-        shape = repeats_and_folds(cv)
-        if shape is None:
-            raise InputError(f"cv={cv!r} is no number of folds such as 10 or '10x10'.")
-    else:
-        shape = (1, cv)
+    shape = repeats_and_folds(cv)
+    if shape is None:
+        raise InputError(f"cv={cv!r} is no number of folds such as 10 or '10x10'.")
     design = NullDesign(
         *shape,
         method=method,

@@ -18,22 +18,22 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed, one_line
+from veridical._core.text import did_you_mean, listed
 from veridical._core.validation import count_features
 from veridical.comparison import conclusions as say
 from veridical.comparison.calibration import check_calibrated
-from veridical.comparison.engine import (
+from veridical.comparison.design import (
     Design,
     Outcome,
-    make_estimators,
-    ranking_parts,
+    read_estimators,
+    read_selectors,
     run_data_set,
 )
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import Comparison, Friedman
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.sizes import measured_size
-from veridical.comparison.splits import Splits, make_splits, refuse_small_classes
+from veridical.comparison.splits import Splits, make_splits
 from veridical.comparison.testing import TESTS, check_fit, find_test
 from veridical.comparison.verdicts import (
     PairTester,
@@ -41,7 +41,7 @@ from veridical.comparison.verdicts import (
     count_draws,
     measure_nulls,
 )
-from veridical.evaluation.rankers import make_rankers
+from veridical.evaluation.engine import count_jobs
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -196,23 +196,23 @@ def compare(
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
     root = root_seed(random_state)
-    rankers = make_rankers(selectors, root)
+    named = read_selectors(selectors, root)
     chosen = SignificanceTest(find_test(test), float(alpha), float(rope))
-    _check_correction(chosen.name, correction, len(rankers))
-    refuse_small_classes(cv, data)
-    splits = make_splits(cv, data, seed_for(root, Purpose.FOLDS))
+    _check_correction(chosen.name, correction, len(named))
+    splits = make_splits(cv, data, root, warn=True)
     check_fit(chosen.name, *splits.shape)
-    n_pairs = math.comb(len(rankers), 2) if correction != "none" else 1
+    n_pairs = math.comb(len(named), 2) if correction != "none" else 1
     n_draws = count_draws(calibrated, alpha, n_pairs)
     if n_draws:
         check_calibrated(chosen.name)
     design = Design(
-        rankers=rankers,
-        estimators=make_estimators(estimator, root),
+        selectors=named,
+        estimators=read_estimators(estimator, root),
         n_features=count_features(n_features_to_select, data.n_features, strict=True),
         methods=methods,
     )
-    workers = Workers(n_jobs, progress, _count_jobs(design, splits) + n_draws)
+    workers = Workers(n_jobs, progress)
+    workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
     columns = column_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
@@ -220,7 +220,7 @@ def compare(
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
-        **({"correction": correction} if len(rankers) > 2 else {}),
+        **({"correction": correction} if len(named) > 2 else {}),
         "table sha256": data.sha256(),
     }
     return _conclude(
@@ -254,7 +254,7 @@ def _conclude(
 ) -> Comparison:
     accuracy = _by_repeat_and_fold(outcome.accuracy, splits)
     selected = _chosen_by_repeat(outcome.chosen, splits)
-    names = tuple(ranker.name for ranker in design.rankers)
+    names = tuple(one.name for one in design.selectors)
     estimators = tuple(one.name for one in design.estimators)
     only = estimators[0] if len(estimators) == 1 else ""
     summary = data.summary(name)
@@ -351,14 +351,6 @@ def _chosen_by_repeat(
     return result
 
 
-def _count_jobs(design: Design, splits: Splits) -> int:
-    """How many jobs a comparison on one data set takes."""
-    sets = int("out" in design.methods) + len(splits) * ("in" in design.methods)
-    placeholder = [np.arange(0)] * sets
-    rankings = sum(len(ranking_parts(ranker, placeholder)) for ranker in design.rankers)
-    return rankings + len(splits)
-
-
 # -- shared with truth() -------------------------------------------------------------
 
 
@@ -372,8 +364,8 @@ def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
     """What a reader needs to repeat the run, besides data and folds."""
     return {
         **{
-            f"selector {i}": one_line(ranker.selector)
-            for i, ranker in enumerate(design.rankers, 1)
+            f"selector {i}": one.description
+            for i, one in enumerate(design.selectors, 1)
         },
         "estimator": ", ".join(one.description for one in design.estimators),
         "methods": ", ".join(design.methods),

@@ -22,14 +22,20 @@ from veridical._core.text import did_you_mean, listed
 from veridical._core.validation import check_count, count_features
 from veridical.comparison import conclusions as say
 from veridical.comparison.comparing import check_methods, column_order, describe_design
-from veridical.comparison.engine import Design, Outcome, make_estimators, run_data_set
+from veridical.comparison.design import (
+    Design,
+    Named,
+    Outcome,
+    read_estimators,
+    read_selectors,
+    run_data_set,
+)
 from veridical.comparison.records import Comparison, PairVerdict, Verdict, Winner
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
 from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
-from veridical.evaluation.rankers import Ranker, make_rankers
 
 METHODS = ("truth", "in", "out")
 
@@ -138,7 +144,7 @@ def truth(
     n_test = n_train if n_test is None else n_test
     check_count("n_test", n_test, 1)
     root = root_seed(random_state)
-    rankers = make_pair(selectors, root)
+    named = make_pair(selectors, root)
     sampler = SourceSampler(
         draw, n_train, n_test if "truth" in methods else 0, cv, root
     )
@@ -147,8 +153,8 @@ def truth(
         seed = seed_for(root, Purpose.FOLDS)
         check_fit(test, *make_splits(cv, first, seed, n_rows=n_train).shape)
     design = Design(
-        rankers=tuple(ranker.on_one_thread() for ranker in rankers),
-        estimators=make_estimators(estimator, root),
+        selectors=named,
+        estimators=read_estimators(estimator, root),
         n_features=count_features(n_features_to_select, first.n_features, strict=True),
         methods=methods,
     )
@@ -169,8 +175,8 @@ def truth(
 
 def make_pair(
     selectors: Sequence[Any] | Mapping[str, Any], seed: int
-) -> tuple[Ranker, ...]:
-    """Make the rankers of two selectors; raise if there are more.
+) -> tuple[Named, ...]:
+    """Read two selectors; raise if there are more.
 
     Parameters
     ----------
@@ -179,13 +185,13 @@ def make_pair(
     seed : int
         For selectors that use chance and have no seed of their own.
     """
-    rankers = make_rankers(selectors, seed)
-    if len(rankers) != 2:
+    named = read_selectors(selectors, seed)
+    if len(named) != 2:
         raise InputError(
-            f"There are {len(rankers)} selectors, but only two can be compared with "
+            f"There are {len(named)} selectors, but only two can be compared with "
             "the truth; compare() takes more."
         )
-    return rankers
+    return named
 
 
 # -- data sets drawn from a source ---------------------------------------------------
@@ -309,7 +315,7 @@ def _conclude(
         for m in design.methods
     }
     seconds = np.sum([outcome.seconds for outcome in outcomes], axis=0).tolist()
-    names = tuple(ranker.name for ranker in design.rankers)
+    names = tuple(one.name for one in design.selectors)
     estimators = tuple(one.name for one in design.estimators)
     pairs: dict[str, tuple[PairVerdict, ...]] = {}
     by_estimator: dict[str, dict[str, tuple[PairVerdict, ...]]] = {

@@ -24,7 +24,7 @@ from veridical._core.parallel import Runner, serial
 from veridical._core.seeds import Purpose, generator_for
 from veridical._core.table import Table
 from veridical.comparison.calibration import check_calibrated, rate, run_test
-from veridical.comparison.engine import Design, run_data_set
+from veridical.comparison.design import Design, run_data_set
 from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
 from veridical.comparison.simulation import SimulatedSource
@@ -140,11 +140,8 @@ def measure_nulls(
         return None
     check_calibrated(test.name)
     source = SimulatedSource.of(data)
-    alone = replace(
-        design, rankers=tuple(ranker.on_one_thread() for ranker in design.rankers)
-    )
     drawn = run(
-        (_null_pair, (alone, data, splits, source, root, number))
+        (_null_pair, (design, data, splits, source, root, number))
         for number in range(n_draws)
     )
     names = ["", *(one.name for one in design.estimators)]

@@ -244,7 +244,7 @@ def _rank_all(
     found: dict[tuple[int, bytes], Ranked] = {}
     seconds: dict[int, float] = {}
     for (owner, part), (ranked, taken) in zip(
-        owners, run(jobs) if jobs else [], strict=True
+        owners, _run_rankings(jobs, run), strict=True
     ):
         seconds[owner] = seconds.get(owner, 0.0) + taken
         found |= {(owner, key): r for key, r in zip(part, ranked, strict=True)}
@@ -255,6 +255,37 @@ def _rank_all(
         for one, keys in zip(procedures, sets, strict=True)
     ]
     return rankings, [seconds.get(id(one.selector), 0.0) for one in procedures]
+
+
+def _run_rankings(jobs: list[Job], run: Runner) -> list[Any]:
+    """Rank; selectors that share work are ranked here, on as many threads as allowed.
+
+    For a process each they would have to be sent the table, and share nothing.
+    """
+    if not jobs:
+        return []
+    if not isinstance(run, Workers):
+        return run(jobs)
+    n_threads = effective_n_jobs(run.n_jobs)
+    results: list[Any] = [None] * len(jobs)
+    here = [i for i, (_, (selector, *_)) in enumerate(jobs) if shares_work(selector)]
+    away = [i for i in range(len(jobs)) if i not in set(here)]
+    threaded = [
+        (routine, (_on_threads(selector, n_threads), *rest))
+        for routine, (selector, *rest) in (jobs[i] for i in here)
+    ]
+    for i, result in zip(here, run.here(threaded), strict=True):
+        results[i] = result
+    for i, result in zip(away, run([jobs[i] for i in away]), strict=True):
+        results[i] = result
+    return results
+
+
+def _on_threads(selector: Any, n_threads: int) -> Any:
+    parameters: dict[str, Any] = getattr(selector, "get_params", dict)()
+    if n_threads == 1 or parameters.get("n_jobs", 1) is not None:
+        return selector
+    return clone(selector).set_params(n_jobs=n_threads)
 
 
 def shares_work(selector: Any) -> bool:

@@ -23,8 +23,8 @@ from veridical._core.errors import InputError
 def thread_count(n_jobs: int | None) -> int:
     """Translate scikit-learn's ``n_jobs`` into a number of threads.
 
-    None means what numba was given: all cores, unless ``NUMBA_NUM_THREADS`` (which
-    joblib sets in its worker processes) says otherwise.
+    None is 1, as in joblib; −1 is what numba was given: all cores, unless
+    ``NUMBA_NUM_THREADS`` (which joblib sets in its worker processes) says otherwise.
     """
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
@@ -34,7 +34,7 @@ def thread_count(n_jobs: int | None) -> int:
         )
     available = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None:
-        return available
+        return 1
     if n_jobs < 0:
         return max(1, available + 1 + n_jobs)
     return max(1, n_jobs)

@@ -60,7 +60,7 @@ class BiasCorrectedNB(Corrected):
         Which columns are nominal. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     n_jobs : int or None, default=1
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

@@ -106,7 +106,7 @@ class BiasCorrectedGaussianNB(Corrected):
     n_alphas : int, default=31
         How many points the grid has.
     n_jobs : int or None, default=1
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

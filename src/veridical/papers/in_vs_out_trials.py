@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import seeded
 from veridical._core.table import Table
 from veridical.comparison.sources import SourceSampler, find_source
 from veridical.comparison.splits import Splits, make_splits
-from veridical.evaluation.rankers import Ranker
+from veridical.evaluation.engine import rank
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.learning.nested import nested_accuracies
@@ -58,7 +59,9 @@ class Trial:
             return derive_seed(root, purpose=purpose, **data_set, set=number, **more)
 
         folds = seed("folds", resampling="k-fold", k=settings["n_folds"], repeat=0)
-        splits = make_splits(settings["n_folds"], data, folds, n_rows=n_train)
+        # The paper's folds are not stratified.
+        cv = KFold(settings["n_folds"], shuffle=True)
+        splits = make_splits(cv, data, folds, n_rows=n_train)
         columns = np.random.default_rng(seed("columns")).permutation(data.n_features)
         return cls(data.permute(columns), n_train, splits, seed("methods"))
 
@@ -71,12 +74,10 @@ class Trial:
         """
         kind = recipe["selector"]["kind"]
         selector = SELECTORS[kind](**recipe["selector"]["parameters"])
-        ranker = Ranker(seeded(selector, self.seed), kind).on_one_thread()
         train_sets = [np.arange(self.n_train), *self.splits.train]
-        as_they_are = np.arange(self.data.n_features)
-        return ranker.choose(
-            self.data, self.n_train, as_they_are, train_sets, n_features
-        )
+        seen = self.data.rows(slice(0, self.n_train))
+        ranked = rank(seeded(selector, self.seed), seen, train_sets, n_features)
+        return np.array([one.order for one in ranked])
 
     def judge(
         self, orders: IntArray, classifier: str, sizes: Sequence[int]

@@ -41,7 +41,7 @@ class HSIC(Selector):
     step : float in (0, 1), default=0.1
         Share of the features still there that a backward round drops.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

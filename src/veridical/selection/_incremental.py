@@ -77,7 +77,7 @@ class MRMR(IncrementalSelector):
         How many features the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

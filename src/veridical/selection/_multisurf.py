@@ -29,7 +29,7 @@ class MultiSURF(ReportsProgress):
         Which columns are nominal: those whose data type says so, none, or those given
         by a mask, indices or names.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class DifferentialPrioritization(IncrementalSelector):
     random_state : int, RandomState or None, default=None
         Decides the splits of "auto".
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class ReliefF(ReportsProgress):
     random_state : int, RandomState or None, default=None
         Draws the cases if `n_samples` is given.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     C : float, default=1.0
         Cost of an error.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------

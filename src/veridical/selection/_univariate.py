@@ -51,7 +51,7 @@ class AnovaF(_ScoreSelector):
     n_features_to_select : int, float or None, default=10
         How many features to select: a number, a share of all, or None for all.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Correlation(_ScoreSelector):
     n_features_to_select : int, float or None, default=10
         How many features to select: a number, a share of all, or None for all.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class InformationGain(_ScoreSelector):
         Which columns are nominal: those whose data type says so, none, or those given
         by a mask, indices or names.
     n_jobs : int or None, default=None
-        Number of threads; None uses all that numba has.
+        Number of threads; None is 1, -1 all cores.
 
     Attributes
     ----------
