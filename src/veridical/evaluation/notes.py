@@ -59,8 +59,8 @@ def on_splits(
             so = "it is never predicted there, and has probability 0"
         notes.append(
             f"Class {show(table.target.classes[worst])}{more} is missing from the "
-            f"training set of {lacking[worst]} of {len(splits)} splits, so {so}; use fewer or "
-            "stratified folds, or merge small classes."
+            f"training set of {lacking[worst]} of {len(splits)} splits, so {so}; use "
+            "fewer or stratified folds, or merge small classes."
         )
     if one_class:
         notes.append(

@@ -232,8 +232,8 @@ def _words(record: Selection) -> SelectionWords:
     best = max(record.classes, key=lambda one: one.accuracy)
     return {
         "headline": (
-            f"With {what}, {clean(record.estimator)} names {percent(found.value)} of new "
-            f"cases rightly ({percent_range(found.low, found.high)}), {verdict} the "
+            f"With {what}, {clean(record.estimator)} names {percent(found.value)} of "
+            f"new cases rightly ({percent_range(found.low, found.high)}), {verdict} the "
             f"{percent(chance)} of always naming the most frequent class."
         ),
         "belief": belief,
