@@ -38,9 +38,9 @@ print(result.recommendation)
 # Neither difference is significant, and the accuracy to report is IN's.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-for row, side in enumerate(result.names):
+for row in range(len(result.names)):
     for method, marker, filled in (("in", "o", True), ("out", "s", False)):
-        scores = 100 * result.scores[method][side].reshape(10, 10).mean(axis=1)
+        scores = 100 * result.scores[method][row].reshape(10, 10).mean(axis=1)
         colour = f"C{row}"
         face = colour if filled else "none"
         height = row + rng.uniform(-0.12, 0.12, size=10)
@@ -48,7 +48,7 @@ for row, side in enumerate(result.names):
         mean = scores.mean()
         ax.plot([mean, mean], [row - 0.25, row + 0.25], color=colour, lw=2)
         ax.text(mean, row - 0.3, f"{method.upper()} {mean:.0f} %", ha="center")
-ax.set(yticks=[0, 1], yticklabels=result.names.values(), ylim=(1.5, -0.6))
+ax.set(yticks=[0, 1], yticklabels=result.names, ylim=(1.5, -0.6))
 ax.set_xlabel("accuracy of ten folds, %")
 ax.axvline(100 * 40 / 62, color="0.4", ls="--", lw=1)
 ax.annotate(
@@ -63,8 +63,7 @@ plt.show()
 # %%
 # How much of it is the leak? ``optimism`` has the difference with its interval.
 
-for side, name in result.names.items():
-    gap = result.optimism[side]
+for name, gap in zip(result.names, result.optimism, strict=True):
     print(
         f"{name}: OUT exceeds IN by {100 * gap.value:.1f} points "
         f"(95 % interval {100 * gap.low:.1f} to {100 * gap.high:.1f})"
