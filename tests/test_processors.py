@@ -68,12 +68,13 @@ def compare(part, large, settings):
     answered = [name for name in ours if ours[name] != "refused"]
     assert len(answered) > len(ours) // 2
     assert [name for name in ours if exact(ours[name]) != exact(theirs[name])] == []
+    # LUFeLogistic stops at a relative duality gap of 1e-8, wherever it then is.
     for name in ours:
         if "probabilities" in ours[name]:
             np.testing.assert_allclose(
                 ours[name]["probabilities"],
                 theirs[name]["probabilities"],
-                atol=1e-9,
+                atol=1e-6 if name.endswith("lufe-logistic") else 1e-9,
                 err_msg=name,
             )
 
