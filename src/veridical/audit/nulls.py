@@ -36,7 +36,7 @@ from veridical._core.splits import Split
 from veridical.audit.procedures import Procedure
 from veridical.audit.records import Null
 
-_CHUNKS = 20
+_CHUNKS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def null_accuracies(
     n_jobs : int or None
         Number of processes; the result does not depend on it.
     progress : callable, optional
-        Called as ``progress(done, total)``.
+        Called as ``progress(done, total)`` with numbers of orders.
 
     Returns
     -------
@@ -103,11 +103,11 @@ def null_accuracies(
         stream = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_work)(hurried, orders, protocols, part) for part in parts
         )
-    done = []
-    for number, part in enumerate(stream, 1):
+    done: list[FloatArray] = []
+    for part in stream:
         done.append(part)
         if progress is not None:
-            progress(number, len(parts))
+            progress(sum(values.shape[1] for values in done), orders.n)
     values = np.concatenate(done, axis=1)
     return dict(zip(protocols, values, strict=True))
 
