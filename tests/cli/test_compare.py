@@ -78,7 +78,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
 def test_the_command_on_the_page_repeats_the_run(run, table):
     first = run(
         "compare", table, "--target", "kind", *PAIR, "--features", 2, "--json",
-        "--seed", 7, "--classifier", "nb", "--classifier", "1nn", "--test", "paired-t",
+        "--seed", 7, "--learner", "nb", "--learner", "1nn", "--test", "paired-t",
     )  # fmt: skip
     answer = json.loads(first.stdout)
     command = shlex.split(answer["settings"]["command"])
@@ -151,7 +151,7 @@ def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
 
     result = run(
         "compare", path, "--selectors", "anova", "information-gain", "--out", out,
-        "--json", "--classifier", "nb",
+        "--json", "--learner", "nb",
     )  # fmt: skip
 
     answer = json.loads(result.stdout)
@@ -212,7 +212,7 @@ def test_ctrl_c_is_a_short_word_and_130(tmp_path):
 # -- several selectors ---------------------------------------------------------------
 
 
-MANY = ("--features", 2, "--folds", 5, "--classifier", "nb")
+MANY = ("--features", 2, "--folds", 5, "--learner", "nb")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_several_selectors_are_shown(run, table, tmp_path):
 
 def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     common = ("compare", table, "--target", "kind", *PAIR, "--features", 2)
-    shown = run(*common, "--classifier", "nb")
+    shown = run(*common, "--learner", "nb")
     assert "IN: nominal 5 %, measured" in " ".join(shown.stdout.split())
     halves = run(
         *common, "--folds", 2, "--repeats", 5, "--test", "five-by-two-f", "--json"
@@ -261,7 +261,7 @@ def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     answer = json.loads(halves.stdout)
     assert answer["methods"][0]["difference"]["test"] == "5×2 cv F"
     assert "--repeats 5" in answer["settings"]["command"]
-    quick = ("--selectors", "anova,correlation", "--folds", 2, "--classifier", "nb")
+    quick = ("--selectors", "anova,correlation", "--folds", 2, "--learner", "nb")
     calibrated = run(
         *("compare", table, "--target", "kind", *quick, "--features", 2),
         *("--calibrated", "--json"),
