@@ -70,6 +70,7 @@ def test_commands_are_found():
         "estimate",
         "compare",
         "audit",
+        "probabilities",
         "study",
         "data",
         "schema",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,3 +34,9 @@ def table(tmp_path):
     path = tmp_path / "table.csv"
     make_table().to_csv(path, index=False)
     return path
+
+
+@pytest.fixture(autouse=True)
+def _no_lines_of_progress(monkeypatch):
+    """Keep stderr the same however long the work takes; tests/core has the lines."""
+    monkeypatch.setattr("veridical._core.progress.EVERY", math.inf)

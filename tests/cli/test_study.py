@@ -180,10 +180,10 @@ def has_rows(store):
 
 @pytest.mark.parametrize("sign", [is_begun, has_rows])
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
-    command = ["study", "run", "in-vs-out", "--where", "source=monks-2"]
+    command = ["study", "run", "in-vs-out", "--where", "source=monks-2", "--quiet"]
     store = tmp_path / "in-vs-out.sqlite"
     with subprocess.Popen(
-        [sys.executable, "-c", "from veridical.cli import main; main()", *command],
+        [sys.executable, "-c", "from veridical.__main__ import main; main()", *command],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -228,7 +228,7 @@ def test_the_bar_counts_and_names_failures(monkeypatch):
     text = screen.getvalue()
 
     assert "planned 10 = ok 2 + failed 1 + pending 7" in text
-    assert "cells/s, about" in text
+    assert "cells/s; about" in text
     assert "[bold]no\ufffd[2J luck" in text
 
 

@@ -56,7 +56,7 @@ def test_lines_come_every_ten_seconds_at_most(clock):
 
     lines = file.getvalue().splitlines()
     assert len(lines) == 10
-    assert lines[0] == "Working: 10 of 100; about 90 s left"
+    assert lines[0] == "Working: 10 of 100; about 1.5 min left"
     assert lines[-1] == "Working: 100 of 100; about 0 s left"
 
 

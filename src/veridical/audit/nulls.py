@@ -33,7 +33,7 @@ from veridical._core.splits import Split
 from veridical.audit.procedures import Audited
 from veridical.audit.records import Null
 
-_CHUNKS = 20
+_CHUNKS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def null_accuracies(
     n_jobs : int or None
         Number of processes; the result does not depend on it.
     progress : callable, optional
-        Called as ``progress(done, total)``.
+        Called as ``progress(done, total)`` with numbers of orders.
 
     Returns
     -------

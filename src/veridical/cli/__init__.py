@@ -74,7 +74,7 @@ app.command(
     "probabilities",
     cls=Verb,
     epilog=examples(
-        "probabilities genes.csv --target tumour --features 50 --out report.html",
+        "probabilities genes.csv --target tumour --out report.html",
     ),
 )(probabilities.probabilities)
 app.add_typer(study.app, name="study")

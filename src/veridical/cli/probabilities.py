@@ -56,8 +56,8 @@ def probabilities(
 
     The features that correlate most with the class are selected, and naive
     Bayes is tried twice by cross-validation: as usual, and told of the features
-    that selection discarded. The table shows what each promised and what
-    happened.
+    that selection discarded. A table shows the probabilities that each
+    predicted, and how often the class was observed.
     """
     from veridical import report
 
