@@ -12,7 +12,7 @@ import veridical.selection
 from veridical._core.encoding import encode
 from veridical._core.hashing import table_hash
 from veridical._core.reading import check_table
-from veridical.audit import audit
+from veridical.auditing import audit
 from veridical.comparison import compare, compare_many, sensitivity
 from veridical.evaluation import correction, estimate, nested_cv, select
 from veridical.learning import C45, NaiveBayes

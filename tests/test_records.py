@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from veridical.audit import audit
+from veridical.auditing import audit
 from veridical.comparison import calibrate, compare, sensitivity, truth
 from veridical.datasets import make_linear
 from veridical.evaluation import select

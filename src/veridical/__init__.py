@@ -1,42 +1,67 @@
 """veridical: feature selection you can believe.
 
-The rooms hold the names: ``veridical.selection``, ``veridical.comparison`` and so on.
-They load when first used, so that ``import veridical`` stays instant.
+The verbs are here: `select`, `estimate`, `compare`, `audit`, `truth`, `sensitivity`.
+The rooms hold everything else: ``veridical.selection``, ``veridical.comparison`` and so
+on. Both load when first used, so that ``import veridical`` stays instant.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from veridical import (
+        auditing,
+        comparison,
+        datasets,
+        evaluation,
+        experiments,
+        learning,
+        report,
+        selection,
+    )
+    from veridical._core.versions import show_versions
+    from veridical.auditing import audit
+    from veridical.comparison import compare, sensitivity, truth
+    from veridical.evaluation import estimate, select
 
 __version__ = "0.1.0"
 
-_ROOMS = (
-    "datasets",
-    "selection",
-    "learning",
-    "evaluation",
-    "comparison",
+__all__ = [
+    "__version__",
     "audit",
+    "auditing",
+    "compare",
+    "comparison",
+    "datasets",
+    "estimate",
+    "evaluation",
     "experiments",
+    "learning",
     "report",
-)
-_NAMES = {
-    "audit": "audit",
+    "select",
+    "selection",
+    "sensitivity",
+    "show_versions",
+    "truth",
+]
+
+#: Where the verbs live; all other names are rooms.
+_HOMES = {
+    "audit": "auditing",
     "compare": "comparison",
-    "sensitivity": "comparison",
-    "truth": "comparison",
     "estimate": "evaluation",
     "select": "evaluation",
+    "sensitivity": "comparison",
     "show_versions": "_core.versions",
+    "truth": "comparison",
 }
-
-__all__ = ["__version__", *_ROOMS, *_NAMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in __all__:
         return import_module(f"{__name__}.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

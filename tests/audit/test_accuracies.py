@@ -23,9 +23,9 @@ from tests.oracles import audit as oracle
 
 from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
-from veridical.audit import audit, nulls
-from veridical.audit.choosing import QuickF
-from veridical.audit.procedures import make_procedure
+from veridical.auditing import audit, nulls
+from veridical.auditing.choosing import QuickF
+from veridical.auditing.procedures import make_procedure
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectKBest, mutual_info_classif
 from tests.oracles.audit import f_ratio
 
 from veridical._core.reading import read_table
-from veridical.audit.association import (
+from veridical.auditing.association import (
     LEVEL,
     chosen_by_labels,
     selection_scar,

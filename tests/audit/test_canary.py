@@ -13,8 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from veridical._core.reading import read_table
-from veridical.audit import audit
-from veridical.audit.association import LEVEL, chosen_by_labels
+from veridical.auditing import audit
+from veridical.auditing.association import LEVEL, chosen_by_labels
 from veridical.datasets import make_random_labels
 from veridical.selection import AnovaF
 

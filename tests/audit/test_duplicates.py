@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from tests.oracles.audit import near_copies
 
 from veridical._core.reading import read_table
-from veridical.audit.duplicates import (
+from veridical.auditing.duplicates import (
     ACCIDENTS,
     NEAR,
     NEIGHBOURS,

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from veridical.audit import CODES, audit
-from veridical.audit.entry import CHECKS
+from veridical.auditing import CODES, audit
+from veridical.auditing.entry import CHECKS
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from veridical._core.errors import InputError
-from veridical.audit import CODES, audit, skore_checks
+from veridical.auditing import CODES, audit, skore_checks
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 8)), np.arange(60) % 2

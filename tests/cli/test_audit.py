@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from veridical.audit import audit
+from veridical.auditing import audit
 from veridical.datasets import make_random_labels, read
 from veridical.report.schema import AuditSummary
 from veridical.selection import AnovaF

@@ -85,7 +85,7 @@ def test_help_lists_what_there_is():
 
 def test_names_are_those_of_the_library():
     from veridical import papers
-    from veridical.audit import CODES
+    from veridical.auditing import CODES
     from veridical.cli.answers import ANSWERS
     from veridical.comparison.testing import TESTS
     from veridical.evaluation import METHODS, make_method

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from veridical._core import progress
 from veridical._core.progress import Pace, Reporter, announce, count_fits
-from veridical.audit import audit
+from veridical.auditing import audit
 from veridical.datasets import make_linear
 from veridical.evaluation import CrossValidation, LeaveOut, estimate, nested_cv, select
 

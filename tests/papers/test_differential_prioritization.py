@@ -13,7 +13,7 @@ from tests.oracles import dagsvm as oracle
 from tests.report.markup import Page
 
 from veridical._core.errors import InputError
-from veridical.audit import audit
+from veridical.auditing import audit
 from veridical.datasets import load
 from veridical.experiments import Plan, Serial, Store, run_study
 from veridical.kernels.draws import stratified_split

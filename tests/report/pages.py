@@ -19,7 +19,7 @@ from tests.report.study_pages import finished, study, watched, young
 
 from veridical import report
 from veridical._core.records import DataSummary, Interval
-from veridical.audit.records import Preselection
+from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
 from veridical.evaluation.records import (
     Bin,

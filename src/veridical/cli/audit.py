@@ -12,7 +12,7 @@ import typer
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
-    from veridical.audit.records import Audit
+    from veridical.auditing.records import Audit
 
 ESTIMATOR = "svm"
 CV = "10"
@@ -178,8 +178,8 @@ def _demonstration(question: Question) -> Question:
 def _check_words(question: Question) -> None:
     """Refuse what makes no sense, before anything is read."""
     from veridical._core.errors import InputError
-    from veridical.audit.codes import check_codes
-    from veridical.audit.reading import FEWEST_ORDERS
+    from veridical.auditing.codes import check_codes
+    from veridical.auditing.reading import FEWEST_ORDERS
 
     options.check_names(
         [] if question.selector is None else [question.selector], [question.estimator]
@@ -214,7 +214,7 @@ def _check_words(question: Question) -> None:
 
 
 def _audit(question: Question, jobs: int) -> Audit:
-    from veridical.audit import audit as run
+    from veridical.auditing import audit as run
     from veridical.comparison import make_classifier
     from veridical.evaluation import for_the_command_line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from veridical.audit.records import Audit, Finding, Preselection
+from veridical.auditing.records import Audit, Finding, Preselection
 from veridical.report import audit_words as words
 from veridical.report.schema import (
     AUDIT_SCHEMA,

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from matplotlib.axes import Axes
 
-from veridical.audit.records import Audit
+from veridical.auditing.records import Audit
 from veridical.report.audit_draw import SIDES
 from veridical.report.displays.base import (
     Display,

@@ -30,8 +30,8 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.records import Interval
 from veridical._core.splits import Split
-from veridical.audit.procedures import Audited
-from veridical.audit.records import Null
+from veridical.auditing.procedures import Audited
+from veridical.auditing.records import Null
 
 _CHUNKS = 50
 

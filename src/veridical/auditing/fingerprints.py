@@ -21,7 +21,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.table import Table
 
 if TYPE_CHECKING:
-    from veridical.audit.evidence import Evidence
+    from veridical.auditing.evidence import Evidence
 
 #: Columns in single precision keep about seven digits.
 _CLOSE = 1e-5

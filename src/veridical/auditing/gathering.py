@@ -13,12 +13,12 @@ from veridical._core.progress import Progress, announce
 from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
-from veridical.audit import nulls
-from veridical.audit.association import chosen_by_labels
-from veridical.audit.choosing import name_of
-from veridical.audit.evidence import Evidence
-from veridical.audit.procedures import Audited, Run, supports
-from veridical.audit.records import Preselection
+from veridical.auditing import nulls
+from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.choosing import name_of
+from veridical.auditing.evidence import Evidence
+from veridical.auditing.procedures import Audited, Run, supports
+from veridical.auditing.records import Preselection
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.stability import stability
 from veridical.evaluation import Method

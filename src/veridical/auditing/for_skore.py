@@ -7,9 +7,9 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from veridical._core.errors import InputError
-from veridical.audit import CODES, audit
-from veridical.audit.codes import check_codes
-from veridical.audit.records import Audit
+from veridical.auditing import CODES, audit
+from veridical.auditing.codes import check_codes
+from veridical.auditing.records import Audit
 
 
 class AuditCheck:
@@ -120,7 +120,7 @@ def skore_checks(
 
     Examples
     --------
-    >>> from veridical.audit import skore_checks
+    >>> from veridical.auditing import skore_checks
     >>> [check.code for check in skore_checks(["VD001", "VD003"])]
     ['VD001', 'VD003']
 

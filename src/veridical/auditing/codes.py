@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
-from veridical.audit.records import Finding, Severity
+from veridical.auditing.records import Finding, Severity
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection._search import BaseSearchCV
 
-from veridical.audit.association import LEVEL, selection_scar
-from veridical.audit.codes import finding
-from veridical.audit.duplicates import across_folds, find_copies
-from veridical.audit.evidence import Evidence, percent, points, span
-from veridical.audit.fingerprints import find_marks, redo
-from veridical.audit.records import Finding, Severity
+from veridical.auditing.association import LEVEL, selection_scar
+from veridical.auditing.codes import finding
+from veridical.auditing.duplicates import across_folds, find_copies
+from veridical.auditing.evidence import Evidence, percent, points, span
+from veridical.auditing.fingerprints import find_marks, redo
+from veridical.auditing.records import Finding, Severity
 
 #: A stand-in that agrees on this share of the columns has most likely chosen them.
 AGREES = 0.8

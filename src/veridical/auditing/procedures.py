@@ -32,7 +32,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import serial
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.audit.choosing import QuickF, quick_version
+from veridical.auditing.choosing import QuickF, quick_version
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,

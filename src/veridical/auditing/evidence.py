@@ -11,8 +11,8 @@ import numpy as np
 from veridical._core.arrays import IntArray
 from veridical._core.records import Interval
 from veridical._core.splits import Split
-from veridical.audit.procedures import Audited, Run
-from veridical.audit.records import Null, Preselection
+from veridical.auditing.procedures import Audited, Run
+from veridical.auditing.records import Null, Preselection
 
 
 @dataclass(frozen=True, eq=False)

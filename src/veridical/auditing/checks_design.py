@@ -11,9 +11,9 @@ from scipy import sparse, stats
 from veridical._core.arrays import IntArray
 from veridical._core.table import Table
 from veridical._core.text import show
-from veridical.audit.codes import finding
-from veridical.audit.evidence import Evidence, percent, span
-from veridical.audit.records import Finding, Severity
+from veridical.auditing.codes import finding
+from veridical.auditing.evidence import Evidence, percent, span
+from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate

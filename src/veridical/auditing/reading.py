@@ -19,9 +19,9 @@ from veridical._core.seeds import Purpose, seed_for, seeded
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
-from veridical.audit.association import LEVEL, chosen_by_labels
-from veridical.audit.choosing import agreement, find_stand_in, name_of
-from veridical.audit.procedures import Audited, make_audited
+from veridical.auditing.association import LEVEL, chosen_by_labels
+from veridical.auditing.choosing import agreement, find_stand_in, name_of
+from veridical.auditing.procedures import Audited, make_audited
 from veridical.evaluation.engine import Procedure, is_rowwise
 from veridical.evaluation.reading import read_selector
 

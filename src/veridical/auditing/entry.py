@@ -16,13 +16,13 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split
 from veridical._core.text import one_line
-from veridical.audit import checks_design, checks_leaks, nulls
-from veridical.audit.codes import check_codes
-from veridical.audit.evidence import Evidence
-from veridical.audit.gathering import gather
-from veridical.audit.procedures import Audited
-from veridical.audit.reading import how_many_orders, read_procedure
-from veridical.audit.records import SEVERITIES, Audit, Finding
+from veridical.auditing import checks_design, checks_leaks, nulls
+from veridical.auditing.codes import check_codes
+from veridical.auditing.evidence import Evidence
+from veridical.auditing.gathering import gather
+from veridical.auditing.procedures import Audited
+from veridical.auditing.reading import how_many_orders, read_procedure
+from veridical.auditing.records import SEVERITIES, Audit, Finding
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method
@@ -147,7 +147,7 @@ def audit(
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from veridical.audit import audit
+    >>> from veridical.auditing import audit
     >>> from veridical.datasets import make_random_labels
     >>> from veridical.selection import AnovaF
     >>> X, y = make_random_labels(50, 1000, random_state=0)

@@ -1,0 +1,9 @@
+"""May an accuracy be believed? Coded findings with evidence and cure."""
+
+from veridical.auditing.codes import CODES
+from veridical.auditing.entry import audit
+from veridical.auditing.for_skore import skore_checks
+from veridical.auditing.reading import read_columns
+from veridical.auditing.records import Audit
+
+__all__ = ["CODES", "Audit", "audit", "read_columns", "skore_checks"]
