@@ -8,6 +8,8 @@ on. Both load when first used, so that ``import veridical`` stays instant.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.version import __version__
+
 if TYPE_CHECKING:
     from veridical import (
         auditing,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from veridical.comparison import compare, sensitivity, truth
     from veridical.evaluation import estimate, select
 
-__version__ = "0.1.0"
 
 __all__ = [
     "__version__",

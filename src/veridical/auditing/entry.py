@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from veridical import __version__
 from veridical._core.encoding import refuse_lazy
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table
@@ -16,6 +15,7 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split
 from veridical._core.text import one_line
+from veridical._core.version import __version__
 from veridical.auditing import checks_design, checks_leaks, nulls
 from veridical.auditing.codes import check_codes
 from veridical.auditing.evidence import Evidence

@@ -84,7 +84,7 @@ app.command("schema", cls=Verb)(schema.schema)
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from veridical import __version__
+        from veridical._core.version import __version__
 
         typer.echo(f"veridical {__version__}")
         raise typer.Exit

@@ -360,7 +360,7 @@ def with_origin(
     """
     import hashlib
 
-    from veridical import __version__
+    from veridical._core.version import __version__
     from veridical._core.versions import in_a_line
 
     known = {}

@@ -6,7 +6,7 @@ from veridical.comparison.comparing import compare
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import Comparison, TestResult
-from veridical.comparison.sensitivity import sensitivity
+from veridical.comparison.sensitivity_analysis import sensitivity
 from veridical.comparison.significance import (
     corrected_resampled_t,
     paired_t,

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from veridical import __version__
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
@@ -20,6 +19,7 @@ from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical._core.validation import count_features
+from veridical._core.version import __version__
 from veridical.comparison import conclusions as say
 from veridical.comparison.calibration import check_calibrated
 from veridical.comparison.design import (

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from veridical import __version__
 from veridical._core.errors import InputError
+from veridical._core.version import __version__
 from veridical.evaluation import display
 from veridical.evaluation.records import CalibrationTable, Estimate, Selection
 from veridical.experiments.findings import StudyReport

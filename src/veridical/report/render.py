@@ -18,9 +18,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from veridical import __version__
 from veridical._core import numbers
 from veridical._core.errors import InputError
+from veridical._core.version import __version__
 from veridical.report import (
     audit_draw,
     correction_draw,

@@ -233,8 +233,8 @@ def _words(record: Selection) -> SelectionWords:
     return {
         "headline": (
             f"With {what}, {clean(record.estimator)} names {percent(found.value)} of "
-            f"new cases rightly ({percent_range(found.low, found.high)}), {verdict} the "
-            f"{percent(chance)} of always naming the most frequent class."
+            f"new cases rightly ({percent_range(found.low, found.high)}), {verdict} "
+            f"the {percent(chance)} of always naming the most frequent class."
         ),
         "belief": belief,
         "evidence": (
