@@ -37,7 +37,7 @@ from veridical._core.table import Table
 from veridical.audit.choosing import Chooser, name_of
 from veridical.evaluation.fitting import Problem, predict_splits
 from veridical.evaluation.rankers import Ranker
-from veridical.evaluation.shortcuts import find_shortcut
+from veridical.learning.many import has_predict_table
 from veridical.learning.tabular import TabularClassifier
 from veridical.selection import SELECTORS, AnovaF
 
@@ -154,7 +154,7 @@ class Procedure:
     ) -> Run:
         """Run what learns on columns that are given."""
         columns = np.sort(columns)
-        if find_shortcut(self.estimator) is None:
+        if not has_predict_table(self.estimator):
             predicted = self.predict_chosen(codes, splits, [columns] * len(splits))
         else:
             Z = self.data.frame(np.arange(self.data.n_samples), columns)
@@ -231,8 +231,8 @@ def _encoded(
     model: Any, p: Procedure, codes: IntArray, train: Any, test: Any, columns: Any
 ) -> IntArray:
     """Fit and predict as our own do, which take numbers and codes as they are."""
-    nominal = p.data.categorical[columns]
-    model.fit_encoded(p.data.take(train, columns), nominal, codes[train])
+    categorical = p.data.categorical[columns]
+    model.fit_encoded(p.data.take(train, columns), categorical, codes[train])
     return np.asarray(model.predict_encoded(p.data.take(test, columns)))
 
 

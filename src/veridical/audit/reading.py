@@ -25,7 +25,7 @@ from veridical.audit.choosing import Chooser, find_stand_in, name_of
 from veridical.audit.procedures import Procedure, is_rowwise, make_procedure
 from veridical.evaluation import CrossValidation, Method
 from veridical.evaluation.rankers import Ranker, make_selector
-from veridical.learning.tabular import make_classifier
+from veridical.learning import make_estimator
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
 ORDERS, ORDERS_OF_A_SEARCH, FEWEST_ORDERS = 100, 20, 19
@@ -199,7 +199,7 @@ def _column(item: Any, data: Table) -> int:
 def read_estimator(estimator: Any) -> Any:
     """Check what is audited, or make it by its name."""
     if isinstance(estimator, str):
-        return make_classifier(estimator)
+        return make_estimator(estimator)
     if isinstance(estimator, type):
         raise InputError(
             f"estimator is the class {estimator.__name__}; pass an instance, "

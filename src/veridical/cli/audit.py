@@ -214,7 +214,7 @@ def _check_words(question: Question) -> None:
 
 def _audit(question: Question, jobs: int) -> Audit:
     from veridical.audit import audit as run
-    from veridical.comparison import make_classifier
+    from veridical.learning import make_estimator
 
     X, y, name = _data(question)
     estimator, chosen, question = _estimator(question, X, y)
@@ -235,7 +235,7 @@ def _audit(question: Question, jobs: int) -> Audit:
     learner = question.learner
     if question.selector is not None and "selected" not in chosen:
         learner = f"{learner} on the best {question.features} by {question.selector}"
-    made = " ".join(repr(make_classifier(question.learner)).split())
+    made = " ".join(repr(make_estimator(question.learner)).split())
     settings = {**record.settings, "estimator": f"{learner}: {made}"}
     settings = options.with_origin(settings, question.data, question.command())
     return replace(record, learner=learner, settings=settings)
@@ -286,9 +286,9 @@ def _learner(name: str, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from veridical.comparison import make_classifier
+    from veridical.learning import make_estimator
 
-    learner = make_classifier(name)
+    learner = make_estimator(name)
     if not issparse(X):
         return learner
     unpack = FunctionTransformer(methodcaller("toarray"), accept_sparse=True)

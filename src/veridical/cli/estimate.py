@@ -210,9 +210,10 @@ def _learner(question: Question, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from veridical.comparison import make_classifier, make_selector
+    from veridical.comparison import make_selector
+    from veridical.learning import make_estimator
 
-    steps = [make_classifier(question.learner)]
+    steps = [make_estimator(question.learner)]
     if issparse(X):  # the learners want tables; what was selected is small
         unpack = methodcaller("toarray")
         steps.insert(0, FunctionTransformer(unpack, accept_sparse=True))

@@ -139,12 +139,13 @@ def check_numbers(seed: int, jobs: int = 1, folds: int = 2) -> None:
 
 def check_names(selectors: Iterable[str] = (), learners: Iterable[str] = ()) -> None:
     """Refuse selectors and learners that there are not; near misses are named."""
-    from veridical.comparison import make_classifier, make_selector
+    from veridical.comparison import make_selector
+    from veridical.learning import make_estimator
 
     for name in selectors:
         make_selector(name)
     for name in learners:
-        make_classifier(name)
+        make_estimator(name)
 
 
 # -- the data ------------------------------------------------------------------------

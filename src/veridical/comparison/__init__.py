@@ -20,11 +20,8 @@ from veridical.comparison.sources import truth
 from veridical.comparison.steadiness import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 from veridical.evaluation.rankers import make_selector
-from veridical.learning.tabular import CLASSIFIERS, LEARNERS, make_classifier
 
 __all__ = [
-    "CLASSIFIERS",
-    "LEARNERS",
     "Comparison",
     "TestResult",
     "bayesian_correlated_t",
@@ -38,7 +35,6 @@ __all__ = [
     "five_by_two_f",
     "five_by_two_t",
     "friedman",
-    "make_classifier",
     "make_selector",
     "paired_t",
     "repeated_cv_t",

@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner
 from veridical._core.seeds import seeded
+from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical.comparison.splits import Splits
 from veridical.evaluation.rankers import Ranker
-from veridical.learning.nested import NESTED, nested_accuracies
-from veridical.learning.tabular import TabularClassifier, make_classifier
+from veridical.learning import make_estimator
+from veridical.learning.many import fill_by_loop, predict_table
 
 # -- classifiers ---------------------------------------------------------------------
 
@@ -35,46 +35,22 @@ from veridical.learning.tabular import TabularClassifier, make_classifier
 class Judge:
     """A classifier and the name it goes by.
 
-    One of ours (``named``) is given codes as they are, which spares it the way through
-    a data frame, and numbered classes; most have a still shorter way. Other people's
-    see labels and data frames as the user has them, since their parameters may refer to
-    those.
+    Estimators see labels and data frames as the user has them, since their parameters
+    may refer to those; ours predict from the encoded table, with the same result.
     """
 
     classifier: Any
     name: str
     description: str
-    named: bool = False
 
     def accuracy(
         self, data: Table, train: IntArray, test: IntArray, columns: IntArray
     ) -> float:
         """Fit on the training rows of some columns, count hits on the test rows."""
-        if self.named and self.description in NESTED:
-            names, sizes = (self.description,), (columns.size,)
-            return float(
-                nested_accuracies(names, data, train, test, columns, sizes)[0, 0]
-            )
-        if self.named:
-            with config_context(assume_finite=True, skip_parameter_validation=True):
-                predicted = self._predict_encoded(data, train, test, columns)
-            return float(np.mean(predicted == data.y[test]))
-        model = clone(self.classifier)
-        model.fit(data.frame(train, columns), data.labels[train])
-        predicted = np.asarray(model.predict(data.frame(test, columns)))
-        return float(np.mean(predicted == data.labels[test]))
-
-    def _predict_encoded(
-        self, data: Table, train: IntArray, test: IntArray, columns: IntArray
-    ) -> Any:
-        model, nominal = self.classifier, data.categorical[columns]
-        known, unknown = data.take(train, columns), data.take(test, columns)
-        if isinstance(model, TabularClassifier):
-            model.fit_encoded(known, nominal, data.y[train])
-            return model.predict_encoded(unknown)
-        if "categorical_features" in model.get_params(deep=False):
-            model.set_params(categorical_features=nominal if nominal.any() else None)
-        return model.fit(known, data.y[train]).predict(unknown)
+        split = Split(test, data.n_samples, train)
+        request = (self.classifier, data, [split], [columns], (columns.size,))
+        ((predicted,),) = fill_by_loop(predict_table(*request), *request)
+        return float(np.mean(predicted == data.y[test]))
 
 
 def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
@@ -83,7 +59,7 @@ def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
     Parameters
     ----------
     given : str, classifier or list of them
-        Names as in `make_classifier`.
+        Names as in `make_estimator`.
     seed : int
         For classifiers that use chance and have no seed of their own.
     """
@@ -93,7 +69,7 @@ def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
     names = [item if isinstance(item, str) else type(item).__name__ for item in several]
     judges = []
     for i, item in enumerate(several):
-        classifier = make_classifier(item) if isinstance(item, str) else item
+        classifier = make_estimator(item) if isinstance(item, str) else item
         known = hasattr(classifier, "__sklearn_tags__")
         if isinstance(classifier, type) or not (known and is_classifier(classifier)):
             raise InputError(
@@ -104,7 +80,7 @@ def make_judges(given: Any, seed: int) -> tuple[Judge, ...]:
         if names.count(name) > 1:
             name = f"{name} ({names[: i + 1].count(name)})"
         if isinstance(item, str):  # ours leave nothing to chance
-            judges.append(Judge(classifier, name, item, named=True))
+            judges.append(Judge(classifier, name, item))
         else:
             classifier = seeded(classifier, seed)
             judges.append(Judge(classifier, name, one_line(classifier)))

@@ -20,7 +20,6 @@ from veridical.evaluation.notes import is_doubt
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import Estimate, Selection
 from veridical.evaluation.selecting import select
-from veridical.evaluation.shortcuts import LeavesOneOut, register_shortcut
 from veridical.evaluation.trust import leading_kind
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "Estimate",
     "Holdout",
     "LeaveOut",
-    "LeavesOneOut",
     "Method",
     "NestedCV",
     "RandomSubsampling",
@@ -47,7 +45,6 @@ __all__ = [
     "leading_kind",
     "make_method",
     "nested_cv",
-    "register_shortcut",
     "select",
     "wilson",
 ]

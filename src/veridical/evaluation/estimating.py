@@ -100,8 +100,8 @@ def estimate(
     -----
     With the same `random_state`, every estimator is judged on the same splits.
     Leave-one-out, folds and bootstrap samples of naive Bayes, nearest neighbours and
-    the majority class are computed by shortcuts: the same predictions, in much less
-    time.
+    the majority class are computed for all splits at once: the same predictions, in
+    much less time.
 
     References
     ----------

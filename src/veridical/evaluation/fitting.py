@@ -1,4 +1,4 @@
-"""Fit and test on many splits: by a shortcut, through ``rank_many``, or plainly.
+"""Fit and test on many splits: by ``predict_table``, ``rank_many``, or plainly.
 
 Whatever the way, the predictions are those of ``clone(estimator).fit(X[train],
 y[train]).predict(X[test])``; only the time differs.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,7 +30,8 @@ from veridical._core.errors import InputError
 from veridical._core.reading import check_table
 from veridical._core.scoring import Scorer, score
 from veridical._core.splits import Split, class_counts
-from veridical.evaluation.shortcuts import find_shortcut, leave_one_out_labels
+from veridical._core.table import Classes, Table
+from veridical.learning.many import predict_table
 from veridical.selection import SELECTORS
 
 #: Rankings kept at a time, in numbers: bounds the memory that ``rank_many`` takes.
@@ -60,6 +61,12 @@ class Problem:
     def __len__(self) -> int:
         return len(self.y)
 
+    @cached_property
+    def table(self) -> Table:
+        """The same as a table; features are encoded when they are asked for."""
+        target = Classes(self.y, self.classes, self.codes)
+        return Table(None, target, source=self.X, name="X")
+
     def encode(self, predicted: Any) -> IntArray:
         """Number predicted labels; −1 for one that is no class of the data."""
         return pd.Index(self.classes).get_indexer(pd.Index(np.asarray(predicted)))
@@ -82,22 +89,13 @@ def predict_splits(
     splits : sequence of (train, test)
         Row indices; a row may occur several times in a training set.
     n_jobs : int or None
-        Processes for the splits that no shortcut serves.
+        Processes for the splits that `predict_table` does not serve.
     """
+    found = predict_table(estimator, problem.table, splits)
     predicted: list[Any] = [None] * len(splits)
-    left = list(range(len(splits)))
-    labels = leave_one_out_labels(estimator, problem.X, problem.y, splits)
-    if labels is not None:
-        codes = problem.encode(labels)
-        return [codes[split.test] for split in splits]
-    shortcut = find_shortcut(estimator)
-    if shortcut is not None and len(splits) > 1:
-        found = shortcut(
-            estimator, problem.X, problem.codes, len(problem.classes), splits
-        )
-        if found is not None:
-            predicted, doubtful = found
-            left = np.flatnonzero(doubtful).tolist()
+    if found is not None:
+        predicted = [None if codes is None else codes[0] for codes in found]
+    left = [s for s, codes in enumerate(predicted) if codes is None]
     plain = _over_splits(estimator, problem, [splits[s] for s in left], None, n_jobs)
     for s, codes in zip(left, plain, strict=True):
         predicted[s] = codes

@@ -23,13 +23,12 @@ from veridical._core.table import Table
 from veridical.evaluation import CrossValidation, wilson
 from veridical.evaluation.rankers import make_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
-from veridical.learning import DAGSVM
-from veridical.learning.tabular import make_classifier
+from veridical.learning import make_estimator
+from veridical.learning.many import fill_by_loop, predict_table
 
 #: Sizes shown for learners that have to be fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 CONFIDENCE = 0.95
-LEARNERS = ("dagsvm", "svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +69,7 @@ def select(
     max_features : int
         How many features to select; all where there are fewer.
     learner : str, optional
-        ``"dagsvm"`` or a name that `make_classifier` knows; "dagsvm" by default where
+        ``"dagsvm"`` or a name that `make_estimator` knows; "dagsvm" by default where
         all columns are numbers without holes, else "svm".
     n_folds : int, default=10
         Number of folds; fewer where a class has fewer cases, but 2 at least.
@@ -103,7 +102,7 @@ def select(
     tested = [np.asarray(split.test) for split in splits]
     orders = _rank(chosen, data, codes, [np.asarray(s.train) for s in splits], n_jobs)
     found: list[_Fold] = Parallel(n_jobs=n_jobs)(
-        delayed(_one_fold)(learner, data, codes, order, alpha, test, sizes)
+        delayed(_one_fold)(learner, data, order, alpha, test, sizes)
         for (order, alpha), test in zip(orders, tested, strict=True)
     )
     right = np.concatenate(
@@ -189,7 +188,7 @@ def _learner_for(data: Table) -> str:
 
 def _check_learner(learner: str, data: Table) -> None:
     if learner != "dagsvm":
-        make_classifier(learner)
+        make_estimator(learner)
     elif _learner_for(data) != "dagsvm":
         raise InputError(
             "dagsvm needs columns of numbers without missing values; use the learner "
@@ -226,7 +225,6 @@ def _rank(
 def _one_fold(
     learner: str,
     data: Table,
-    codes: IntArray,
     order: IntArray,
     alpha: float | None,
     test: IntArray,
@@ -234,7 +232,7 @@ def _one_fold(
 ) -> _Fold:
     chosen = np.asarray(order)[: sizes[-1]]
     train = np.setdiff1d(np.arange(data.n_samples), test)
-    named = _predict(learner, data, codes, chosen, train, test, sizes)
+    named = _predict(learner, data, chosen, train, test, sizes)
     return _Fold(named, chosen, alpha)
 
 
@@ -253,26 +251,20 @@ def _table(data: Table) -> Any:
 def _predict(
     learner: str,
     data: Table,
-    codes: IntArray,
     order: IntArray,
     train: IntArray,
     test: IntArray,
     sizes: IntArray,
 ) -> IntArray:
-    """Name the test cases with the first features, at every size."""
-    if learner == "dagsvm":
-        model = DAGSVM(standardize=True)
-        return np.asarray(
-            model.predict_nested(
-                data.take(train, order), codes[train], data.take(test, order), sizes
-            )
-        )
-    named = np.empty((sizes.size, test.size), dtype=np.intp)
-    for i, size in enumerate(sizes):
-        columns = order[:size]
-        fitted = make_classifier(learner).fit(data.frame(train, columns), codes[train])
-        named[i] = fitted.predict(data.frame(test, columns))
-    return named
+    """Predict the test samples with the first features, at every size."""
+    request = (
+        make_estimator(learner),
+        data,
+        [Split(test, data.n_samples, train)],
+        [order],
+        tuple(sizes.tolist()),
+    )
+    return fill_by_loop(predict_table(*request), *request)[0]
 
 
 # -- what came of it -----------------------------------------------------------------

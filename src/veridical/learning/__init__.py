@@ -1,4 +1,8 @@
-"""Classifiers the field lacks."""
+"""Classifiers the field lacks, and those that have a name.
+
+Estimators of this library have ``predict_many``: predictions for many training sets and
+many numbers of features at once.
+"""
 
 from veridical.learning.bias_corrected import BiasCorrectedNB
 from veridical.learning.bias_corrected_binarizer import MedianBinarizer
@@ -17,23 +21,29 @@ from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.lufe import LUFe
 from veridical.learning.lufe_cv import LUFeCV
 from veridical.learning.lufe_logistic import LUFeLogistic
+from veridical.learning.many import LeavesOneOut, register_predict_table
 from veridical.learning.naive_bayes import NaiveBayes
+from veridical.learning.registry import ESTIMATORS, make_estimator
 from veridical.learning.svm_plus import SVMPlus
 
 __all__ = [
     "C45",
     "DAGSVM",
+    "ESTIMATORS",
     "BiasCorrectedGaussianNB",
     "BiasCorrectedNB",
     "LUFe",
     "LUFeCV",
     "LUFeLogistic",
+    "LeavesOneOut",
     "MedianBinarizer",
     "NaiveBayes",
     "SVMPlus",
+    "make_estimator",
     "prob_low_association",
     "prob_low_correlation",
     "prob_low_correlation_factor",
     "prob_low_correlation_gaussian",
     "prob_low_correlation_mixture",
+    "register_predict_table",
 ]
