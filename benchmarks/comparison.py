@@ -47,7 +47,7 @@ def pipelines_of_ours(problem: Problem) -> Result:
 
     folds, scores = splits(problem), []
     for kind in (ReliefF, FCBF):
-        selector = kind(problem.n_selected)
+        selector = kind(problem.n_selected, n_jobs=-1)
         scores.append(
             cross_val_score(_pipeline(selector), problem.X, problem.y, cv=folds)
         )

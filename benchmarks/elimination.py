@@ -49,7 +49,7 @@ def with_path(problem: Problem) -> Path:
     """Run veridical's own elimination to know which columns are left when."""
     from veridical.selection import SVMRFE
 
-    order = SVMRFE(problem.n_selected).fit(problem.X, problem.y).order_
+    order = SVMRFE(problem.n_selected, n_jobs=-1).fit(problem.X, problem.y).order_
     return Path(problem, order)
 
 

@@ -70,4 +70,4 @@ def fit_each(name: str, **parameters: Any) -> Run:
 def _selector(name: str, parameters: dict[str, Any]) -> Any:
     from veridical.selection import SELECTORS
 
-    return SELECTORS[name](**parameters)
+    return SELECTORS[name](**{"n_jobs": -1, **parameters})

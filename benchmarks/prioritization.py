@@ -19,7 +19,7 @@ def ten_alphas(problem: Problem) -> Result:
     """Fit for ten exponents in one call; the order is that of 0.5."""
     from veridical.selection import DifferentialPrioritization
 
-    selector = DifferentialPrioritization(problem.n_selected)
+    selector = DifferentialPrioritization(problem.n_selected, n_jobs=-1)
     fitted = selector.path(problem.X, problem.y, ALPHAS)
     return Result(fitted[4].order_, fitted[4].scores_)
 

@@ -77,7 +77,7 @@ class Features:
     def take(self, rows: Any, columns: Any) -> NDArray[np.float64]:
         """Take some samples of some features as a dense array of numbers and codes."""
         if self.is_sparse:
-            return np.asarray(self.values[:, columns].toarray()[rows])
+            return np.asarray(self.values[:, columns].toarray()[rows], dtype=np.float64)
         return np.asarray(self.values[np.ix_(rows, columns)], dtype=np.float64)
 
     def rows(self, rows: Any) -> Features:

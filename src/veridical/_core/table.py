@@ -164,6 +164,17 @@ class Table:
         """The categories of each categorical feature."""
         return self.features.categories
 
+    @cached_property
+    def one_sample(self) -> Features | None:
+        """The first sample, encoded by its data types alone; None without a source.
+
+        A feature that has all its categories in it declares them; others have the
+        categories that occur in the samples at hand.
+        """
+        if self.source is None:
+            return None
+        return encode(_safe_indexing(self.source, [0]), name=self.name)
+
     @property
     def names(self) -> tuple[str, ...] | None:
         """Names of the features, where the input has any."""

@@ -215,8 +215,8 @@ def _check_words(question: Question) -> None:
 
 def _audit(question: Question, jobs: int) -> Audit:
     from veridical.auditing import audit as run
-    from veridical.comparison import make_classifier
     from veridical.evaluation import for_the_command_line
+    from veridical.learning import make_estimator
 
     X, y, name = _data(question)
     estimator, chosen, question = _estimator(question, X, y)
@@ -237,7 +237,7 @@ def _audit(question: Question, jobs: int) -> Audit:
     shown = question.estimator
     if question.selector is not None and "selected" not in chosen:
         shown = f"{shown} on the best {question.features} by {question.selector}"
-    made = " ".join(repr(make_classifier(question.estimator)).split())
+    made = " ".join(repr(make_estimator(question.estimator)).split())
     settings = {**record.settings, "estimator": f"{shown}: {made}"}
     settings = options.with_origin(settings, question.data, question.command())
     return replace(record, estimator=shown, settings=settings)
@@ -288,9 +288,9 @@ def _for_table(name: str, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from veridical.comparison import make_classifier
+    from veridical.learning import make_estimator
 
-    made = make_classifier(name)
+    made = make_estimator(name)
     if not issparse(X):
         return made
     unpack = FunctionTransformer(methodcaller("toarray"), accept_sparse=True)

@@ -196,9 +196,10 @@ def _estimator(question: Question, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from veridical.comparison import make_classifier, make_selector
+    from veridical.comparison import make_selector
+    from veridical.learning import make_estimator
 
-    steps = [make_classifier(question.estimator)]
+    steps = [make_estimator(question.estimator)]
     if issparse(X):  # estimators want tables; what was selected is small
         unpack = methodcaller("toarray")
         steps.insert(0, FunctionTransformer(unpack, accept_sparse=True))

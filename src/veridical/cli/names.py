@@ -31,7 +31,7 @@ def _names(module: str, table: str) -> tuple[str, ...]:
 
 
 SELECTORS = _names("selection/__init__", "SELECTORS")
-ESTIMATORS = _names("learning/__init__", "ESTIMATORS")
+ESTIMATORS = _names("learning/registry", "ESTIMATORS")
 TESTS = _names("comparison/testing", "TESTS")
 METHODS = _names("evaluation/naming", "METHODS")
 SCALES = _names("experiments/study", "Scale")

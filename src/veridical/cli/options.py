@@ -166,12 +166,13 @@ def check_numbers(seed: int, jobs: int = 1) -> None:
 
 def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -> None:
     """Refuse selectors and estimators that there are not; near misses are named."""
-    from veridical.comparison import make_classifier, make_selector
+    from veridical.comparison import make_selector
+    from veridical.learning import make_estimator
 
     for name in selectors:
         make_selector(name)
     for name in estimators:
-        make_classifier(name)
+        make_estimator(name)
 
 
 def check_features(wanted: int | None) -> None:

@@ -22,10 +22,8 @@ from veridical.comparison.truthfulness import (
     welch_bias,
 )
 from veridical.evaluation.reading import make_selector
-from veridical.learning.tabular import CLASSIFIERS, make_classifier
 
 __all__ = [
-    "CLASSIFIERS",
     "Comparison",
     "TestResult",
     "bayesian_correlated_t",
@@ -38,7 +36,6 @@ __all__ = [
     "five_by_two_f",
     "five_by_two_t",
     "friedman",
-    "make_classifier",
     "make_selector",
     "paired_t",
     "repeated_cv_t",

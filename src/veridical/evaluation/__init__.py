@@ -21,7 +21,6 @@ from veridical.evaluation.notes import is_doubt
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import Estimate, Selection
 from veridical.evaluation.selecting import select
-from veridical.evaluation.shortcuts import LeavesOneOut, register_shortcut
 from veridical.evaluation.trust import default_interval
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "Estimate",
     "Holdout",
     "LeaveOut",
-    "LeavesOneOut",
     "Method",
     "NestedCV",
     "RandomSubsampling",
@@ -48,7 +46,6 @@ __all__ = [
     "is_doubt",
     "make_method",
     "nested_cv",
-    "register_shortcut",
     "select",
     "wilson",
 ]

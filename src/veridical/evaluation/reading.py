@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean, one_line
-from veridical.learning.tabular import make_classifier
+from veridical.learning import make_estimator
 from veridical.selection import SELECTORS
 
 
@@ -71,7 +71,7 @@ def read_estimator(given: Any) -> Any:
         As the user gave it.
     """
     if isinstance(given, str):
-        return make_classifier(given)
+        return make_estimator(given)
     if isinstance(given, type):
         raise InputError(
             f"estimator is the class {given.__name__}; pass an instance, "

@@ -32,6 +32,9 @@ from veridical.kernels.svm import descend, solve_dual
 TOLERANCE = 1e-9
 # A decision nearer to zero than this is zero but for rounding.
 ZERO = 1e-8
+# A decision nearer to zero than this could be on the other side of `ZERO` after another
+# search for the same solution.
+DOUBTFUL = 1e-6
 # A multiplier nearer to its bound than this, in units of C, is at its bound.
 AT_BOUND = 1e-12
 # Steps before the gradient is summed afresh, and how often that is done at most.
@@ -66,18 +69,15 @@ def _bias(sign: FloatArray, C: float, a: FloatArray, grad: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def solve_pair(
+def _solve_pair(
     G: FloatArray,
     start: IntArray,
     a: int,
     b: int,
     C: float,
     signed: FloatArray,
-) -> float:
-    """Train classes a and b against each other; return the constant.
-
-    `signed` holds a first guess and is replaced by the solution.
-    """
+) -> tuple[float, bool]:
+    """Train classes a and b; return the constant, and whether the tolerance was met."""
     n_a, n_b = start[a + 1] - start[a], start[b + 1] - start[b]
     n = n_a + n_b
     rows = np.empty(n, dtype=np.intp)
@@ -92,6 +92,7 @@ def solve_pair(
         for t in range(n):
             Q[s, t] = G[rows[s], rows[t]]
     bound = np.full(n, C)
+    converged = False
     for _ in range(MOST_ROUNDS):
         for s in range(n):
             total = 0.0
@@ -99,10 +100,21 @@ def solve_pair(
                 total += Q[s, t] * sign[t] * multiplier[t]
             grad[s] = sign[s] * total - 1.0
         if descend(Q, sign, bound, multiplier, grad, TOLERANCE, ROUND) <= TOLERANCE:
+            converged = True
             break
     for s in range(n):
         signed[rows[s]] = sign[s] * multiplier[s]
-    return _bias(sign, C, multiplier, grad)
+    return _bias(sign, C, multiplier, grad), converged
+
+
+def solve_pair(
+    G: FloatArray, start: IntArray, a: int, b: int, C: float, signed: FloatArray
+) -> float:
+    """Train classes a and b against each other; return the constant.
+
+    `signed` holds a first guess and is replaced by the solution.
+    """
+    return float(_solve_pair(G, start, a, b, C, signed)[0])
 
 
 def solve_pair_exactly(
@@ -148,20 +160,28 @@ def walk(
     bias: FloatArray,
     solved: NDArray[np.bool_],
     out: IntArray,
+    doubtful: NDArray[np.bool_],
 ) -> None:
-    """Name the class of each case: first against last of the list, the loser leaves.
+    """Predict each sample: first against last of the list, the loser leaves.
 
-    A pair that is not yet `solved` is trained when somebody first asks for it.
+    A pair that is not yet `solved` is trained when its decision is first needed.
+    `doubtful` marks samples whose class depends on a decision near zero, or on a pair
+    whose solution did not meet the tolerance.
     """
     K = start.size - 1
+    rough = np.zeros(solved.size, dtype=np.bool_)
     for case in range(T.shape[0]):
         first, last = 0, K - 1
+        doubtful[case] = False
         while first < last:
             pair = pair_number(first, last, K)
             if not solved[pair]:
-                bias[pair] = solve_pair(G, start, first, last, C, signed[pair])
-                solved[pair] = True
+                bias[pair], converged = _solve_pair(
+                    G, start, first, last, C, signed[pair]
+                )
+                solved[pair], rough[pair] = True, not converged
             value = _decide(T[case], start, first, last, signed[pair], bias[pair])
+            doubtful[case] |= rough[pair] or not abs(value) > DOUBTFUL
             if value >= -ZERO:
                 last -= 1
             else:
@@ -183,11 +203,20 @@ def predict_nested(
     cases: FloatArray,
     C: float,
     sizes: IntArray,
-) -> IntArray:
-    """Name cases by machines on the first columns, a row of classes for each size."""
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Predict samples from the first columns, for many sizes.
+
+    Returns
+    -------
+    found : int array of shape (n_sizes, n_samples)
+        The classes.
+    doubtful : bool array of shape (n_sizes, n_samples)
+        Where another search for the same solution could lead to another class.
+    """
     order, start = sort_by_class(codes, n_classes)
     last = int(sizes[-1])
     found = np.empty((sizes.size, len(cases)), dtype=np.intp)
+    doubtful = np.zeros(found.shape, dtype=np.bool_)
     walk_nested(
         np.ascontiguousarray(X[order, :last].T),
         np.ascontiguousarray(cases[:, :last].T),
@@ -195,8 +224,9 @@ def predict_nested(
         C,
         sizes,
         found,
+        doubtful,
     )
-    return found
+    return found, doubtful
 
 
 @njit(cache=True, nogil=True)
@@ -207,6 +237,7 @@ def walk_nested(
     C: float,
     wanted: IntArray,
     out: IntArray,
+    doubtful: NDArray[np.bool_],
 ) -> None:
     """Predict with the first 1, 2, 3, … features, at the sizes that are `wanted`.
 
@@ -223,6 +254,8 @@ def walk_nested(
         Sizes, growing.
     out : int array of shape (len(wanted), m)
         Filled with classes.
+    doubtful : bool array of the same shape
+        Filled as `walk` does.
     """
     n, m, K = train.shape[1], test.shape[1], start.size - 1
     n_pairs = K * (K - 1) // 2
@@ -240,5 +273,5 @@ def walk_nested(
                 T[s, t] += z[s] * x[t]
         if place < wanted.size and wanted[place] == f + 1:
             solved[:] = False
-            walk(G, T, start, C, signed, bias, solved, out[place])
+            walk(G, T, start, C, signed, bias, solved, out[place], doubtful[place])
             place += 1

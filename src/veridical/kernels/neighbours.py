@@ -1,13 +1,13 @@
-"""The nearest training case, for nested sets of columns in one pass.
+"""The nearest training sample, for nested sets of columns in one pass.
 
 Squared distances in the first k columns plus those in the next few are the distances
 in all of them, so that a growing set of columns costs no more than its last one.
 
 | symbol | meaning                                            | shape     |
 |--------|----------------------------------------------------|-----------|
-| train  | training cases, one column of the data per row     | (d, n)    |
+| train  | training samples, one column of the data per row     | (d, n)    |
 | y      | their classes, numbered                            | (n,)      |
-| test   | cases to classify                                  | (m, d)    |
+| test   | samples to classify                                | (m, d)    |
 | ends   | how many of the columns count, rising              | (e,)      |
 """
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
+
+EPS = np.finfo(np.float64).eps
 
 
 @njit(cache=True, nogil=True)
@@ -37,13 +39,15 @@ def nearest_classes(
     n_classes: int,
     tolerance: float,
 ) -> IntArray:
-    """Let all training cases vote whose squared distance is the least, to a tolerance.
+    """Let all training samples vote whose squared distance is least, to a tolerance.
 
     A tied vote goes to the class with the smallest number.
 
     Returns
     -------
     int array of shape (e, m)
+        ``~class`` where a distance is so near the tolerance that rounding decides who
+        votes.
     """
     n, m = train.shape[1], test.shape[0]
     result = np.empty((ends.size, m), dtype=np.intp)
@@ -60,9 +64,13 @@ def nearest_classes(
                     distance[t] += gap * gap
             begin = ends[e]
             reach = distance.min() + tolerance
+            rounding = 8.0 * EPS * (ends[e] + 4) * reach
             votes[:] = 0
+            doubtful = False
             for t in range(n):
                 if distance[t] <= reach:
                     votes[y[t]] += 1
-            result[e, i] = _largest(votes)
+                doubtful |= abs(distance[t] - reach) <= rounding
+            winner = _largest(votes)
+            result[e, i] = ~winner if doubtful else winner
     return result

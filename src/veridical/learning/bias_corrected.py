@@ -192,7 +192,7 @@ class BiasCorrectedNB(Corrected):
         """
         prior = self._check_parameters()
         by_dtype = isinstance(self.categorical_features, str | None)
-        X = read_table(self, X, reset=True, nominal=not by_dtype)
+        X = read_table(self, X, reset=True, categorical=not by_dtype)
         y = read_labels(self, X, y)
         codes, sizes = self._number_classes(y)
         names = getattr(self, "feature_names_in_", None)
@@ -209,7 +209,7 @@ class BiasCorrectedNB(Corrected):
 
     def _values_of(self, X: Any) -> NDArray[Any]:
         by_dtype = isinstance(self.categorical_features, str | None)
-        X = read_table(self, X, reset=False, nominal=not by_dtype)
+        X = read_table(self, X, reset=False, categorical=not by_dtype)
         return self._features.values_of(X, np.flatnonzero(self.support_))
 
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:

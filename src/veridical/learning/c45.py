@@ -1,8 +1,9 @@
-"""C4.5 decision trees for tables of numbers and names, with holes."""
+"""C4.5 decision trees for numeric and categorical features, with missing values."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -12,46 +13,56 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._core.arrays import FloatArray
-from veridical._core.encoding import encode
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
+from veridical._core.splits import Split
+from veridical._core.table import Table
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
-from veridical.learning.reading import number_classes, read_table, read_training
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.reading import (
+    number_by_frequency,
+    number_classes,
+    read_features,
+    read_table,
+    read_training,
+)
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
 
-class C45(ClassifierMixin, BaseEstimator):
+class C45(PredictMany, ClassifierMixin, BaseEstimator):
     """Quinlan's C4.5 decision tree, by the rules of Weka's J48.
 
-    A node tests one feature: a nominal one with a branch for each of its values, a
-    numeric one against a threshold. The test has the best gain ratio among those of at
-    least average information gain [1]_. A case whose tested value is missing goes down
-    all branches, with the weight that each has among the cases whose value is known.
-    The grown tree is pruned to where its pessimistic error estimate is least.
+    A node tests one feature: a categorical one with a branch for each of its
+    categories, a numeric one against a threshold. The test has the best gain ratio
+    among those of at least average information gain [1]_. A sample whose tested value
+    is missing goes down all branches, with the weight that each has among the samples
+    whose value is known. The grown tree is pruned to where its pessimistic error
+    estimate is least.
 
     Parameters
     ----------
     confidence : float, default=0.25
         Confidence of the error estimate in pruning, in (0, 0.5]; smaller prunes more.
     min_samples_leaf : float, default=2
-        Weight of cases that at least two branches of a test must have. A threshold
-        must leave more on either side where many cases are at the node: a tenth of
+        Weight of samples that at least two branches of a test must have. A threshold
+        must leave more on either side where many samples are at the node: a tenth of
         what they would be per class, but never more than 25.
     categorical_features : "from_dtype", None, bool mask, integer indices or names
-        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     prune : bool, default=True
         Whether to prune the tree.
     subtree_raising : bool, default=True
         Whether pruning may also put the largest branch of a node in the node's place,
-        and send the cases of the other branches down that one. No effect without
+        and send the samples of the other branches down that one. No effect without
         ``prune``.
     collapse : bool, default=True
         Whether to replace, before any pruning, subtrees that make no fewer errors on
-        the training cases than a leaf.
+        the training samples than a leaf.
 
     Attributes
     ----------
@@ -61,11 +72,11 @@ class C45(ClassifierMixin, BaseEstimator):
         The tree as arrays: `feature`, `threshold`, `first_child`, `n_children`,
         `value`, `share`.
     n_leaves_ : int
-        Number of leaves, those that no training case reached included.
+        Number of leaves, those that no training sample reached included.
     n_nodes_ : int
         Number of nodes, leaves included; J48 calls it the size of the tree.
     categories_ : tuple of n_features arrays or None
-        The values of each nominal column; None for a numeric one.
+        The categories of each categorical feature; None for a numeric one.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -86,15 +97,15 @@ class C45(ClassifierMixin, BaseEstimator):
     numbers.
 
     Class probabilities are the class shares of a leaf, without Laplace correction, and
-    those of its parent where no training case reached the leaf. A value never seen in
+    those of its parent where no training sample reached the leaf. A value never seen in
     training counts as missing.
 
-    Sample weights count cases: 2 is the same as having the case twice. Weights that sum
-    to 1 therefore describe a single case, and yield a leaf.
+    Sample weights count samples: 2 is the same as having the sample twice. Weights that
+    sum to 1 therefore describe a single sample, and yield a leaf.
 
     Numeric columns are sorted once, O(p n log n); growing then takes O(p n) per level
     of the tree. Memory is that of two copies of the table, more where missing values
-    multiply the cases.
+    multiply the samples.
 
     References
     ----------
@@ -154,8 +165,8 @@ class C45(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            How many cases each counts for; none negative. They should sum to about the
-            number of cases: if they sum to 1, no split has cases enough.
+            How many samples each counts for; none negative. They should sum to about
+            the number of samples: if they sum to 1, no split has enough of them.
 
         Returns
         -------
@@ -170,13 +181,14 @@ class C45(ClassifierMixin, BaseEstimator):
         table = encode(X, self.categorical_features)
         self.classes_, codes = number_classes(y)
         self.categories_ = table.categories
-        self.tree_ = self._learn(_by_column(table.values), codes, weights)
+        columns, n_values = _by_column(table.values), self._n_values()
+        self.tree_ = self._grow(columns, n_values, codes, len(self.classes_), weights)
         self.n_leaves_ = self.tree_.n_leaves
         self.n_nodes_ = self.tree_.n_nodes
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Compute the class shares of the leaves that each case reaches.
+        """Compute the class shares of the leaves that each sample reaches.
 
         Parameters
         ----------
@@ -189,23 +201,10 @@ class C45(ClassifierMixin, BaseEstimator):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        nominal = any(values is not None for values in self.categories_)
-        X = read_table(self, X, reset=False, nominal=nominal)
+        categorical = any(values is not None for values in self.categories_)
+        X = read_table(self, X, reset=False, categorical=categorical)
         table = encode(X, categories=self.categories_)
-        tree = self.tree_
-        return predict(
-            Nodes(
-                tree.feature,
-                tree.threshold,
-                tree.first_child,
-                tree.n_children,
-                tree.value,
-                tree.share,
-            ),
-            tree.probability,
-            self._n_values(),
-            _by_column(table.values),
-        )
+        return class_shares(self.tree_, self._n_values(), _by_column(table.values))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the most probable class; the first where they tie (to a millionth).
@@ -218,7 +217,7 @@ class C45(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            A label of ``classes_`` per case.
+            A label of ``classes_`` per sample.
         """
         best = first_largest(self.predict_proba(X))
         return self.classes_[best]
@@ -236,7 +235,7 @@ class C45(ClassifierMixin, BaseEstimator):
         -------
         str
             In parentheses after each leaf's class stand the weight of its training
-            cases and, after a slash, of those among them that are of another class.
+            samples and, after a slash, of those among them that are of another class.
         """
         return self.tree_words().text(max_depth)
 
@@ -277,14 +276,20 @@ class C45(ClassifierMixin, BaseEstimator):
         sizes = [0 if c is None else max(1, len(c)) for c in self.categories_]
         return np.array(sizes, dtype=np.intp)
 
-    def _learn(
-        self, columns: FloatArray, codes: NDArray[Any], weights: FloatArray
+    def _grow(
+        self,
+        columns: FloatArray,
+        n_values: IntArray,
+        codes: IntArray,
+        n_classes: int,
+        weights: FloatArray,
     ) -> Tree:
+        """Grow and prune a tree; features are the rows of `columns`."""
         problem = make_problem(
             columns,
-            self._n_values(),
+            n_values,
             codes.astype(np.int32),
-            len(self.classes_),
+            n_classes,
             float(weights.sum()),
             float(self.min_samples_leaf),
         )
@@ -300,7 +305,129 @@ class C45(ClassifierMixin, BaseEstimator):
                 prune_to_leaves(nodes, confidence, z)
         return Tree(*compact(nodes))
 
+    # -- many training sets ----------------------------------------------------------
+
+    def _predict_table(
+        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+    ) -> Predicted | None:
+        self._check_parameters()
+        read = read_features(self, table, orders)
+        if read is None:
+            return None
+        return self._predict_features(*read, table.y, splits, orders, sizes)
+
+    def _predict_features(
+        self,
+        features: Features,
+        declared: BoolArray,
+        y: IntArray,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        *,
+        by_frequency: bool = False,
+    ) -> Predicted:
+        """Grow a tree for every split and size; encoding and checks are done once.
+
+        Parameters
+        ----------
+        features : Features
+            All samples.
+        declared : bool array of shape (n_features,)
+            Which features declare their categories; the others have those that occur
+            in the training set.
+        y : int array of shape (n_samples,)
+            The classes.
+        splits, orders, sizes
+            As in `veridical.learning.many`.
+        by_frequency : bool, default=False
+            Whether a tie of classes goes to the more frequent one, rather than to the
+            first.
+        """
+        n_values = np.array(
+            [0 if c is None else max(1, len(c)) for c in features.categories],
+            dtype=np.intp,
+        )
+        undeclared = features.categorical & ~declared
+        every = np.arange(len(n_values))
+        whole = None
+        if orders is None:
+            whole = _by_column(features.take(np.arange(len(y)), every))
+        result: Predicted = []
+        for s, split in enumerate(splits):
+            order = every if orders is None else orders[s]
+            train, test = split
+            if whole is None:
+                known, asked = (_by_column(features.take(r, order)) for r in split)
+            else:
+                known, asked = whole[:, train], whole[:, test]
+            if by_frequency:
+                _, labels, codes = number_by_frequency(y[train])
+            else:
+                labels, codes = number_classes(y[train])
+            weights = np.ones(len(train))
+            if not split.leaves_out and not np.isnan(known).any():
+                # Counts are whole numbers: a sample drawn twice is one of weight 2.
+                _, first, times = np.unique(
+                    train, return_index=True, return_counts=True
+                )
+                known, codes = known[:, first], codes[first]
+                weights = times.astype(np.float64)
+            n_here = n_values[order]
+            for j in np.flatnonzero(undeclared[order]):
+                n_here[j] = _recode(known[j], asked[j])
+            found = []
+            for size in sizes or (order.size,):
+                chosen = np.argsort(order[:size])
+                n_chosen = n_here[chosen]
+                tree = self._grow(
+                    _take(known, chosen), n_chosen, codes, len(labels), weights
+                )
+                shares = class_shares(tree, n_chosen, _take(asked, chosen))
+                found.append(labels[first_largest(shares)])
+            result.append(np.array(found))
+        return result
+
+
+def class_shares(tree: Tree, n_values: IntArray, columns: FloatArray) -> FloatArray:
+    """Class shares of the leaves that each sample reaches, shape (n, n_classes).
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    n_values : int array of shape (n_features,)
+        Numbers of categories; 0 for a numeric feature.
+    columns : array of shape (n_features, n)
+        The samples, a feature per row.
+    """
+    nodes = Nodes(
+        tree.feature,
+        tree.threshold,
+        tree.first_child,
+        tree.n_children,
+        tree.value,
+        tree.share,
+    )
+    return predict(nodes, tree.probability, n_values, columns)
+
+
+def _recode(known: FloatArray, asked: FloatArray) -> int:
+    """Number the categories that training has seen; others become missing.
+
+    Both arrays are changed in place. Returns the number of categories.
+    """
+    seen = np.unique(known[~np.isnan(known)])
+    for column in (known, asked):
+        places = np.searchsorted(seen, column)
+        column[:] = np.where(np.isin(column, seen), places, np.nan)
+    return max(1, seen.size)
+
 
 def _by_column(values: NDArray[Any]) -> FloatArray:
     # Writable, too: compiled code would be compiled again for memory that is not.
     return np.require(values.T, np.float64, ["C", "W"])
+
+
+def _take(columns: FloatArray, chosen: IntArray) -> FloatArray:
+    return np.ascontiguousarray(columns[chosen])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.splits import Split
+from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.kernels.dagsvm import (
     predict_nested,
@@ -24,6 +26,7 @@ from veridical.kernels.dagsvm import (
     sort_by_class,
     walk,
 )
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes, predict_loop
 from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
@@ -40,20 +43,20 @@ def _has_two_classes(model: Any) -> bool:
     return True
 
 
-class DAGSVM(ClassifierMixin, BaseEstimator):
+class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
     """A support vector machine per pair of classes, asked along a directed graph.
 
-    To name the class of a case, a list of all classes is kept; the machine for its
-    first against its last class is asked, and the loser leaves the list, until one is
+    To predict the class of a sample, a list of all classes is kept; the model for its
+    first against its last class decides, and the loser leaves the list, until one is
     left [1]_. That takes one evaluation less than there are classes, where a vote of
     all pairs takes one for each.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of a training case on the wrong side of the margin.
+        Cost of a training sample on the wrong side of the margin.
     kernel : {"linear", "rbf", "poly", "sigmoid"}, default="linear"
-        How cases are compared, as in :class:`sklearn.svm.SVC`.
+        How samples are compared, as in :class:`sklearn.svm.SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels other than "linear", as in ``SVC``.
     degree : int, default=3
@@ -62,14 +65,14 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         Constant of the kernels "poly" and "sigmoid".
     standardize : bool, default=False
         Whether to bring every feature to mean 0 and variance 1 over the training
-        cases first.
+        samples first.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The labels; their order is that of the list.
     pairs_ : list of (int, int)
-        Numbers of the classes that each machine tells apart.
+        Numbers of the classes that each model tells apart.
     dual_coef_ : array of shape (n_pairs, n_samples)
         Multiplier times sign of every training case in every machine; 0 for the cases
         of other classes. Signs here and below are those of ``SVC``: with two classes
@@ -85,18 +88,18 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    sklearn.svm.SVC : The same machines, which vote.
+    sklearn.svm.SVC : The same models, which vote.
 
     Notes
     -----
-    The machines share one matrix of inner products. Multipliers are found to 1e-9 of a
+    The models share one matrix of inner products. Multipliers are found to 1e-9 of a
     decision, six digits beyond what ``SVC`` stops at by default, also where features
     are on different scales. A decision of zero deletes the last class of the list.
 
-    :meth:`predict_nested` predicts with the first 2, 3, 4, … features of a ranking for
-    little more than the last of them alone: one feature more changes the inner
-    products by a product of two numbers, and each machine starts from its last
-    solution.
+    With ``kernel="linear"``, :meth:`predict_many` predicts with the first 2, 3, 4, …
+    features of a ranking for little more than the last of them alone: one feature more
+    changes the inner products by a product of two numbers, and each search for
+    multipliers starts from the last solution.
 
     References
     ----------
@@ -133,7 +136,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         self.standardize = standardize
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train a machine for each pair of classes.
+        """Train a model for each pair of classes.
 
         Parameters
         ----------
@@ -176,12 +179,12 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Name the class of each case.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The cases.
+            The samples.
 
         Returns
         -------
@@ -196,16 +199,18 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
             np.require(part, requirements="W")
             for part in (self._start, self._signed, self._bias)
         )
-        walk(np.empty((0, 0)), T, start, float(self.C), signed, bias, solved, found)
+        doubtful = np.empty(len(T), dtype=bool)
+        nothing = np.empty((0, 0))
+        walk(nothing, T, start, float(self.C), signed, bias, solved, found, doubtful)
         return self.classes_[found]
 
     def pairwise_decisions(self, X: ArrayLike) -> FloatArray:
-        """Evaluate the machines of all pairs.
+        """Evaluate the models of all pairs.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The cases.
+            The samples.
 
         Returns
         -------
@@ -234,51 +239,45 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         """
         return -self.pairwise_decisions(X)[:, 0]
 
-    def predict_nested(
-        self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, sizes: Any = None
-    ) -> NDArray[Any]:
-        """Learn from the first features alone, for many sizes, and predict.
+    # -- many training sets ----------------------------------------------------------
 
-        The columns are taken in the order in which they stand, so hand over
-        ``X[:, order]``. Row ``i`` of the result is what ``fit`` on the first
-        ``sizes[i]`` columns would predict. The classifier itself stays as it is.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training cases.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        X_test : array-like of shape (n_test, n_features)
-            Cases to name.
-        sizes : iterable of int, optional
-            Numbers of features, growing; all from 1 by default.
-
-        Returns
-        -------
-        array of shape (n_sizes, n_test)
-            Labels.
-        """
+    def _predict_table(
+        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+    ) -> Predicted | None:
+        """Predict with the first features of a ranking, for many sizes at once."""
         self._check_parameters()
-        if self.kernel != "linear":
-            raise InputError(
-                f"kernel={self.kernel!r}: with a feature more, all inner products "
-                "change; nested sizes need kernel='linear'."
-            )
-        reader = type(self)(**self.get_params())
-        values, codes = reader._read(X, y)
-        test = read_numeric(reader, X_test, reset=False)
-        wanted = _check_sizes(sizes, values.shape[1])
+        if self.kernel != "linear" or orders is None or sizes is None:
+            return None  # with other kernels a feature more changes all inner products
+        found: Predicted = []
+        for split, order in zip(splits, orders, strict=True):
+            found.append(self._predict_sizes(table, split, order, sizes))
+        return found
+
+    def _predict_sizes(
+        self, table: Table, split: Split, order: IntArray, sizes: Sequence[int]
+    ) -> IntArray | None:
+        if table.categorical[order].any():
+            return None
+        train, test = split
+        values, asked = table.take(train, order), table.take(test, order)
+        if not (np.isfinite(values).all() and np.isfinite(asked).all()):
+            return None
+        present, codes = np.unique(table.y[train], return_inverse=True)
         centre, scale = self._find_scale(values)
-        found = predict_nested(
+        found, doubtful = predict_nested(
             (values - centre) / scale,
-            codes,
-            reader.classes_.size,
-            (test - centre) / scale,
+            codes.astype(np.intp),
+            present.size,
+            (asked - centre) / scale,
             float(self.C),
-            wanted,
+            np.array(sizes, dtype=np.intp),
         )
-        return reader.classes_[found]
+        predicted: IntArray = present[found]
+        again = np.flatnonzero(doubtful.any(axis=1))
+        if again.size:
+            few = [sizes[i] for i in again.tolist()]
+            (predicted[again],) = predict_loop(self, table, [split], [order], few)
+        return predicted
 
     # -- pieces ----------------------------------------------------------------------
 
@@ -308,7 +307,7 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         if self.classes_.size < 2:
             raise InputError(
                 f"y holds one class only ({show(self.classes_[0])}); there is nothing "
-                "to tell apart. Give cases of at least two classes."
+                "to tell apart. Give samples of at least two classes."
             )
         return values, codes.astype(np.intp)
 
@@ -344,21 +343,3 @@ class DAGSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         values = read_numeric(self, X, reset=False)
         return self._products((values - self._centre) / self._scale, self._train)
-
-
-def _check_sizes(sizes: Any, n_features: int) -> IntArray:
-    given = range(1, n_features + 1) if sizes is None else list(sizes)
-    if not len(given) or not all(isinstance(size, Integral) for size in given):
-        raise InputError(f"sizes={sizes!r} must be whole numbers of features.")
-    wanted = np.array(list(given), dtype=np.intp)
-    if wanted[0] < 1 or wanted[-1] > n_features or (np.diff(wanted) <= 0).any():
-        raise InputError(
-            f"sizes must grow from 1 or more to at most {n_features}, the number of "
-            f"columns; they are {_short(wanted)}."
-        )
-    return wanted
-
-
-def _short(wanted: IntArray) -> str:
-    shown: Iterator[str] = map(str, wanted[:5])
-    return ", ".join(shown) + (", ..." if wanted.size > 5 else "")

@@ -1,13 +1,13 @@
-"""From a table with names and holes to a matrix of numbers, learned on training rows.
+"""From a table of mixed features to a matrix of numbers, learned on training rows.
 
 | symbol  | meaning                                                | shape    |
 |---------|--------------------------------------------------------|----------|
 | values  | numbers and category codes, NaN where missing          | (n, p)   |
-| nominal | which columns hold codes                               | (p,)     |
+| categorical | which columns hold codes                               | (p,)     |
 | low     | smallest training value of a numeric column            | (p_num,) |
 | span    | largest minus smallest, 1 for a constant column        | (p_num,) |
 | centre  | training mean, stands in for a missing number          | (p_num,) |
-| codes   | categories of a nominal column seen in training        | (k,)     |
+| codes   | categories of a categorical column seen in training        | (k,)     |
 
 Studies fit millions of small models, so there is no ``ColumnTransformer`` here: a table
 becomes one matrix in a few array operations. The columns that stand for a feature lie
@@ -20,11 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veridical._core.arrays import FloatArray, IntArray
-
-BoolArray = NDArray[np.bool_]
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +30,17 @@ class Expansion:
 
     Parameters
     ----------
-    nominal : bool array of shape (n_features,)
+    categorical : bool array of shape (n_features,)
         Which columns hold codes.
     low, span, centre : arrays
         See the notation on top of the module.
     codes : tuple of arrays
-        Of the nominal columns in turn.
+        Of the categorical columns in turn.
     weight : float
         Height of the indicators.
     """
 
-    nominal: BoolArray
+    categorical: BoolArray
     low: FloatArray
     span: FloatArray
     centre: FloatArray
@@ -54,13 +51,13 @@ class Expansion:
     def learn(
         cls,
         values: FloatArray,
-        nominal: BoolArray,
+        categorical: BoolArray,
         *,
         scale: bool = True,
         weight: float = 1.0,
     ) -> Expansion:
         """Learn the scale of numbers and the categories of names."""
-        numbers = values[:, ~nominal] if nominal.any() else values
+        numbers = values[:, ~categorical] if categorical.any() else values
         centre = _column_means(numbers)
         numbers = np.where(np.isnan(numbers), centre, numbers)
         low, span = np.zeros(centre.size), np.ones(centre.size)
@@ -68,30 +65,39 @@ class Expansion:
             low = numbers.min(axis=0)
             reach = numbers.max(axis=0) - low
             span = np.where(reach > 0, reach, 1.0)
-        codes = tuple(np.unique(values[:, j]) for j in np.flatnonzero(nominal))
-        return cls(nominal, low, span, centre, codes, weight)
+        codes = tuple(np.unique(values[:, j]) for j in np.flatnonzero(categorical))
+        return cls(categorical, low, span, centre, codes, weight)
 
     @property
     def ends(self) -> IntArray:
         """Where the columns of each feature end in the matrix."""
-        widths = np.ones(self.nominal.size, dtype=np.intp)
-        widths[self.nominal] = [codes.size for codes in self.codes]
+        widths = np.ones(self.categorical.size, dtype=np.intp)
+        widths[self.categorical] = [codes.size for codes in self.codes]
         return np.cumsum(widths)
 
+    def subset(self, chosen: IntArray) -> IntArray:
+        """Give the columns of the matrix that stand for some features, in turn."""
+        ends = self.ends
+        if ends[-1] == ends.size:
+            return chosen
+        starts = np.concatenate([[0], ends[:-1]])
+        return np.concatenate([np.arange(starts[j], ends[j]) for j in chosen])
+
     def matrix(self, values: FloatArray) -> FloatArray:
-        """Turn a table of the same columns into numbers."""
-        some_nominal = bool(self.codes)
-        numbers = values[:, ~self.nominal] if some_nominal else values
+        """Turn a table of the same features into numbers, in C order."""
+        some_categorical = bool(self.codes)
+        numbers = values[:, ~self.categorical] if some_categorical else values
+        numbers = np.ascontiguousarray(numbers)
         missing = np.isnan(numbers)
         if missing.any():
             numbers = np.where(missing, self.centre, numbers)
         numbers = (numbers - self.low) / self.span
-        if not some_nominal:
+        if not some_categorical:
             return numbers
         ends = self.ends
         result = np.empty((len(values), int(ends[-1])))
-        result[:, ends[~self.nominal] - 1] = numbers
-        for j, codes in zip(np.flatnonzero(self.nominal), self.codes, strict=True):
+        result[:, ends[~self.categorical] - 1] = numbers
+        for j, codes in zip(np.flatnonzero(self.categorical), self.codes, strict=True):
             block = slice(int(ends[j]) - codes.size, int(ends[j]))
             result[:, block] = _equal(values[:, [j]], codes) * self.weight
         return result
@@ -99,9 +105,10 @@ class Expansion:
 
 def _column_means(numbers: FloatArray) -> FloatArray:
     """Mean of what is known in each column; 0 where nothing is."""
-    known = ~np.isnan(numbers)
-    total = np.where(known, numbers, 0.0).sum(axis=0)
-    return total / np.maximum(known.sum(axis=0), 1)
+    by_column = np.ascontiguousarray(numbers.T)  # sums do not depend on the layout
+    known = ~np.isnan(by_column)
+    total = np.where(known, by_column, 0.0).sum(axis=1)
+    return total / np.maximum(known.sum(axis=1), 1)
 
 
 def _equal(column: FloatArray, codes: FloatArray) -> BoolArray:

@@ -1,7 +1,8 @@
-"""The linear support vector machine of the comparisons, quick on small problems."""
+"""A linear support vector machine, quick on small problems."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -20,14 +21,15 @@ from veridical._core.errors import InputError
 from veridical.kernels.hinge import fit_hinge
 
 #: A decision value this close to 0 is 0: where margins meet in a corner, as they do on
-#: nominal data, the solver leaves errors of 1e-5 or so. scikit-learn's SVC leaves 1e-3.
+#: categorical data, the solver leaves errors of 1e-5 or so; that of scikit-learn's SVC,
+#: of 1e-3.
 TIE = 1e-4
 
-#: With more columns, and more cases, libsvm is the quicker solver.
+#: With more columns, and more samples, libsvm is the quicker solver.
 LARGEST = 200
 
 
-class Machine(NamedTuple):
+class PairModel(NamedTuple):
     """One against one: positive decision values speak for the first of two classes."""
 
     first: int
@@ -53,7 +55,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         The labels.
     coef_ : array of shape (n_pairs, n_features)
-        Weights of the machine for each pair of classes, 0 against 1, 0 against 2, …,
+        Weights of the model for each pair of classes, 0 against 1, 0 against 2, …,
         with the signs of scikit-learn's ``SVC``.
     intercept_ : array of shape (n_pairs,)
         Their intercepts; the middle where several would do.
@@ -63,12 +65,12 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Scale the columns alike first. Time is that of a dozen products of the matrix with
-    itself, over the cases or over the columns, whichever are fewer. With more than 200
-    of both, and where numbers are so large that rounding hides the margin,
+    itself, over the samples or over the columns, whichever are fewer. With more than
+    200 of both, and where numbers are so large that rounding hides the margin,
     scikit-learn's solver is used instead.
 
-    A case on the border between two classes goes to the first of them. Where there are
-    as many votes for several classes the first wins.
+    A sample on the border between two classes goes to the first of them. Where there
+    are as many votes for several classes the first wins.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     """
 
     classes_: NDArray[Any]
-    _machines: list[Machine]
+    _models: list[PairModel]
 
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
@@ -93,8 +95,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         """
-        if not (isinstance(self.C, Real) and 0 < self.C < np.inf):
-            raise InputError(f"C={self.C!r} must be a positive number, 1.0 say.")
+        self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -103,37 +104,66 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
                 f"y has one class only ({self.classes_[0]!r}), but a margin lies "
                 "between at least 2 classes."
             )
-        self._machines = fit_machines(X, codes, self.classes_.size, float(self.C))
+        self._models = fit_pairs(X, codes, self.classes_.size, float(self.C))
         # scikit-learn's signs: of two classes the second is the positive one.
         turn = -1.0 if self.classes_.size == 2 else 1.0
-        self.coef_ = np.array([turn * m.weights for m in self._machines])
-        self.intercept_ = np.array([turn * m.intercept for m in self._machines])
+        self.coef_ = np.array([turn * m.weights for m in self._models])
+        self.intercept_ = np.array([turn * m.intercept for m in self._models])
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Cases to classify.
+            Samples to classify.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.classes_[vote(self._machines, X, self.classes_.size)]
+        return self.classes_[vote(self._models, X, self.classes_.size)]
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.C, Real) and 0 < self.C < np.inf):
+            raise InputError(f"C={self.C!r} must be a positive number, 1.0 say.")
+
+    def _predict_subsets(
+        self,
+        X: FloatArray,
+        codes: IntArray,
+        n_classes: int,
+        asked: FloatArray,
+        subsets: Sequence[IntArray],
+        ends: IntArray,
+    ) -> IntArray:
+        """Fit and predict on every subset of columns; nothing is checked again."""
+        self._check_parameters()
+        found = []
+        for columns in subsets:
+            models = fit_pairs(
+                take_columns(X, columns), codes, n_classes, float(self.C)
+            )
+            found.append(vote(models, take_columns(asked, columns), n_classes))
+        return np.array(found)
 
 
-def fit_machines(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[Machine]:
-    """Fit a machine for every pair of classes that has cases."""
-    machines = []
+def take_columns(X: FloatArray, columns: IntArray) -> FloatArray:
+    """Take some columns, in C order; all of them without a copy."""
+    whole = columns.size == X.shape[1] and bool((np.diff(columns) == 1).all())
+    return X if whole else np.ascontiguousarray(X[:, columns])
+
+
+def fit_pairs(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[PairModel]:
+    """Fit a model for every pair of classes that has samples."""
+    models = []
     for first, second in combinations(range(n_classes), 2):
         chosen = (y == first) | (y == second)
         everyone = bool(chosen.all())
-        cases, numbers = (X, y) if everyone else (X[chosen], y[chosen])
+        samples, numbers = (X, y) if everyone else (X[chosen], y[chosen])
         sign = np.where(numbers == first, 1.0, -1.0)
         if numbers.size and abs(sign.sum()) < sign.size:
-            machines.append(Machine(first, second, *_fit(cases, sign, C)))
-    return machines
+            models.append(PairModel(first, second, *_fit(samples, sign, C)))
+    return models
 
 
 def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
@@ -148,10 +178,10 @@ def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
 def _fit_inside(
     X: FloatArray, sign: FloatArray, C: float
 ) -> tuple[FloatArray, float, bool]:
-    """Solve by the interior point method, over the cases or over the columns."""
+    """Solve by the interior point method, over the samples or over the columns."""
     if X.shape[1] <= len(X):
         return fit_hinge(np.require(X, np.float64, ["C", "W"]), sign, C)
-    # More columns than cases: the weights lie in the space that the cases span. Its
+    # More columns than samples: the weights lie in the space that the samples span. Its
     # basis stays a product of reflections; written out it would cost several times as
     # much, and only one vector has to be led back.
     (reflections, scales), inside = qr(X.T, mode="raw", check_finite=False)
@@ -162,10 +192,11 @@ def _fit_inside(
     return column[:, 0], intercept, found
 
 
-def vote(machines: list[Machine], X: FloatArray, n_classes: int) -> IntArray:
-    """Let every machine vote; of equals the class with the smallest number wins."""
+def vote(models: list[PairModel], X: FloatArray, n_classes: int) -> IntArray:
+    """Let every model vote; of equals the class with the smallest number wins."""
+    X = np.ascontiguousarray(X)
     votes = np.zeros((n_classes, len(X)), dtype=np.intp)
-    for first, second, weights, intercept in machines:
+    for first, second, weights, intercept in models:
         for_first = X @ weights + intercept >= -TIE
         votes[first] += for_first
         votes[second] += ~for_first

@@ -13,6 +13,11 @@ from veridical._core.table import Table
 from veridical.learning.many import Orders, Predicted, Sizes, register_predict_table
 
 
+def make_majority() -> DummyClassifier:
+    """Make a classifier that predicts the most frequent class."""
+    return DummyClassifier(strategy="most_frequent")
+
+
 @register_predict_table(DummyClassifier)
 def predict_majority(
     estimator: Any, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes

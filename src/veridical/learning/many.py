@@ -20,11 +20,13 @@ or None altogether where it has no fast way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
@@ -75,6 +77,57 @@ def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictT
         return routine
 
     return register
+
+
+def on_equal_subsets(
+    routine: Callable[[Any, Table, Sequence[Split]], Predicted | None],
+) -> PredictTable:
+    """Let a routine for all features serve subsets that are the same in every split.
+
+    Parameters
+    ----------
+    routine : callable
+        ``routine(estimator, table, splits)``.
+
+    Returns
+    -------
+    callable
+        The same with ``orders`` and ``sizes``; it has no fast way where the leading
+        features of the splits differ.
+    """
+
+    @wraps(routine)
+    def on_subsets(
+        estimator: Any,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+    ) -> Predicted | None:
+        if orders is None or sizes is None:
+            return routine(estimator, table, splits)
+        found = []
+        for size in sizes:
+            columns = np.sort(orders[0][:size])
+            if any(not np.array_equal(columns, np.sort(o[:size])) for o in orders):
+                return None
+            part = routine(estimator, _with_columns(table, columns), splits)
+            if part is None:
+                return None
+            found.append(part)
+        return [
+            None if any(part is None for part in one) else np.concatenate(one)
+            for one in zip(*found, strict=True)
+        ]
+
+    return on_subsets
+
+
+def _with_columns(table: Table, columns: IntArray) -> Table:
+    source = table.source
+    if source is None:
+        return table.permute(columns)
+    return table.replace(features=None, source=_safe_indexing(source, columns, axis=1))
 
 
 def has_predict_table(estimator: Any) -> bool:
@@ -135,7 +188,7 @@ def predict_table(
     counts = class_counts(splits, table.y, table.n_classes)
     single = np.count_nonzero(counts, axis=1) == 1
     n_sizes = 1 if sizes is None else len(sizes)
-    for s in np.flatnonzero(single):
+    for s in np.flatnonzero(single).tolist():
         code = int(counts[s].argmax())
         found[s] = np.full((n_sizes, len(splits[s].test)), code, dtype=np.intp)
     able = np.flatnonzero(~single).tolist()
@@ -288,7 +341,7 @@ def _frame(
 def _leave_one_out(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> Predicted | None:
-    """Ask an estimator that leaves one out by itself; None if it or a split does not."""
+    """Ask an estimator that leaves one out by itself, if all splits do so."""
     n = len(table)
     if not isinstance(estimator, LeavesOneOut):
         return None
@@ -344,7 +397,7 @@ class PredictMany:
             Labels of the test rows of every split: shape (n_test,) without `orders`,
             (n_sizes, n_test) with them.
         """
-        table = read_table(X, y, encoded=False)
+        table = read_table(X, y, name="X", encoded=False)
         parts = [_read_split(split, len(table)) for split in splits]
         ranked = None if orders is None else [np.asarray(order) for order in orders]
         if ranked is not None and len(ranked) != len(parts):

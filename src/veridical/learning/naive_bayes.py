@@ -1,7 +1,8 @@
-"""Naive Bayes for tables in which numbers and names stand side by side."""
+"""Naive Bayes for tables of numeric and categorical features."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,40 +12,43 @@ from scipy.special import logsumexp
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
+from veridical._core.splits import Split
+from veridical._core.table import Table
 from veridical._core.text import listed, show
+from veridical.learning.bayes_many import BayesSettings, predict_sizes, predict_splits
 from veridical.learning.log_probabilities import ByLogProbability
-from veridical.learning.reading import read_table, read_training
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.reading import read_features, read_table, read_training
 from veridical.learning.sufficient import (
     ZERO_COUNTS,
+    Normals,
     Sums,
     gaussians,
     log_frequencies,
+    most_probable,
     positions,
 )
 
-#: Larger standardised values are cut here: their squares would overflow.
-_FAR = 1e150
 
-
-class NaiveBayes(ByLogProbability):
-    """Naive Bayes classifier for numeric and nominal features.
+class NaiveBayes(PredictMany, ByLogProbability):
+    """Naive Bayes classifier for numeric and categorical features.
 
     Within a class, features are taken as independent: a numeric one as Gaussian, a
-    nominal one with the relative frequencies seen. Missing values are skipped, in
+    categorical one with the relative frequencies seen. Missing values are skipped, in
     training and in prediction, and so is a value never seen before.
 
     Parameters
     ----------
     categorical_features : "from_dtype", None, bool mask, integer indices or names
-        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     zero_counts : {"0.5/n", "laplace"}, default="0.5/n"
         What to do where a value never occurs in a class, so that its frequency of 0
         would veto the class. ``"0.5/n"`` puts ``0.5 / n`` in its place, n being the
-        number of training cases, and leaves the other frequencies alone [1]_.
+        number of training samples, and leaves the other frequencies alone [1]_.
         ``"laplace"`` adds 1 to the count of every value in every class.
     min_std : float, default=1e-3
         Least standard deviation within a class, as a share of that of the whole
@@ -55,11 +59,11 @@ class NaiveBayes(ByLogProbability):
     classes_ : array of shape (n_classes,)
         The class labels.
     class_count_ : array of shape (n_classes,)
-        Weight of the training cases of each class.
+        Weight of the training samples of each class.
     theta_, var_ : arrays of shape (n_classes, n_features)
-        Mean and variance per class; NaN for a nominal column.
+        Mean and variance per class; NaN for a categorical feature.
     categories_ : tuple of n_features arrays or None
-        The values of each nominal column; None for a numeric one.
+        The categories of each categorical feature; None for a numeric one.
     feature_log_prob_ : tuple of n_features arrays (n_classes, n_values) or None
         Log-probability of each of these values within each class.
     n_features_in_ : int
@@ -70,7 +74,7 @@ class NaiveBayes(ByLogProbability):
     See Also
     --------
     sklearn.naive_bayes.GaussianNB : For numeric features only.
-    sklearn.naive_bayes.CategoricalNB : For nominal features only.
+    sklearn.naive_bayes.CategoricalNB : For categorical features only.
 
     Notes
     -----
@@ -79,9 +83,13 @@ class NaiveBayes(ByLogProbability):
     column of small numbers beside one of large ones.
 
     Where no value of a column is known in a class, that class takes the column's
-    distribution over all classes (with ``"laplace"``, for a nominal column, the uniform
-    one that the added counts make). A numeric column that is constant says nothing and
-    is left out. A sample weight of 2 counts as two cases.
+    distribution over all classes (with ``"laplace"``, for a categorical feature, the
+    uniform one that the added counts make). A numeric column that is constant says
+    nothing and is left out. A sample weight of 2 counts as two samples.
+
+    Of classes that are equally probable, but for rounding, the most frequent one in
+    training is predicted, then the one that occurs first: the order of the labels does
+    not matter.
 
     The sums take O(n_samples * n_features) time for fit and predict alike, times the
     number of classes for prediction from numeric columns.
@@ -115,7 +123,8 @@ class NaiveBayes(ByLogProbability):
         self.min_std = min_std
 
     _sums: Sums
-    _nominal: NDArray[np.bool_]
+    _normals: Normals
+    _categorical: NDArray[np.bool_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,7 +142,7 @@ class NaiveBayes(ByLogProbability):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each case; none negative.
+            Weight of each sample; none negative.
 
         Returns
         -------
@@ -150,14 +159,14 @@ class NaiveBayes(ByLogProbability):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The features; NaN or null is missing. Which columns are nominal is settled
-            by the first batch; later ones may bring new values of theirs.
+            The features; NaN or null is missing. Which features are categorical is
+            settled by the first batch; later ones may bring new categories.
         y : array-like of shape (n_samples,)
             The class labels.
         classes : array-like of shape (n_classes,), optional
             All labels that will ever come; needed with the first batch.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each case; none negative.
+            Weight of each sample; none negative.
 
         Returns
         -------
@@ -182,13 +191,13 @@ class NaiveBayes(ByLogProbability):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = read_table(self, X, reset=False, nominal=any(self._nominal))
+        X = read_table(self, X, reset=False, categorical=any(self._categorical))
         table = encode(X, categories=self.categories_)
         with np.errstate(divide="ignore"):  # a class that never came has no chance
             result = np.log(self.class_count_ / self.class_count_.sum())
         result = np.tile(result, (len(table.values), 1))
-        result += self._numeric_log_likelihood(table.values[:, ~self._nominal])
-        result += self._nominal_log_likelihood(table.values[:, self._nominal])
+        result += self._numeric_log_likelihood(table.values[:, ~self._categorical])
+        result += self._categorical_log_likelihood(table.values[:, self._categorical])
         return result
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -207,9 +216,24 @@ class NaiveBayes(ByLogProbability):
         joint = self.predict_joint_log_proba(X)
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
-    def _preference(self, X: Any) -> FloatArray:
-        # Without the common term, whose rounding would make ties.
-        return self.predict_joint_log_proba(X)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class.
+
+        Of classes that are equally probable, but for rounding, the most frequent one in
+        training is predicted, then the one that occurs first.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per sample.
+        """
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[most_probable(joint, self._sums.by_frequency)]
 
     # -- learning --------------------------------------------------------------------
 
@@ -217,7 +241,7 @@ class NaiveBayes(ByLogProbability):
         self, X: Any, y: Any, sample_weight: Any, *, classes: Any, first: bool
     ) -> Self:
         self._check_parameters()
-        chosen = self.categorical_features if first else self._nominal
+        chosen = self.categorical_features if first else self._categorical
         X, y, weights = read_training(self, X, y, sample_weight, chosen, reset=first)
         table = encode(X, chosen)
         if classes is None:
@@ -225,7 +249,7 @@ class NaiveBayes(ByLogProbability):
         self.classes_ = classes
         batch = Sums.of(table, _class_codes(y, classes), weights, len(classes))
         self._sums = batch if first else self._sums.merge(batch)
-        self._nominal = table.categorical
+        self._categorical = table.categorical
         self._derive()
         return self
 
@@ -243,33 +267,42 @@ class NaiveBayes(ByLogProbability):
     def _derive(self) -> None:
         """Compute from the sums what prediction needs."""
         sums = self._sums
-        shape = (len(self.classes_), len(self._nominal))
+        shape = (len(self.classes_), len(self._categorical))
         self.class_count_ = sums.class_weight
         self.theta_, self.var_ = np.full(shape, np.nan), np.full(shape, np.nan)
-        mean, variance = gaussians(sums, self.min_std)
-        self.theta_[:, ~self._nominal] = mean
-        self.var_[:, ~self._nominal] = variance
-        logs = iter(log_frequencies(sums, self.zero_counts))
+        mean, variance = gaussians(sums.weight, sums.mean, sums.spread, self.min_std)
+        if not np.isfinite(variance).all():
+            raise InputError(
+                "Some numbers in X are too large to be squared; divide their feature "
+                "by a large constant."
+            )
+        used = (variance > 0).all(axis=0)  # a constant feature says nothing
+        self._normals = Normals.of(mean, variance, used)
+        self.theta_[:, ~self._categorical] = mean
+        self.var_[:, ~self._categorical] = variance
+        n = sums.class_weight.sum()
+        logs = (log_frequencies(c, n, self.zero_counts) for c in sums.counts)
         values = iter(sums.categories)
-        self.feature_log_prob_ = tuple(next(logs) if n else None for n in self._nominal)
-        self.categories_ = tuple(next(values) if n else None for n in self._nominal)
+        self.feature_log_prob_ = tuple(
+            next(logs) if n else None for n in self._categorical
+        )
+        self.categories_ = tuple(next(values) if n else None for n in self._categorical)
 
     # -- predicting ------------------------------------------------------------------
 
     def _numeric_log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        result = np.zeros((len(values), len(self.classes_)))
-        mean, variance = self.theta_[:, ~self._nominal], self.var_[:, ~self._nominal]
-        told = (variance > 0).all(axis=0)  # a constant column tells nothing
-        values = values[:, told]
-        known = ~np.isnan(values)
+        known: BoolArray | None = ~np.isnan(values)
+        if known is not None and known.all():
+            known = None
+        values = np.where(True if known is None else known, values, 0.0)
+        ends = np.array([values.shape[1]])
+        result = np.empty((len(values), len(self.classes_)))
         for k in range(len(self.classes_)):
-            deviation = np.sqrt(variance[k, told])
-            z = np.clip((values - mean[k, told]) / deviation, -_FAR, _FAR)
-            terms = -0.5 * z**2 - np.log(np.sqrt(2 * np.pi) * deviation)
-            result[:, k] = terms.sum(axis=1, where=known)
+            distance, volume = self._normals.log_density(values, known, k, ends)
+            result[:, k] = -(0.5 * distance + volume)[:, 0]
         return result
 
-    def _nominal_log_likelihood(self, codes: NDArray[Any]) -> FloatArray:
+    def _categorical_log_likelihood(self, codes: NDArray[Any]) -> FloatArray:
         tables = [logs for logs in self.feature_log_prob_ if logs is not None]
         places = positions(codes, [logs.shape[1] for logs in tables])
         result = np.zeros((len(codes), len(self.classes_)))
@@ -278,6 +311,20 @@ class NaiveBayes(ByLogProbability):
             line = np.concatenate([*(logs[k] for logs in tables), [0.0]])
             result[:, k] = line[places].sum(axis=1)
         return result
+
+    # -- many training sets ----------------------------------------------------------
+
+    def _predict_table(
+        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+    ) -> Predicted | None:
+        self._check_parameters()
+        read = read_features(self, table, orders)
+        if read is None:
+            return None
+        settings = BayesSettings(self.min_std, self.zero_counts)
+        if orders is None or sizes is None:
+            return predict_splits(settings, *read, table.y, table.n_classes, splits)
+        return predict_sizes(settings, *read, table.y, splits, orders, sizes)
 
 
 # -- small things --------------------------------------------------------------------

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -17,16 +18,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import refuse_lazy, refuse_repeated
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.encoding import Features, encode, refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
+from veridical._core.table import Table
 
 #: Labels below this number are counted rather than sorted.
 _FEW = 1 << 12
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
-    """Check names and shape; leave the columns of a frame and nominal ones as are."""
+def read_table(estimator: Any, X: Any, *, reset: bool, categorical: bool) -> Any:
+    """Check names and shape; leave frames and categorical features as they are."""
     refuse_lazy(X)
     if not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X):
         refuse_repeated(X)
@@ -37,7 +39,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool, nominal: bool) -> Any:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
-    if X.dtype == object and not nominal:
+    if X.dtype == object and not categorical:
         # Things that are neither numbers nor text end here, as a TypeError; for text,
         # `encode` has a message that names the column.
         with suppress(ValueError):
@@ -82,7 +84,7 @@ def read_training(
         If there are no labels, or one is missing.
     """
     by_dtype = chosen is None or (isinstance(chosen, str) and chosen == "from_dtype")
-    X = read_table(estimator, X, reset=reset, nominal=not by_dtype)
+    X = read_table(estimator, X, reset=reset, categorical=not by_dtype)
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
@@ -135,3 +137,100 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
         return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
+
+
+def number_by_frequency(
+    y: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any], IntArray]:
+    """Number the classes, the most frequent first, then as they occur.
+
+    Returns
+    -------
+    classes : array
+        The labels, sorted.
+    labels : array
+        The labels by number.
+    codes : int array
+        The number of every label of `y`.
+
+    Examples
+    --------
+    >>> _, labels, codes = number_by_frequency(np.array(["b", "a", "c", "c"]))
+    >>> labels.tolist(), codes.tolist()
+    (['c', 'b', 'a'], [1, 2, 0, 0])
+    """
+    classes, start, inverse, counts = np.unique(
+        y, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((start, -counts))
+    number = np.empty(order.size, dtype=np.intp)
+    number[order] = np.arange(order.size)
+    return classes, classes[order], number[inverse]
+
+
+def read_features(
+    estimator: Any, table: Table, orders: Any
+) -> tuple[Features, BoolArray] | None:
+    """Give the features as an estimator would encode them, subset by subset.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Has the parameter ``categorical_features``.
+    table : Table
+        All samples.
+    orders : sequence or None
+        Whether there are subsets of features.
+
+    Returns
+    -------
+    features : Features
+        The encoded features; codes may number more categories than a training set has.
+    declared : bool array of shape (n_features,)
+        Which features declare their categories. The others have those that occur in
+        the training set.
+
+    Returns None altogether where the encoding depends on the subset.
+    """
+    chosen = estimator.categorical_features
+    by_dtype = isinstance(chosen, str) and chosen == "from_dtype"
+    if table.source is None or sparse.issparse(table.source):
+        if by_dtype or (chosen is None and not table.categorical.any()):
+            return table.features, table.categorical
+    elif by_dtype:
+        one = table.one_sample
+        assert one is not None
+        features = table.features
+        if not np.array_equal(one.categorical, features.categorical):
+            features = encode(table.source, name=table.name)
+        return features, _declared(features, one)
+    if orders is not None:
+        return None
+    features = encode(table.frame(), chosen, name=table.name)
+    one = encode(table.frame([0]), chosen, name=table.name)
+    return features, _declared(features, one)
+
+
+def _declared(features: Features, one: Features) -> BoolArray:
+    """Mark the features that have all categories in a single sample already."""
+    return np.array(
+        [
+            full is not None and first is not None and len(full) == len(first)
+            for full, first in zip(features.categories, one.categories, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def finite_matrix(X: Any) -> FloatArray | None:
+    """Read X as finite numbers in double precision; None where it is anything else."""
+    if sparse.issparse(X):
+        return None
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        return None
+    is_number = values.dtype == np.float64 or values.dtype.kind in "iu"
+    if values.ndim != 2 or not is_number or not np.isfinite(values).all():
+        return None
+    return values.astype(np.float64)

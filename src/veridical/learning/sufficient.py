@@ -1,15 +1,16 @@
-"""Sums over a table of numbers and names: all that naive Bayes keeps of the data.
+"""Sums over a table per class, and the distributions that naive Bayes makes of them.
 
 ======  ======================================================  ====================
 symbol  meaning                                                 shape
 ======  ======================================================  ====================
-weight  weight of the cases whose value is known                (K, numeric columns)
-mean    their mean                                              (K, numeric columns)
-spread  their sum of squared deviations from it                 (K, numeric columns)
-counts  weight of the cases with each value of a nominal one    (K, values), a list
+weight  weight of the samples whose value is known              (…, K, numeric)
+mean    their mean                                              (…, K, numeric)
+spread  their sum of squared deviations from it                 (…, K, numeric)
+counts  weight of the samples with each category of a feature   (…, K, categories)
 ======  ======================================================  ====================
 
-K is the number of classes. The sums of two batches add up to those of both together.
+K is the number of classes; axes in front of it are training sets, where there are
+several. The sums of two batches add up to those of both together.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features
-from veridical._core.errors import InputError
 
 ZERO_COUNTS = ("0.5/n", "laplace")
 _TINY = np.finfo(float).tiny
+#: Larger standardised values are cut here: their squares would overflow.
+_FAR = 1e150
+#: Log-probabilities that agree to this, relative to their size, are equal.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Sums:
     spread: FloatArray
     counts: list[FloatArray]
     categories: list[NDArray[Any]]
+    n_samples: int
+    first: FloatArray
 
     @classmethod
     def of(
@@ -65,9 +71,23 @@ class Sums:
             )
         counts = np.split(totals, np.cumsum(sizes), axis=1)[:-1]
         class_weight = np.bincount(y, weights=sample_weight, minlength=n_classes)
+        first = np.full(n_classes, np.inf)
+        np.minimum.at(first, y, np.arange(len(y)))
         return cls(
-            class_weight.astype(np.float64), weight, mean, spread, counts, categories
+            class_weight.astype(np.float64),
+            weight,
+            mean,
+            spread,
+            counts,
+            categories,
+            len(y),
+            first,
         )
+
+    @property
+    def by_frequency(self) -> IntArray:
+        """Classes, the most frequent first, then as they first occur."""
+        return np.lexsort((self.first, -self.class_weight))
 
     def merge(self, other: Sums) -> Sums:
         """Add the sums of another batch (Chan, Golub and LeVeque's update)."""
@@ -91,6 +111,8 @@ class Sums:
             self.spread + other.spread + step**2 * self.weight * share,
             [counts for _, counts in grown],
             [values for values, _ in grown],
+            self.n_samples + other.n_samples,
+            np.minimum(self.first, self.n_samples + other.first),
         )
 
 
@@ -143,40 +165,159 @@ def _add_counts(
 # -- from sums to distributions ------------------------------------------------------
 
 
-def gaussians(sums: Sums, min_std: float) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance per class and numeric column."""
-    weight = sums.weight
-    total = np.maximum(weight.sum(axis=0), _TINY)  # 0 / tiny is 0: no value, no sum
+def pool(
+    weight: FloatArray, mean: FloatArray, spread: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of numeric features over all classes; not finite if too large.
+
+    Taken from the mean of a class, so that a large common part does no harm.
+    """
+    total = np.maximum(weight.sum(axis=-2), _TINY)  # 0 / tiny is 0: no value, no sum
     with np.errstate(over="ignore", invalid="ignore"):
-        origin = sums.mean[(weight > 0).argmax(axis=0), np.arange(weight.shape[1])]
-        overall = origin + (weight * (sums.mean - origin)).sum(axis=0) / total
-        between = weight * (sums.mean - overall) ** 2
-        overall_variance = (sums.spread + between).sum(axis=0) / total
-    if not np.isfinite(overall_variance).all():
-        raise InputError(
-            "Some numbers in X are too large to be squared; divide their column by a "
-            "large constant."
-        )
-    seen = weight > 0
-    mean = np.where(seen, sums.mean, overall)
-    variance = np.divide(
-        sums.spread, weight, out=np.tile(overall_variance, (len(weight), 1)), where=seen
+        there = (weight > 0).argmax(axis=-2)[..., np.newaxis, :]
+        origin = np.take_along_axis(mean, there, axis=-2)
+        overall = origin[..., 0, :] + (weight * (mean - origin)).sum(axis=-2) / total
+        between = weight * (mean - overall[..., np.newaxis, :]) ** 2
+        return overall, (spread + between).sum(axis=-2) / total
+
+
+def gaussians(
+    weight: FloatArray, mean: FloatArray, spread: FloatArray, min_std: float
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of numeric features in each class, as naive Bayes uses them.
+
+    A class without a known value takes the feature over all classes. Variances are not
+    finite where numbers are too large to be squared.
+    """
+    overall, overall_variance = (
+        part[..., np.newaxis, :] for part in pool(weight, mean, spread)
     )
-    return mean, np.maximum(variance, min_std**2 * overall_variance)
+    seen = weight > 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = np.where(
+            seen, spread / np.where(seen, weight, 1.0), overall_variance
+        )
+        variance = np.maximum(variance, min_std**2 * overall_variance)
+    return np.where(seen, mean, overall), variance
 
 
-def log_frequencies(sums: Sums, zero_counts: str) -> list[FloatArray]:
-    """Log-probability of every value of every nominal column, per class."""
-    if zero_counts == "laplace":
-        return [
-            np.log((c + 1) / (c + 1).sum(axis=1, keepdims=True)) for c in sums.counts
-        ]
-    least = 0.5 / sums.class_weight.sum()
-    result = []
-    for counts in sums.counts:
-        known = counts.sum(axis=1, keepdims=True)
-        everywhere = counts.sum(axis=0, keepdims=True)
-        counts = np.where(known > 0, counts, everywhere)
-        known = np.maximum(counts.sum(axis=1, keepdims=True), _TINY)
-        result.append(np.log(np.where(counts > 0, counts / known, least)))
-    return result
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """Normal densities of numeric features per class, ready to be evaluated.
+
+    Parameters
+    ----------
+    mean, scale, constant : arrays of shape (…, K, numeric)
+        Mean, 1 over the standard deviation, and log(√(2π) standard deviation). The last
+        two are 0 for a feature that is left out.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    constant: FloatArray
+
+    @classmethod
+    def of(cls, mean: FloatArray, variance: FloatArray, used: Any = True) -> Normals:
+        """Make them of means and variances; `used` marks features that count."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.sqrt(np.where(used, variance, 1.0))
+            constant = np.log(np.sqrt(2 * np.pi) * deviation)
+            return cls(
+                mean,
+                np.where(used, 1 / deviation, 0.0),
+                np.where(used, constant, 0.0),
+            )
+
+    def log_density(
+        self, values: FloatArray, known: Any, which: Any, ends: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Sum the log-densities of the leading features of some samples.
+
+        Parameters
+        ----------
+        values : array of shape (n, numeric)
+            Samples; anything but NaN stands for a missing value.
+        known : array of shape (n, numeric) or None
+            Which values are known, 1 or 0; None if all are.
+        which : index
+            Selects the class, and the training set of each sample where there are
+            several.
+        ends : int array
+            Numbers of leading features.
+
+        Returns
+        -------
+        distance, volume : arrays of shape (n, n_ends)
+            The log-density is ``-(distance / 2 + volume)``.
+        """
+        z = values - self.mean[which]
+        z *= self.scale[which]
+        np.clip(z, -_FAR, _FAR, out=z)
+        constant = self.constant[which]
+        if known is not None:
+            z *= known
+            constant = constant * known
+        volume = np.broadcast_to(sum_at(constant, ends), (len(z), ends.size))
+        if ends.size == 1 and ends[0] == z.shape[1]:
+            return np.einsum("ij,ij->i", z, z)[:, np.newaxis], volume
+        return sum_at(z * z, ends), volume
+
+
+def sum_at(terms: FloatArray, ends: IntArray) -> FloatArray:
+    """Sum the leading entries of each row, as many as `ends` say."""
+    if ends.size == 1:
+        return terms[..., : ends[0]].sum(axis=-1, keepdims=True)
+    sums = np.cumsum(terms, axis=-1)
+    if not ends.size or not ends[0]:
+        zero = np.zeros((*terms.shape[:-1], 1))
+        return np.concatenate([zero, sums], axis=-1)[..., ends]
+    return sums[..., ends - 1]
+
+
+def log_frequencies(
+    counts: FloatArray, n: Any, zero_counts: str, exists: Any = True
+) -> FloatArray:
+    """Log-probability of every category of a feature, per class.
+
+    Parameters
+    ----------
+    counts : array of shape (…, K, categories)
+        See the notation on top of the module.
+    n : float or array of shape (…, 1, 1)
+        Weight of the training samples.
+    zero_counts : {"0.5/n", "laplace"}
+        See :class:`NaiveBayes`.
+    exists : bool or bool array of shape (…, 1, categories)
+        Which categories the training set knows; the others say nothing: 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if zero_counts == "laplace":
+            n_values = np.broadcast_to(exists, counts.shape).sum(axis=-1, keepdims=True)
+            share = (counts + 1) / (counts.sum(axis=-1, keepdims=True) + n_values)
+        else:
+            known = counts.sum(axis=-1, keepdims=True)
+            everywhere = counts.sum(axis=-2, keepdims=True)
+            counts = np.where(known > 0, counts, everywhere)
+            known = np.maximum(counts.sum(axis=-1, keepdims=True), _TINY)
+            share = np.where(counts > 0, counts / known, 0.5 / n)
+        return np.where(exists, np.log(share), 0.0)
+
+
+def most_probable(joint: FloatArray, rank: IntArray) -> IntArray:
+    """Give the class with the largest value; of equal ones the first in `rank`.
+
+    Parameters
+    ----------
+    joint : array of shape (n, K)
+        Logarithms of joint probabilities.
+    rank : int array of shape (K,)
+        Classes in the order in which they win ties.
+    """
+    ordered = joint[:, rank]
+    top = ordered.max(axis=1, keepdims=True)
+    return rank[(ordered >= top - tie_width(top)).argmax(axis=1)]
+
+
+def tie_width(top: FloatArray) -> FloatArray:
+    """Give the difference of log-probabilities that rounding alone can make."""
+    return ROUNDING * np.maximum(1.0, np.abs(top))

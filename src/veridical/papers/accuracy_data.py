@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Categories, encode
+from veridical._core.encoding import Categories, Features, encode
 from veridical._core.errors import InputError
+from veridical._core.table import Classes
+from veridical._core.table import Table as CoreTable
 from veridical.datasets import available, load
 from veridical.experiments import derive_seed
 
@@ -131,6 +134,22 @@ class Table:
             len(classes),
             content.hexdigest(),
         )
+
+    def part(self, rows: IntArray) -> CoreTable:
+        """Take some samples as the table that estimators predict from."""
+        categorical = np.array([c is not None for c in self.categories], dtype=bool)
+        features = Features(
+            self.columns[:, rows].T, categorical, self.categories, self.names
+        )
+        codes = self.codes[rows]
+        target = Classes(codes, np.arange(self.n_classes), codes)
+        return CoreTable(features, target, source=_safe_indexing(self.X, rows))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the features, where they have any."""
+        names = getattr(self.X, "columns", None)
+        return None if names is None else tuple(map(str, names))
 
     @property
     def n_cases(self) -> int:

@@ -44,8 +44,7 @@ from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
 from veridical.papers.accuracy_data import TABLE_1, get_table, present, say_missing
 from veridical.papers.accuracy_findings import report
-from veridical.papers.accuracy_learners import LEARNERS
-from veridical.papers.accuracy_trials import Trial, measure_outside
+from veridical.papers.accuracy_trials import LEARNERS, Trial, measure_outside
 
 FOLDS = (2, 5, 10, 20, -5, -2, -1)
 BOOTSTRAPS = (1, 2, 5, 10, 20, 50, 100)

@@ -14,10 +14,26 @@ from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
 from veridical.evaluation.bootstrap import OUTSIDE, terms
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
+from veridical.learning import C45, NaiveBayes
+from veridical.learning.many import fill_by_loop, predict_table
 from veridical.papers.accuracy_data import Table
-from veridical.papers.accuracy_learners import LEARNERS
 
 Kind = Literal["plain", "stratified"]
+
+#: Learners by the names that the study uses.
+LEARNERS = {"c45": C45, "nb": NaiveBayes}
+
+
+def predict(
+    learner: str, table: Table, rows: IntArray, splits: Sequence[Split]
+) -> list[IntArray]:
+    """Fit a learner on every training set, and predict its test samples.
+
+    Splits count in `rows`, the samples of the table that matter.
+    """
+    request = (LEARNERS[learner](), table.part(rows), splits)
+    return [codes[0] for codes in fill_by_loop(predict_table(*request), *request)]
+
 
 # -- the true accuracy ---------------------------------------------------------------
 
@@ -43,9 +59,9 @@ def measure_outside(
     for cell in cells:
         rows = _draw_rows(table, settings, "truth", cell["run"])
         splits.append(Split(np.sort(rows[n:]), table.n_cases, np.sort(rows[:n])))
-    predict = LEARNERS[learner][1]
     everything = np.arange(table.n_cases)
-    for split, found in zip(splits, predict(table, everything, splits), strict=True):
+    predicted = predict(learner, table, everything, splits)
+    for split, found in zip(splits, predicted, strict=True):
         yield {"accuracy": float(np.mean(found == table.codes[split.test]))}
 
 
@@ -133,9 +149,8 @@ class Trial:
             key = _source_of(cell, largest)
             if key not in wanted:
                 wanted[key] = self.splits(*key)
-        predict = LEARNERS[learner][1]
         splits = [split for group in wanted.values() for split in group]
-        found = iter(predict(self.table, self.rows, splits))
+        found = iter(predict(learner, self.table, self.rows, splits))
         codes = self.table.codes[self.rows]
         hits = {
             key: [next(found) == codes[split.test] for split in group]

@@ -87,8 +87,13 @@ class Trial:
     def _accuracies(self, order: IntArray, size: int) -> dict[str, Any]:
         """Accuracy by size, and by class averaged over sizes."""
         sizes = range(min(2, size), size + 1)
-        named = DAGSVM(standardize=True).predict_nested(
-            self.X_train[:, order], self.train, self.X_test[:, order], sizes
+        rows = np.arange(len(self.train) + len(self.test))
+        (named,) = DAGSVM(standardize=True).predict_many(
+            np.concatenate([self.X_train[:, order], self.X_test[:, order]]),
+            np.concatenate([self.train, self.test]),
+            [(rows[: len(self.train)], rows[len(self.train) :])],
+            [np.arange(size)],
+            sizes,
         )
         right = named == self.test
         tested = np.bincount(self.test, minlength=self.n_classes)

@@ -38,7 +38,7 @@ from veridical.datasets import SOURCES
 from veridical.experiments import Cell, Plan, Recipe, Spec, Store, Unit
 from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
-from veridical.learning.tabular import CLASSIFIERS, make_classifier
+from veridical.learning import make_estimator
 from veridical.papers.in_vs_out_figures import CONTINUOUS, DISCRETE
 from veridical.papers.in_vs_out_findings import report
 from veridical.papers.in_vs_out_trials import Trial
@@ -46,6 +46,9 @@ from veridical.selection import SELECTORS
 
 #: Raise it when a source of `veridical.datasets` draws other cases than before.
 SOURCE_VERSION = 1
+
+#: The paper's classifiers, by their names in `veridical.learning.ESTIMATORS`.
+CLASSIFIERS = ("svm", "nb", "1nn", "tree")
 
 Size = Annotated[int, Field(ge=1)]
 
@@ -99,7 +102,7 @@ class InVsOutSpec(Spec):
     selectors : tuple of SelectorChoice
         Whose choices are judged.
     classifiers : tuple of str
-        Names of `veridical.comparison.CLASSIFIERS`.
+        Names out of `CLASSIFIERS`.
     n_sets : int
         Training sets per source and N.
     n_folds : int
@@ -108,7 +111,7 @@ class InVsOutSpec(Spec):
 
     sources: tuple[SourceGrid, ...]
     selectors: tuple[SelectorChoice, ...]
-    classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
+    classifiers: tuple[str, ...] = CLASSIFIERS
     n_sets: Size = 100
     n_folds: Annotated[int, Field(ge=2)] = 10
 
@@ -219,7 +222,7 @@ class InVsOut:
                     yield Unit(settings, cells)
 
     def _recipes(self, spec: InVsOutSpec) -> dict[tuple[str, str, str], Recipe]:
-        learners = {name: one_line(make_classifier(name)) for name in spec.classifiers}
+        learners = {name: one_line(make_estimator(name)) for name in spec.classifiers}
         return {
             (grid.source, choice.name, classifier): Recipe.of(
                 self.name,

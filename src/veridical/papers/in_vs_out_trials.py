@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import IntArray
 from veridical._core.seeds import seeded
+from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.comparison.sources import SourceSampler, find_source
 from veridical.comparison.splits import Splits, make_splits
 from veridical.evaluation.engine import rank
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
-from veridical.learning.nested import nested_accuracies
+from veridical.learning import make_estimator
+from veridical.learning.many import fill_by_loop, predict_table
 from veridical.selection import SELECTORS
 
 
@@ -98,22 +100,26 @@ class Trial:
         mapping of size to values
             TRUTH, and the folds under IN and OUT.
         """
-        everything = np.arange(self.n_train)
-        unseen = np.arange(self.n_train, self.data.n_samples)
-
-        def accuracy(train: IntArray, test: IntArray, order: IntArray) -> FloatArray:
-            return nested_accuracies(
-                (classifier,), self.data, train, test, order, sizes
-            )[0]
-
-        truth = accuracy(everything, unseen, orders[0])
-        inside, outside = [], []
-        for f, fold in enumerate(
-            zip(self.splits.train, self.splits.test, strict=True), start=1
-        ):
-            inside.append(accuracy(*fold, orders[f]))
-            same = np.array_equal(orders[f], orders[0])
-            outside.append(inside[-1] if same else accuracy(*fold, orders[0]))
+        n = self.data.n_samples
+        rows = np.arange(n)
+        folds = [
+            Split(test, n, train)
+            for train, test in zip(self.splits.train, self.splits.test, strict=True)
+        ]
+        splits = [Split(rows[self.n_train :], n, rows[: self.n_train]), *folds, *folds]
+        request = (
+            make_estimator(classifier),
+            self.data,
+            splits,
+            [*orders, *[orders[0]] * len(folds)],
+            tuple(sizes),
+        )
+        found = fill_by_loop(predict_table(*request), *request)
+        truth, *rest = (
+            (codes == self.data.y[split.test]).mean(axis=1)
+            for codes, split in zip(found, splits, strict=True)
+        )
+        inside, outside = rest[: len(folds)], rest[len(folds) :]
         return {
             size: {
                 "truth": float(truth[i]),

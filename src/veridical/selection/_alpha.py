@@ -63,7 +63,7 @@ def score_alphas(
     sizes : int array
         Sizes of predictor sets, growing.
     classifier : classifier or None
-        Fitted at every size; one that has ``predict_nested`` is asked for all sizes at
+        Fitted at every size; one that has ``predict_many`` is asked for all sizes at
         once. None is the linear DAGSVM with C = 1 on standardized features.
     n_threads : int
         Threads for None.
@@ -81,7 +81,7 @@ def score_alphas(
         train, test = splits[f]
         order = orders[f][a][: sizes[-1]]
         X = np.asarray(data.values[:, order], dtype=np.float64)
-        predicted = predict(X[train], data.y[train], X[test], sizes)
+        predicted = predict(X, data.y, train, test, sizes)
         found[f, a] = (predicted == data.y[test]).mean(axis=1)
 
     jobs = [(f, a) for f in range(len(splits)) for a in range(n_alphas)]
@@ -89,16 +89,18 @@ def score_alphas(
     return found.mean(axis=0)
 
 
-def _nested(X: FloatArray, y: IntArray, cases: FloatArray, sizes: IntArray) -> IntArray:
+def _nested(
+    X: FloatArray, y: IntArray, train: IntArray, test: IntArray, sizes: IntArray
+) -> IntArray:
     """Predict by a linear DAGSVM with C = 1 on standardized features."""
-    present, codes = np.unique(y, return_inverse=True)
-    deviation = X.std(axis=0)
-    centre, scale = X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
-    found = predict_nested(
-        (X - centre) / scale,
+    present, codes = np.unique(y[train], return_inverse=True)
+    deviation = X[train].std(axis=0)
+    centre, scale = X[train].mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+    found, _ = predict_nested(
+        (X[train] - centre) / scale,
         codes.astype(np.intp),
         present.size,
-        (cases - centre) / scale,
+        (X[test] - centre) / scale,
         1.0,
         sizes,
     )
@@ -106,17 +108,20 @@ def _nested(X: FloatArray, y: IntArray, cases: FloatArray, sizes: IntArray) -> I
 
 
 def _with(classifier: Any) -> Callable[..., Any]:
-    if hasattr(classifier, "predict_nested"):
-        return lambda X, y, cases, sizes: classifier.predict_nested(
-            X, y, cases, sizes.tolist()
-        )
     if not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
         raise InputError(
             f"classifier={classifier!r} is no classifier; it needs fit and predict."
         )
-    return lambda X, y, cases, sizes: np.array(
-        [
-            clone(classifier).fit(X[:, :size], y).predict(cases[:, :size])
-            for size in sizes
-        ]
-    )
+
+    def predict(X: Any, y: Any, train: Any, test: Any, sizes: IntArray) -> Any:
+        if hasattr(classifier, "predict_many"):
+            order = np.arange(X.shape[1])
+            return classifier.predict_many(X, y, [(train, test)], [order], sizes)[0]
+        return np.array(
+            [
+                clone(classifier).fit(X[train, :size], y[train]).predict(X[test, :size])
+                for size in sizes
+            ]
+        )
+
+    return predict

@@ -74,7 +74,7 @@ class DifferentialPrioritization(IncrementalSelector):
     classifier : classifier or None, default=None
         What "auto" judges predictor sets by. None is a linear DAGSVM with C = 1 on
         standardized features, which is quick at all sizes; any other is fitted at
-        every size, unless it has ``predict_nested`` (see
+        every size, unless it has ``predict_many`` (see
         :class:`veridical.learning.DAGSVM`).
     random_state : int, RandomState or None, default=None
         Decides the splits of "auto".

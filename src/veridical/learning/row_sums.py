@@ -10,7 +10,7 @@ symbol  meaning                                                      shape
 S, K    number of training sets, of classes
 change  what to add to the multiplicities of the rows                (S, n) sparse
 whole   whether a set starts from all rows or from none              (S,)
-size    cases of each class in each set                              (S, K)
+size    samples of each class in each set                            (S, K)
 weight  those whose value is known                                   (S, K, p)
 mean    their mean                                                   (S, K, p)
 var     their variance                                               (S, K, p)
@@ -64,6 +64,13 @@ class RowSums:
         """Sum the rows of a matrix over every training set."""
         return np.outer(self.whole, values.sum(axis=0)) + self.change @ values
 
+    def by_class(
+        self, values: FloatArray, codes: IntArray, n_classes: int
+    ) -> FloatArray:
+        """Sum the rows of each class over every training set, shape (S, K, p)."""
+        sums = [self.of(values * (codes == k)[:, np.newaxis]) for k in range(n_classes)]
+        return np.stack(sums, axis=1)
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -73,12 +80,11 @@ class Moments:
     weight: FloatArray
     mean: FloatArray
     var: FloatArray
-    overall_mean: FloatArray
-    overall_var: FloatArray
     mean_error: FloatArray
     var_error: FloatArray
 
 
+@np.errstate(over="ignore", invalid="ignore")  # found out where variances are used
 def moments_of(
     values: FloatArray, codes: IntArray, n_classes: int, sums: RowSums
 ) -> Moments:
@@ -120,12 +126,4 @@ def moments_of(
         ratio = np.sqrt(np.maximum(n_known / w, 1.0))
         mean_error[:, k] = rounding * (ratio * np.sqrt(scale / w) + largest)
         var_error[:, k] = rounding * scale / w * (1 + 2 * ratio)
-    total = np.maximum(weight.sum(axis=1), 1.0)
-    # Taken from one of the class means, so that a large common part does no harm.
-    origin = mean[:, :1]
-    overall = origin[:, 0] + (weight * (mean - origin)).sum(axis=1) / total
-    spread = weight * (var + (mean - overall[:, None]) ** 2)
-    return Moments(
-        size, weight, mean, var, overall, spread.sum(axis=1) / total, mean_error,
-        var_error,
-    )  # fmt: skip
+    return Moments(size, weight, mean, var, mean_error, var_error)

@@ -1,0 +1,462 @@
+"""Naive Bayes on many training sets and many numbers of features at once.
+
+Over splits, sums are taken of all samples and corrected; over nested subsets, the
+log-densities of the leading features add up. Either way a result may be off by
+rounding. By how much is known, and a split in which rounding could decide between two
+classes is left to the loop.
+
+======  ===========================================================  ===============
+symbol  meaning                                                      shape
+======  ===========================================================  ===============
+S, K    number of training sets, of classes
+m, e    number of test samples of all sets together, of sizes
+joint   log-probability of class and features                        (m, e, K)
+slack   how far joint may be off                                     (m, e, K)
+loose   relative error that a variance, and a mean over the          (S, K, p)
+        standard deviation, may have
+======  ===========================================================  ===============
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.encoding import Features
+from veridical._core.splits import Split, flatten
+from veridical._core.table import Table
+from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
+from veridical.learning.reading import finite_matrix, number_by_frequency
+from veridical.learning.row_sums import EPS, Moments, RowSums, moments_of
+from veridical.learning.sufficient import (
+    Normals,
+    Sums,
+    gaussians,
+    log_frequencies,
+    pool,
+    positions,
+    sum_at,
+    tie_width,
+)
+
+_BLOCK = 1 << 23  # numbers kept of the training sets at a time
+_CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
+
+#: A relative error beyond this is past what a first-order bound can speak about.
+_LOOSEST = 1e-2
+
+
+class BayesSettings(NamedTuple):
+    """Parameters of :class:`NaiveBayes`."""
+
+    min_std: float
+    zero_counts: str
+
+
+# -- predictions ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """Normal densities of many training sets, and how loose they are."""
+
+    normals: Normals
+    loose: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        mean: FloatArray,
+        variance: FloatArray,
+        used: BoolArray,
+        mean_error: FloatArray,
+        var_error: FloatArray,
+    ) -> Densities:
+        """Make them of means and variances, shape (S, K, p); `used` is (S, p)."""
+        counted = used[:, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            loose = var_error / variance + mean_error / np.sqrt(variance)
+        loose = np.where(counted, loose, 0.0)
+        return cls(Normals.of(mean, variance, counted), loose)
+
+
+@dataclass(eq=False)
+class Evidence:
+    """Joint log-probabilities of test samples, and how far they may be off.
+
+    Parameters
+    ----------
+    joint, slack : arrays of shape (m, e, K)
+        See the notation on top of the module.
+    sets : int array of shape (m,)
+        The training set of each test sample.
+    """
+
+    joint: FloatArray
+    slack: FloatArray
+    sets: IntArray
+
+    @classmethod
+    def from_priors(cls, size: FloatArray, sets: IntArray, n_sizes: int) -> Evidence:
+        """Begin with the class shares; a class that is absent has no chance."""
+        with np.errstate(divide="ignore"):
+            prior = np.log(size / size.sum(axis=1, keepdims=True))[sets]
+        joint = np.repeat(prior[:, np.newaxis], n_sizes, axis=1)
+        return cls(joint, np.zeros_like(joint), sets)
+
+    def _which(self, part: slice, k: int, n_sets: int) -> Any:
+        """Index the training sets of some samples; one set serves all by broadcast."""
+        return (0, k) if n_sets == 1 else (self.sets[part], k)
+
+    def add_numeric(
+        self, densities: Densities, values: FloatArray, rows: IntArray, ends: IntArray
+    ) -> None:
+        """Add the log-densities of numeric features, the first `ends` of them."""
+        p = values.shape[1]
+        if not p:
+            return
+        normals, n_sets = densities.normals, len(densities.loose)
+        loose = np.maximum.accumulate(densities.loose, axis=2)
+        loose = np.where(ends > 0, loose[:, :, np.maximum(ends, 1) - 1], 0.0)
+        largest = sum_at(2 * np.abs(normals.constant), ends)
+        missing = np.isnan(values)
+        there = None
+        if missing.any():
+            there = (~missing).astype(np.float64)
+            values = np.where(missing, 0.0, values)
+        step = max(1, _CHUNK // p)
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            x = values[rows[part]]
+            known = None if there is None else there[rows[part]]
+            for k in range(self.joint.shape[2]):
+                which = self._which(part, k, n_sets)
+                with np.errstate(invalid="ignore", over="ignore"):
+                    distance, volume = normals.log_density(x, known, which, ends)
+                    self.joint[part, :, k] -= 0.5 * distance + volume
+                off = loose[which]
+                size = distance + largest[which]
+                bound = (distance + ends) * off + 4 * (ends + 4) * EPS * size
+                self.slack[part, :, k] += np.where(off > _LOOSEST, np.inf, bound)
+
+    def add_categorical(
+        self, logs: FloatArray, places: IntArray, ends: IntArray
+    ) -> None:
+        """Add the log-frequencies of categorical features.
+
+        Parameters
+        ----------
+        logs : array of shape (S, K, n_places)
+            Log-frequency of every category, feature after feature.
+        places : int array of shape (m, n_categorical)
+            The place of each sample's category in them.
+        ends : int array of shape (e,)
+            How many of the features count.
+        """
+        q = places.shape[1]
+        if not q:
+            return
+        step = max(1, _CHUNK // q)
+        for start in range(0, len(places), step):
+            part = slice(start, start + step)
+            for k in range(self.joint.shape[2]):
+                first = 0 if len(logs) == 1 else self.sets[part, np.newaxis]
+                line = logs[first, k, places[part]]
+                self.joint[part, :, k] += sum_at(line, ends)
+                size = sum_at(np.abs(line), ends)
+                self.slack[part, :, k] += 4 * (ends + 4) * EPS * size
+
+    def decide(
+        self, tests: Sequence[IntArray], unfit: Any, train_codes: Any = None
+    ) -> Predicted:
+        """Give the most probable class; None where rounding could decide.
+
+        Parameters
+        ----------
+        tests : sequence of int arrays
+            Test rows of every split.
+        unfit : bool array of shape (S,)
+            Splits that are left to the loop anyway.
+        train_codes : callable, optional
+            ``train_codes(s)`` gives the classes of a training set. With it, classes
+            that agree to `tie_width` are equal, and the most frequent one wins.
+            Without it, the largest wins, however close.
+        """
+        best = self.joint.argmax(axis=2)
+        top = np.take_along_axis(self.joint, best[..., np.newaxis], axis=2)
+        absent = np.isneginf(self.joint)
+        slack = np.where(absent, 0.0, self.slack + 1e-13 * (1 + np.abs(self.joint)))
+        slack = slack + np.take_along_axis(slack, best[..., np.newaxis], axis=2)
+        width = np.zeros_like(top) if train_codes is None else tie_width(top)
+        with np.errstate(invalid="ignore"):
+            gap = top - self.joint
+            clear = np.abs(gap - width) > slack
+        np.put_along_axis(clear, best[..., np.newaxis], True, axis=2)
+        certain = clear.all(axis=2) & np.isfinite(top[..., 0])
+        certain &= np.isfinite(slack).all(axis=2)
+        if train_codes is not None:
+            self._break_ties(best, gap < width, train_codes)
+        ends = np.cumsum([len(test) for test in tests]).tolist()
+        starts = [0, *ends[:-1]]
+        good = np.logical_and.reduceat(certain.all(axis=1), starts) & ~unfit
+        return [
+            best[a:b].T if ok else None
+            for a, b, ok in zip(starts, ends, good, strict=True)
+        ]
+
+    def _break_ties(self, best: IntArray, equal: BoolArray, train_codes: Any) -> None:
+        tied = np.argwhere(np.count_nonzero(equal, axis=2) > 1)
+        rank: dict[int, IntArray] = {}
+        for i, e in tied.tolist():
+            s = int(self.sets[i])
+            if s not in rank:
+                rank[s] = number_by_frequency(train_codes(s))[1]
+            best[i, e] = rank[s][equal[i, e, rank[s]].argmax()]
+
+
+# -- categorical features ------------------------------------------------------------
+
+
+def _all_log_frequencies(
+    counts: Sequence[FloatArray],
+    n: FloatArray,
+    zero_counts: str,
+    declared: BoolArray,
+) -> FloatArray:
+    """Lay the log-frequencies of all features side by side, shape (S, K, places).
+
+    The last place, of a value that is missing or was never seen, says nothing.
+    """
+    tables = []
+    for c, all_exist in zip(counts, declared, strict=True):
+        exists = True if all_exist else c.sum(axis=-2, keepdims=True) > 0
+        tables.append(log_frequencies(c, n, zero_counts, exists))
+    shape = (*np.shape(n)[:1], counts[0].shape[-2] if counts else 1, 1)
+    return np.concatenate([*tables, np.zeros(shape)], axis=-1)
+
+
+# -- over splits ---------------------------------------------------------------------
+
+
+def _in_blocks(splits: Sequence[Split], numbers_per_set: int) -> Iterator[Any]:
+    step = max(1, _BLOCK // max(numbers_per_set, 1))
+    for start in range(0, len(splits), step):
+        yield splits[start : start + step]
+
+
+def predict_splits(
+    settings: BayesSettings,
+    features: Features,
+    declared: BoolArray,
+    codes: IntArray,
+    n_classes: int,
+    splits: Sequence[Split],
+) -> Predicted:
+    """Predict as NaiveBayes would, fitted on all features of every training set.
+
+    Parameters
+    ----------
+    settings : BayesSettings
+        Parameters of the estimator.
+    features : Features
+        All samples.
+    declared : bool array of shape (n_features,)
+        Which features declare their categories.
+    codes : int array of shape (n_samples,)
+        The classes.
+    n_classes : int
+        How many there are.
+    splits : sequence of Split
+        Training and test rows.
+    """
+    every = np.arange(len(codes))
+    chosen = np.flatnonzero(features.categorical)
+    values = features.take(every, np.flatnonzero(~features.categorical))
+    lengths = [len(np.asarray(features.categories[j])) for j in chosen]
+    places = positions(features.take(every, chosen), lengths)
+    starts = np.cumsum([0, *lengths])
+    present = np.zeros((len(codes), starts[-1] + 1))
+    present[every[:, np.newaxis], places] = 1.0
+    present = present[:, :-1]
+    n_numeric, n_chosen = (
+        np.array([count]) for count in (values.shape[1], chosen.size)
+    )
+    width = 6 * values.shape[1] + 3 * present.shape[1]
+    result: Predicted = []
+    for some in _in_blocks(splits, n_classes * width):
+        sums = RowSums.over(some, len(codes))
+        moments = moments_of(values, codes, n_classes, sums)
+        densities, unfit = _as_naive_bayes(moments, settings.min_std, values, some)
+        tests = [split.test for split in some]
+        sets, rows = flatten(tests)
+        evidence = Evidence.from_priors(moments.size, sets, 1)
+        evidence.add_numeric(densities, values, rows, n_numeric)
+        if chosen.size:
+            counts = sums.by_class(present, codes, n_classes)
+            parts = np.split(counts, starts[1:-1], axis=2)
+            n = moments.size.sum(axis=1)[:, np.newaxis, np.newaxis]
+            logs = _all_log_frequencies(
+                parts, n, settings.zero_counts, declared[chosen]
+            )
+            evidence.add_categorical(logs, places[rows], n_chosen)
+        result += evidence.decide(
+            tests, unfit, lambda s, some=some: codes[some[s].train]
+        )
+    return result
+
+
+def _as_naive_bayes(
+    m: Moments, min_std: float, values: FloatArray, splits: Sequence[Split]
+) -> tuple[Densities, BoolArray]:
+    """Make of the moments what NaiveBayes does, and mark splits that it cannot serve.
+
+    A feature that is constant in the training set is left out. Whether it *is* constant
+    cannot be read off rounded sums, so that is looked up where they leave it open.
+    """
+    spread = m.var * m.weight
+    mean, variance = gaussians(m.weight, m.mean, spread, min_std)
+    overall = pool(m.weight, m.mean, spread)[1]
+    # fmin and fmax pass over missing values; a feature without any value stays NaN.
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    varies = low < high
+    with np.errstate(over="ignore", invalid="ignore"):
+        widest = np.where(varies, high - low, 0.0) ** 2 / 4  # no variance is larger
+        used = (m.weight.sum(axis=1) > 0) & varies
+        in_doubt = used & ~(overall > 1e-9 * widest)
+    for s, j in np.argwhere(in_doubt).tolist():
+        column = values[splits[s].train, j]
+        column = column[~np.isnan(column)]
+        if (column == column[0]).all():
+            used[s, j] = in_doubt[s, j] = False
+    unfit = in_doubt.any(axis=1) | ~np.isfinite(overall).all(axis=1)
+    densities = Densities.of(mean, variance, used, m.mean_error, m.var_error)
+    return densities, unfit
+
+
+# -- over nested subsets -------------------------------------------------------------
+
+
+def predict_sizes(
+    settings: BayesSettings,
+    features: Features,
+    declared: BoolArray,
+    codes: IntArray,
+    splits: Sequence[Split],
+    orders: Sequence[IntArray],
+    sizes: Sequence[int],
+) -> Predicted:
+    """Predict as NaiveBayes would, fitted on the leading features of every split.
+
+    Parameters
+    ----------
+    settings, features, declared, codes, splits
+        As in `predict_splits`.
+    orders : sequence of int arrays
+        Features of every split, best first.
+    sizes : sequence of int
+        Numbers of leading features, growing.
+    """
+    result: Predicted = []
+    for split, order in zip(splits, orders, strict=True):
+        found = _one_split(settings, features, declared, codes, split, order, sizes)
+        result.append(found)
+    return result
+
+
+def _one_split(
+    settings: BayesSettings,
+    features: Features,
+    declared: BoolArray,
+    codes: IntArray,
+    split: Split,
+    order: IntArray,
+    sizes: Sequence[int],
+) -> IntArray | None:
+    train, test = split
+    is_categorical = features.categorical[order]
+    chosen = order[is_categorical]
+    categories = tuple(features.categories[j] for j in order)
+    known = Features(features.take(train, order), is_categorical, categories)
+    asked = features.take(test, order)
+    present, y = np.unique(codes[train], return_inverse=True)
+    sums = Sums.of(known, y, np.ones(len(train)), present.size)
+    evidence = Evidence.from_priors(
+        sums.class_weight[np.newaxis], np.zeros(len(test), dtype=np.intp), len(sizes)
+    )
+    leading = np.array(sizes)
+    n_categorical = np.cumsum(is_categorical)[leading - 1]
+    densities, unfit = _of_one(sums, settings.min_std, known)
+    rows = np.arange(len(test))
+    evidence.add_numeric(
+        densities, asked[:, ~is_categorical], rows, leading - n_categorical
+    )
+    if chosen.size:
+        n = np.full((1, 1, 1), sums.class_weight.sum())
+        counts = [c[np.newaxis] for c in sums.counts]
+        logs = _all_log_frequencies(counts, n, settings.zero_counts, declared[chosen])
+        places = positions(asked[:, is_categorical], [c.shape[2] for c in counts])
+        evidence.add_categorical(logs, places, n_categorical)
+    (found,) = evidence.decide([test], np.array([unfit]), lambda _: y)
+    return None if found is None else present[found]
+
+
+def _of_one(sums: Sums, min_std: float, known: Features) -> tuple[Densities, bool]:
+    """Make the densities of one training set, and bound the rounding of its sums."""
+    mean, variance = gaussians(sums.weight, sums.mean, sums.spread, min_std)
+    used: BoolArray = np.all(variance > 0, axis=0)  # a constant feature says nothing
+    values = known.values[:, ~known.categorical]
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = np.fmax.reduce(values) - np.fmin.reduce(values)
+        rounding = 4 * len(values) * EPS
+        largest = np.fmax.reduce(np.abs(values))
+        mean_error = np.where(used, rounding * reach + EPS * largest, 0.0)
+        var_error = rounding * variance + mean_error**2
+    densities = Densities.of(
+        mean[np.newaxis],
+        variance[np.newaxis],
+        used[np.newaxis],
+        np.tile(mean_error, (1, len(mean), 1)),
+        var_error[np.newaxis],
+    )
+    return densities, not bool(np.isfinite(variance).all())
+
+
+# -- scikit-learn's ------------------------------------------------------------------
+
+
+@register_predict_table(GaussianNB)
+@on_equal_subsets
+def predict_gaussian_nb(
+    estimator: Any, table: Table, splits: Sequence[Split]
+) -> Predicted | None:
+    """Predict as scikit-learn's GaussianNB would, fitted on every training set."""
+    values = finite_matrix(table.frame())
+    if values is None or estimator.priors is not None or len(splits) < 2:
+        return None
+    estimator._validate_params()
+    ends = np.array([values.shape[1]])
+    result: Predicted = []
+    for some in _in_blocks(splits, 6 * table.n_classes * values.shape[1]):
+        sums = RowSums.over(some, len(values))
+        m = moments_of(values, table.y, table.n_classes, sums)
+        overall = pool(m.weight, m.mean, m.var * m.weight)[1]
+        extra = estimator.var_smoothing * overall.max(axis=1)
+        used = np.ones(overall.shape, dtype=bool)
+        densities = Densities.of(
+            m.mean,
+            m.var + extra[:, np.newaxis, np.newaxis],
+            used,
+            m.mean_error,
+            m.var_error,
+        )
+        tests = [split.test for split in some]
+        sets, rows = flatten(tests)
+        evidence = Evidence.from_priors(m.size, sets, 1)
+        evidence.add_numeric(densities, values, rows, ends)
+        result += evidence.decide(tests, ~(extra > 0))
+    return result

@@ -1,0 +1,102 @@
+"""The estimators that have a name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.linear_model import LogisticRegression
+
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
+from veridical.learning.c45 import C45
+from veridical.learning.dagsvm import DAGSVM
+from veridical.learning.linear_svm import LinearSVM
+from veridical.learning.majority import make_majority
+from veridical.learning.naive_bayes import NaiveBayes
+from veridical.learning.neighbours import NearestNeighbour
+from veridical.learning.tabular import TabularClassifier
+
+#: Height of indicators that puts two different categories one apart.
+ONE_APART = math.sqrt(0.5)
+
+
+def _svm() -> TabularClassifier:
+    return TabularClassifier(LinearSVM(C=1.0))
+
+
+def _nearest() -> TabularClassifier:
+    return TabularClassifier(NearestNeighbour(), categorical_weight=ONE_APART)
+
+
+def _tree() -> TabularClassifier:
+    return TabularClassifier(C45(), scale=False, categorical_weight=None)
+
+
+def _dagsvm() -> DAGSVM:
+    return DAGSVM(standardize=True)
+
+
+def _logistic() -> TabularClassifier:
+    return TabularClassifier(LogisticRegression(max_iter=1000))
+
+
+#: Estimators by name, each with the function that makes a new one.
+ESTIMATORS: dict[str, Callable[[], Any]] = {
+    "svm": _svm,
+    "nb": NaiveBayes,
+    "1nn": _nearest,
+    "tree": _tree,
+    "c45": C45,
+    "dagsvm": _dagsvm,
+    "logistic": _logistic,
+    "majority": make_majority,
+}
+
+
+def make_estimator(name: str) -> Any:
+    """Make an estimator by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``veridical.learning.ESTIMATORS``. "svm": linear support vector
+        machine, C = 1, inputs scaled to [0, 1] by the training minimum and maximum,
+        indicators for categorical features. "nb": naive Bayes with normal densities for
+        numeric and frequencies for categorical features. "1nn": nearest neighbour on
+        scaled numbers, where two different categories are one apart. "tree": C4.5,
+        where a tie between classes goes to the more frequent one. "c45": C4.5 with ties
+        to the first label. "dagsvm": a linear support vector machine per pair of
+        classes on standardized features, asked along a directed graph; numeric features
+        without missing values only. "logistic": logistic regression, C = 1, with the
+        inputs of "svm". "majority": the most frequent class, whatever the features.
+
+    Returns
+    -------
+    classifier
+        Unfitted. All but "dagsvm" take arrays or data frames with categorical features
+        and missing values.
+
+    Raises
+    ------
+    InputError
+        If there is no such estimator.
+
+    References
+    ----------
+    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+
+    Examples
+    --------
+    >>> from veridical.learning import make_estimator
+    >>> make_estimator("1nn").fit([[0.0], [5.0]], ["a", "b"]).predict([[4.0]])
+    array(['b'], dtype='<U1')
+    """
+    if isinstance(name, str) and name in ESTIMATORS:
+        return ESTIMATORS[name]()
+    raise InputError(
+        f"There is no estimator {name!r}{did_you_mean(str(name), ESTIMATORS)} Use "
+        f"one of {', '.join(map(repr, ESTIMATORS))}, or pass a scikit-learn classifier."
+    )
