@@ -14,8 +14,10 @@ from sklearn.utils import _safe_indexing
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 from typer.testing import CliRunner
+from veridical.papers.accuracy_learners import predict_by_bayes, predict_by_trees
 
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.splits import Split
 from veridical.cli import app
@@ -30,11 +32,10 @@ from veridical.experiments.findings import (
 )
 from veridical.learning import C45, NaiveBayes
 from veridical.papers import accuracy_data, find_study
-from veridical.papers.accuracy_data import TABLE_1, Table, get_table
+from veridical.papers.accuracy_data import TABLE_1, facts, get_table
 from veridical.papers.accuracy_estimation import STUDY, AccuracySpec
 from veridical.papers.accuracy_figures import Mean, average, judge, spread
 from veridical.papers.accuracy_findings import report
-from veridical.papers.accuracy_learners import predict_by_bayes, predict_by_trees
 from veridical.papers.accuracy_trials import Trial, make_folds
 from veridical.report.studies import headline, page, to_json
 
@@ -87,7 +88,7 @@ def mixed_table(n=160, n_classes=4, seed=0):
     )
     X.loc[rng.random(n) < 0.15, "number"] = np.nan
     X.loc[rng.random(n) < 0.15, "name"] = None
-    return Table.of(X, np.array([f"class {c}" for c in y]))
+    return read_table(X, np.array([f"class {c}" for c in y]))
 
 
 # -- the grid ------------------------------------------------------------------------
@@ -169,14 +170,14 @@ def test_a_file_that_is_too_small_is_refused(monkeypatch, tmp_path):
 
 
 def test_rand_is_what_the_paper_says_and_facts_are_counted():
-    facts = get_table("rand", 0).facts()
+    facts = facts(get_table("rand", 0))
 
     assert facts["n_attributes"] == 20
     assert facts["n_cases"] == 3000
     assert facts["n_classes"] == 2
     assert facts["duplicates"] < 15  # 2.1 are expected
     frame = pd.DataFrame({"a": [1.0, 1.0, 1.0, np.nan, np.nan]})
-    assert Table.of(frame, list("xxyxx")).facts()["duplicates"] == 2
+    assert facts(read_table(frame, list("xxyxx")))["duplicates"] == 2
 
 
 # -- its numbers ---------------------------------------------------------------------
@@ -187,8 +188,8 @@ def test_predictions_are_those_of_plain_fits(kind):
     """Also where a class is missing, and where rows are drawn more than once."""
     table = mixed_table()
     predict = {"c45": predict_by_trees, "nb": predict_by_bayes}[kind]
-    rows = np.sort(np.random.default_rng(1).permutation(table.n_cases)[:90])
-    codes, n = table.codes[rows], len(rows)
+    rows = np.sort(np.random.default_rng(1).permutation(table.n_samples)[:90])
+    codes, n = table.y[rows], len(rows)
     everything = np.arange(n)
     splits = [
         *CrossValidation(3, stratified=False).split(codes, 0),
@@ -196,7 +197,7 @@ def test_predictions_are_those_of_plain_fits(kind):
         *Bootstrap632(8).split(codes, 0),
         Split(everything, n, everything),
     ]
-    X = _safe_indexing(table.X, rows)
+    X = _safe_indexing(table.source, rows)
     missing = 0
 
     found = predict(table, rows, splits)
@@ -226,7 +227,7 @@ def test_a_run_agrees_with_estimate(kind):
     )
     table = get_table("rand", 0)
     trial = Trial.draw(table, unit[0].settings, 0)
-    X, y = _safe_indexing(table.X, trial.rows), table.codes[trial.rows]
+    X, y = _safe_indexing(table.source, trial.rows), table.y[trial.rows]
     methods = {
         ("plain", 5): CrossValidation(5, stratified=False),
         ("plain", -5): LeaveOut(5),
@@ -627,7 +628,7 @@ def test_published_counts_of_the_real_data():
     """Table 1's duplicates agree in all columns and the class."""
     accuracy_data.get_table.cache_clear()
     for name in accuracy_data.present():
-        row, facts = TABLE_1[name], get_table(name, 0).facts()
+        row, facts = TABLE_1[name], facts(get_table(name, 0))
         assert facts["n_cases"] == row.n_cases
         assert facts["n_classes"] == row.n_classes
         if facts["n_attributes"] == row.n_attributes and name != "rand":

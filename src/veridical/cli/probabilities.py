@@ -101,8 +101,8 @@ def _record(question: Question, jobs: int) -> Correction:
         found = correction(
             X,
             y,
-            n_features=features,
-            n_folds=options.folds(question.cv),
+            n_features_to_select=features,
+            cv=question.cv,
             random_state=question.seed,
             n_jobs=jobs,
             name=name,

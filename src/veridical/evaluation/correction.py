@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 
 from veridical._core.arrays import FloatArray
-from veridical._core.encoding import encode
 from veridical._core.errors import InputError
-from veridical._core.hashing import table_hash
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
-from veridical._core.records import DataSummary
+from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
+from veridical._core.splits import Split
+from veridical._core.table import Table
+from veridical.evaluation.engine import Procedure, apply_models
+from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
+from veridical.evaluation.selecting import refuse_missing_class
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
 from veridical.learning.bias_corrected_columns import refuse_unknown
 
@@ -34,12 +35,12 @@ def correction(
     X: Any,
     y: Any,
     *,
-    n_features: int = 10,
+    n_features_to_select: int = 10,
     model: str = "auto",
-    n_folds: int = 10,
+    cv: Any = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
-    name: str = "data",
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Correction:
     """Show what conditioning on the discarded features changes.
@@ -54,18 +55,18 @@ def correction(
         The features; none missing.
     y : array-like of shape (n_samples,)
         The class labels, two of them.
-    n_features : int, default=10
+    n_features_to_select : int, default=10
         How many features to retain.
     model : {"auto", "binary", "gaussian"}, default="auto"
         `BiasCorrectedNB` or `BiasCorrectedGaussianNB`; "auto" takes the binary one
         where there are nominal columns or nothing but zeros and ones.
-    n_folds : int, default=10
-        At most as many as the smaller class has cases.
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
+        How to split, as in `estimate`; every sample must be tested once.
     random_state : int, Generator, RandomState or None
         Decides the folds.
     n_jobs : int or None, default=None
         Number of processes; the result does not depend on it.
-    name : str, default="data"
+    name : str, optional
         What the data are called on the page.
     progress : callable, optional
         Called as ``progress(done, total)`` after each fit.
@@ -80,41 +81,40 @@ def correction(
     >>> from veridical.datasets import make_beta_bernoulli
     >>> from veridical.evaluation import correction
     >>> X, y = make_beta_bernoulli(120, 2000, random_state=0)
-    >>> found = correction(X, y, n_features=50, random_state=0)
+    >>> found = correction(X, y, n_features_to_select=50, random_state=0)
     >>> found.verdict.endswith("Believe the corrected probabilities.")
     True
     """
     X = X.toarray() if sparse.issparse(X) else X
-    labels = column_or_1d(y)
-    classes, counts = np.unique(labels, return_counts=True)
-    if classes.size != 2:
+    table = read_table(X, column_or_1d(y), name=name)
+    if table.n_classes != 2:
         raise InputError(
-            f"y holds {classes.size} classes; the comparison of probabilities is made "
-            "for two. Leave the correction out, or take two of the classes."
+            f"y holds {table.n_classes} classes; the comparison of probabilities is "
+            "made for two. Leave the correction out, or take two of the classes."
         )
-    table = encode(X)  # refused here, a hole has the number of its row in X
-    refuse_unknown(table.values, range(table.values.shape[1]), table.names)
-    chosen = _choose(X, model)
-    if n_folds < 2:
-        raise InputError(f"n_folds={n_folds} leaves nothing to test; give 2 or more.")
-    folds = min(int(n_folds), int(counts.min()))
-    if folds < 2:
-        raise InputError(
-            f"A class has {counts.min()} case; cross-validation needs two of each."
-        )
-    seed = root_seed(random_state)
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**32)
-    splits = list(splitter.split(np.zeros(len(labels)), labels))
+    # Refused here, a missing value has the number of its row in X.
+    refuse_unknown(table.values, range(table.n_features), table.names)
+    chosen = _choose(table, model)
+    root = root_seed(random_state)
+    method = read_cv(cv)
+    splits = method.split(table.labels, root)
+    refuse_missing_class(table, splits)
+    _check_tested_once(splits, table.n_samples)
     tables, alphas = {}, {}
-    workers = Workers(n_jobs, progress, 2 * folds)
+    run = Workers(n_jobs, progress, 2 * min(len(splits), 20))
     for kind, correct in (("corrected", True), ("uncorrected", False)):
-        learner = MODELS[chosen](n_features, correct)
-        logs = _out_of_fold(learner, X, labels, splits, workers)
-        tables[kind] = calibration_table(labels, log_probability=logs, label=kind)
-        whole = learner.fit(X, labels)
+        learner = MODELS[chosen](n_features_to_select, correct)
+        found = apply_models(
+            Procedure(learner), table, splits, _log_probabilities, run=run
+        )
+        logs = np.empty((table.n_samples, 2))
+        for split, part in zip(splits, found, strict=True):
+            logs[split.test] = part
+        tables[kind] = calibration_table(table.labels, log_probability=logs, label=kind)
+        whole = learner.fit(X, table.labels)
         alphas[kind] = whole.alpha_
     return Correction(
-        _summary(X, classes, counts, name),
+        table.summary(name or "data"),
         chosen,
         whole.n_features_,
         whole.threshold_,
@@ -123,51 +123,34 @@ def correction(
         alphas,
         _verdict(tables["corrected"], tables["uncorrected"]),
         {
-            "cross-validation": f"{folds} stratified folds",
-            "random_state": str(seed),
-            "table sha256": table_hash(X, labels),
+            "cross-validation": method.describe(),
+            "random_state": str(root),
+            "table sha256": table.sha256(),
         },
     )
 
 
-def _choose(X: Any, model: str) -> str:
-    """Find the model that fits the columns."""
+def _log_probabilities(model: Any, X: Any, y: NDArray[Any]) -> FloatArray:
+    return np.asarray(model.predict_log_proba(X))
+
+
+def _check_tested_once(splits: Sequence[Split], n_samples: int) -> None:
+    tested = np.concatenate([split.test for split in splits])
+    if not np.array_equal(np.sort(tested), np.arange(n_samples)):
+        raise InputError(
+            "cv does not test every sample once, which the calibration of "
+            "probabilities needs; use a number of folds, or 'loo'."
+        )
+
+
+def _choose(table: Table, model: str) -> str:
+    """Find the model that fits the features."""
     if model in MODELS:
         return model
     if model != "auto":
         raise InputError(f"model={model!r} must be 'auto', 'binary' or 'gaussian'.")
-    table = encode(X)
     binary = bool(np.isin(table.values, (0.0, 1.0)).all())
     return "binary" if binary or table.categorical.any() else "gaussian"
-
-
-def _out_of_fold(
-    learner: Any,
-    X: Any,
-    y: NDArray[Any],
-    splits: list[tuple[Any, Any]],
-    workers: Workers,
-) -> FloatArray:
-    """Log-probabilities of every case by a model that has not seen it."""
-    logs = np.empty((len(y), 2))
-    found = workers((_test, (learner, X, y, *split)) for split in splits)
-    for (_, test), part in zip(splits, found, strict=True):
-        logs[test] = part
-    return logs
-
-
-def _test(learner: Any, X: Any, y: NDArray[Any], train: Any, test: Any) -> FloatArray:
-    fitted = clone(learner).fit(_safe_indexing(X, train), y[train])
-    return np.asarray(fitted.predict_log_proba(_safe_indexing(X, test)))
-
-
-def _summary(X: Any, classes: Any, counts: Any, name: str) -> DataSummary:
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    names: tuple[str, ...] = ()
-    if nw.dependencies.is_into_dataframe(X):
-        names = tuple(str(column) for column in nw.from_native(X).columns)
-    by_class = {str(label): int(n) for label, n in zip(classes, counts, strict=True)}
-    return DataSummary(name, int(shape[0]), int(shape[1]), by_class, names)
 
 
 def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
@@ -34,7 +35,7 @@ from veridical._core.scoring import Scored, Scorer, score
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.learning.many import predict_loop, predict_table
+from veridical.learning.many import fill_by_loop, predict_table
 from veridical.selection import SELECTORS
 
 #: Rankings held at a time, in numbers: bounds the memory that ``rank_table`` takes.
@@ -464,13 +465,102 @@ def _predict(
         only = table.y[split.train[0]]
         return np.full((len(sizes), len(split.test)), only)
     orders = None if order is None else [order]
-    fast = predict_table(estimator, table, [split], orders, sizes)
-    if fast is not None and fast[0] is not None:
-        return fast[0]
-    return predict_loop(estimator, table, [split], orders, sizes)[0]
+    return predict(estimator, table, [split], orders, sizes)[0]
 
 
-# -- scores that need the model ------------------------------------------------------
+def predict(
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Sequence[IntArray] | None = None,
+    sizes: Sequence[int] | None = None,
+) -> list[IntArray]:
+    """Predict the test samples of every split, on rankings that are known.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted; it is cloned for every split.
+    table : Table
+        The samples.
+    splits : sequence of Split
+        Samples to learn from and samples to test.
+    orders : sequence of int arrays, optional
+        For every split a ranking of features, best first; all features by default.
+    sizes : sequence of int, optional
+        How many of the leading features to use.
+
+    Returns
+    -------
+    list of int arrays of shape (n_sizes, n_test)
+        Predicted classes, as places among those of the table.
+    """
+    request = (estimator, table, splits, orders, sizes)
+    return fill_by_loop(predict_table(*request), *request)
+
+
+# -- what needs the model ------------------------------------------------------------
+
+
+def apply_models(
+    procedure: Procedure,
+    table: Table,
+    splits: Sequence[Split],
+    apply: Callable[[Any, Any, NDArray[Any]], Any],
+    *,
+    run: Runner,
+) -> list[Any]:
+    """Fit a model on the training samples of every split, and apply a function to it.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What to fit, at one subset size.
+    table, splits, run
+        As in `evaluate`.
+    apply : callable
+        ``apply(model, X, y)``, given the test samples; it must be picklable.
+
+    Returns
+    -------
+    list
+        What the function returned, split by split.
+    """
+    rankings, _ = _rank_all(
+        [procedure], table, splits, None, np.arange(table.n_samples), run
+    )
+    jobs: list[Job] = [
+        (
+            _apply_models,
+            (
+                procedure,
+                table,
+                [splits[s] for s in part],
+                [rankings[0][s] for s in part],
+                apply,
+            ),
+        )
+        for part in _parts(len(splits), run)
+    ]
+    return [one for part in run(jobs) for one in part]
+
+
+def _apply_models(
+    procedure: Procedure,
+    table: Table,
+    splits: Sequence[Split],
+    rankings: Sequence[Ranked | None],
+    apply: Callable[[Any, Any, NDArray[Any]], Any],
+) -> list[Any]:
+    results = []
+    for split, ranked in zip(splits, rankings, strict=True):
+        columns = None
+        if ranked is not None:
+            columns = np.sort(ranked.order[: procedure.sizes[-1]])
+        model = _fit(procedure.estimator, table, split.train, columns)
+        X, y = table.frame(split.test, columns), table.labels[split.test]
+        results.append(apply(model, X, y))
+    return results
 
 
 def score_splits(
@@ -490,45 +580,18 @@ def score_splits(
     reason : str
         Why it is not, as far as scikit-learn said.
     """
-    rankings, _ = _rank_all(
-        [procedure], table, splits, None, np.arange(table.n_samples), run
-    )
-    jobs: list[Job] = [
-        (
-            _score_splits,
-            (
-                procedure,
-                table,
-                [splits[s] for s in part],
-                [rankings[0][s] for s in part],
-                scorer,
-            ),
-        )
-        for part in _parts(len(splits), run)
-    ]
-    found = [one for part in run(jobs) for one in part]
+    apply = partial(_score, scorer, table.target.classes)
+    found: list[Scored] = apply_models(procedure, table, splits, apply, run=run)
     for category, text in dict.fromkeys(w for one in found for w in one.warned):
         warnings.warn(text, category, stacklevel=4)
     reasons = [one.reason for one in found if one.reason]
     return np.array([one.value for one in found]), next(iter(reasons), "")
 
 
-def _score_splits(
-    procedure: Procedure,
-    table: Table,
-    splits: Sequence[Split],
-    rankings: Sequence[Ranked | None],
-    scorer: Scorer,
-) -> list[Scored]:
-    results = []
-    for split, ranked in zip(splits, rankings, strict=True):
-        columns = None
-        if ranked is not None:
-            columns = np.sort(ranked.order[: procedure.sizes[-1]])
-        model = _fit(procedure.estimator, table, split.train, columns)
-        X, y = table.frame(split.test, columns), table.labels[split.test]
-        results.append(score(scorer, model, X, y, table.target.classes))
-    return results
+def _score(
+    scorer: Scorer, classes: NDArray[Any], model: Any, X: Any, y: NDArray[Any]
+) -> Scored:
+    return score(scorer, model, X, y, classes)
 
 
 def _fit(
@@ -576,14 +639,18 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
     matrix = None if place is None else _plain_matrix(table.source)
     if place is None or matrix is None:
         return whole
-    for _, step in clone(estimator).steps[:place]:
-        if step is not None and not isinstance(step, str):
-            matrix = step.fit_transform(matrix, table.labels)
+    before = [
+        step
+        for _, step in clone(estimator).steps[:place]
+        if step is not None and not isinstance(step, str)
+    ]
+    for step in before:
+        matrix = step.fit_transform(matrix, table.labels)
     selector = estimator.steps[place][1]
     n_features = count_features(selector.n_features_to_select, matrix.shape[1])
     rest = Pipeline(estimator.steps[place + 1 :])
     last = rest if len(rest.steps) > 1 else rest.steps[0][1]
-    seen = replace_source(table, matrix)
+    seen = replace_source(table, matrix) if before else table.replace(source=matrix)
     return Procedure(last, selector, (n_features,)), seen
 
 

@@ -11,17 +11,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import _safe_indexing
 
-from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Categories, Features, encode
+from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
-from veridical._core.table import Classes
-from veridical._core.table import Table as CoreTable
+from veridical._core.reading import read_table
+from veridical._core.table import Table
 from veridical.datasets import available, load
 from veridical.experiments import derive_seed
 
@@ -89,85 +86,30 @@ TABLE_1 = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A data set in both forms that learners take.
+@lru_cache(maxsize=8)
+def digest(table: Table) -> str:
+    """Hash all that the study depends on: values, categories and classes."""
+    words = [None if c is None else [str(v) for v in c] for c in table.categories]
+    classes = [str(c) for c in table.target.classes]
+    content = hashlib.sha256(repr((words, classes)).encode())
+    columns = np.require(table.values.T, np.float64, ["C", "W"])
+    for part in (columns, table.y.astype(np.int64)):
+        content.update(repr(part.shape).encode() + part.tobytes())
+    return content.hexdigest()
 
-    Parameters
-    ----------
-    X : DataFrame or array
-        As it was read.
-    columns : array of shape (n_features, n_cases)
-        The same as numbers: nominal columns hold codes, NaN is missing.
-    categories : tuple of n_features arrays or None
-        The values behind the codes; None for a numeric column.
-    codes : int array of shape (n_cases,)
-        The classes, numbered in sorted order.
-    n_classes : int
-        How many there are.
-    digest : str
-        SHA-256 of all this.
+
+def facts(table: Table) -> dict[str, int]:
+    """Count what table 1 counts; a duplicate agrees in all features and the class.
+
+    Two missing values agree.
     """
-
-    X: Any
-    columns: FloatArray
-    categories: Categories
-    codes: IntArray
-    n_classes: int
-    digest: str
-
-    @classmethod
-    def of(cls, X: Any, y: Any) -> Table:
-        """Encode what was read."""
-        encoded = encode(X)
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        columns = np.require(encoded.values.T, np.float64, ["C", "W"])
-        words = [None if c is None else [str(v) for v in c] for c in encoded.categories]
-        content = hashlib.sha256(repr((words, [str(c) for c in classes])).encode())
-        for part in (columns, codes.astype(np.int64)):
-            content.update(repr(part.shape).encode() + part.tobytes())
-        return cls(
-            X,
-            columns,
-            encoded.categories,
-            codes.astype(np.intp),
-            len(classes),
-            content.hexdigest(),
-        )
-
-    def part(self, rows: IntArray) -> CoreTable:
-        """Take some samples as the table that estimators predict from."""
-        categorical = np.array([c is not None for c in self.categories], dtype=bool)
-        features = Features(
-            self.columns[:, rows].T, categorical, self.categories, self.names
-        )
-        codes = self.codes[rows]
-        target = Classes(codes, np.arange(self.n_classes), codes)
-        return CoreTable(features, target, source=_safe_indexing(self.X, rows))
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the features, where they have any."""
-        names = getattr(self.X, "columns", None)
-        return None if names is None else tuple(map(str, names))
-
-    @property
-    def n_cases(self) -> int:
-        """Number of cases."""
-        return len(self.codes)
-
-    def facts(self) -> dict[str, int]:
-        """Count what table 1 counts; a duplicate agrees in all columns and the class.
-
-        Two missing values agree.
-        """
-        rows = pd.DataFrame(self.columns.T).assign(label=self.codes)
-        return {
-            "n_attributes": len(self.columns),
-            "n_cases": self.n_cases,
-            "n_classes": self.n_classes,
-            "duplicates": int(rows.duplicated().sum()),
-        }
+    rows = pd.DataFrame(table.values).assign(label=table.y)
+    return {
+        "n_attributes": table.n_features,
+        "n_cases": table.n_samples,
+        "n_classes": table.n_classes,
+        "duplicates": int(rows.duplicated().sum()),
+    }
 
 
 def present() -> tuple[str, ...]:
@@ -199,14 +141,14 @@ def get_table(name: str, seed: int) -> Table:
     """
     row = TABLE_1[name]
     if row.file is None:
-        return Table.of(*_draw_rand(row, derive_seed(seed, purpose="rand")))
+        return read_table(*_draw_rand(row, derive_seed(seed, purpose="rand")))
     if name not in present():
         raise InputError(say_missing((name,)))
-    table = Table.of(*load(row.file))
-    if table.n_cases <= row.n_sample or table.n_classes < 2:
+    table = read_table(*load(row.file))
+    if table.n_samples <= row.n_sample or table.n_classes < 2:
         raise InputError(
-            f"{row.file} has {table.n_cases} cases and {table.n_classes} classes; the "
-            f"study needs more than {row.n_sample} cases and at least 2 classes. Use "
+            f"{row.file} has {table.n_samples} cases and {table.n_classes} classes; "
+            f"the study needs more than {row.n_sample} cases and at least 2 classes. Use "
             f"the UCI copy with {row.n_cases} cases."
         )
     return table

@@ -42,7 +42,14 @@ from veridical._core.text import did_you_mean
 from veridical.experiments import Cell, Recipe, Spec, Unit
 from veridical.experiments.findings import StudyReport
 from veridical.experiments.study import Scale, Values
-from veridical.papers.accuracy_data import TABLE_1, get_table, present, say_missing
+from veridical.papers.accuracy_data import (
+    TABLE_1,
+    digest,
+    facts,
+    get_table,
+    present,
+    say_missing,
+)
 from veridical.papers.accuracy_findings import report
 from veridical.papers.accuracy_trials import LEARNERS, Trial, measure_outside
 
@@ -216,7 +223,7 @@ class AccuracyEstimation:
             (name, method, learner): Recipe.of(
                 self.name,
                 spec.seed,
-                data=get_table(name, spec.seed).digest,
+                data=digest(get_table(name, spec.seed)),
                 n_sample=TABLE_1[name].n_sample,
                 method=method,
                 learner=learner,
@@ -229,7 +236,7 @@ class AccuracyEstimation:
         """Draw the samples, learn on all their parts, count what was right."""
         settings = unit.settings
         table = get_table(settings["data"], settings["seed"])
-        if table.digest != settings["digest"]:
+        if digest(table) != settings["digest"]:
             raise InputError(
                 f"{settings['data']} is not the file that the study was planned with; "
                 "use the same data everywhere."
@@ -238,7 +245,7 @@ class AccuracyEstimation:
         for learner, group in by_learner:
             cells = [cell.coordinates for cell in group]
             if cells[0]["method"] == "data":
-                yield from (table.facts() for _ in cells)
+                yield from (facts(table) for _ in cells)
             elif cells[0]["method"] == "truth":
                 yield from measure_outside(table, settings, learner, cells)
             else:
@@ -257,9 +264,9 @@ class AccuracyEstimation:
 
 
 def _settings(spec: AccuracySpec, name: str) -> dict[str, Any]:
-    digest = get_table(name, spec.seed).digest
+    content = digest(get_table(name, spec.seed))
     n = TABLE_1[name].n_sample
-    return {"data": name, "n": n, "seed": spec.seed, "digest": digest}
+    return {"data": name, "n": n, "seed": spec.seed, "digest": content}
 
 
 def _cell(

@@ -10,13 +10,12 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.splits import Split
-from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
+from veridical._core.table import Table
+from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, engine
 from veridical.evaluation.bootstrap import OUTSIDE, terms
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.learning import C45, NaiveBayes
-from veridical.learning.many import fill_by_loop, predict_table
-from veridical.papers.accuracy_data import Table
 
 Kind = Literal["plain", "stratified"]
 
@@ -31,8 +30,8 @@ def predict(
 
     Splits count in `rows`, the samples of the table that matter.
     """
-    request = (LEARNERS[learner](), table.part(rows), splits)
-    return [codes[0] for codes in fill_by_loop(predict_table(*request), *request)]
+    found = engine.predict(LEARNERS[learner](), table.rows(rows), splits)
+    return [codes[0] for codes in found]
 
 
 # -- the true accuracy ---------------------------------------------------------------
@@ -47,7 +46,7 @@ def _draw_rows(table: Table, settings: Any, purpose: str, run: int) -> IntArray:
         n=settings["n"],
         run=run,
     )
-    return np.random.default_rng(seed).permutation(table.n_cases)
+    return np.random.default_rng(seed).permutation(table.n_samples)
 
 
 def measure_outside(
@@ -58,11 +57,11 @@ def measure_outside(
     splits = []
     for cell in cells:
         rows = _draw_rows(table, settings, "truth", cell["run"])
-        splits.append(Split(np.sort(rows[n:]), table.n_cases, np.sort(rows[:n])))
-    everything = np.arange(table.n_cases)
+        splits.append(Split(np.sort(rows[n:]), table.n_samples, np.sort(rows[:n])))
+    everything = np.arange(table.n_samples)
     predicted = predict(learner, table, everything, splits)
     for split, found in zip(splits, predicted, strict=True):
-        yield {"accuracy": float(np.mean(found == table.codes[split.test]))}
+        yield {"accuracy": float(np.mean(found == table.y[split.test]))}
 
 
 # -- estimates of it -----------------------------------------------------------------
@@ -125,7 +124,7 @@ class Trial:
 
     def splits(self, method: str, setting: int) -> list[Split]:
         """Give training and test rows; for the bootstrap, resubstitution comes last."""
-        codes = self.table.codes[self.rows]
+        codes = self.table.y[self.rows]
         if method != "bootstrap":
             kind: Kind = "plain" if method == "plain" else "stratified"
             seed = self.seed(purpose="folds", kind=kind, k=setting)
@@ -151,7 +150,7 @@ class Trial:
                 wanted[key] = self.splits(*key)
         splits = [split for group in wanted.values() for split in group]
         found = iter(predict(learner, self.table, self.rows, splits))
-        codes = self.table.codes[self.rows]
+        codes = self.table.y[self.rows]
         hits = {
             key: [next(found) == codes[split.test] for split in group]
             for key, group in wanted.items()

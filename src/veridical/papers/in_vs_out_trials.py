@@ -14,11 +14,10 @@ from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.comparison.sources import SourceSampler, find_source
 from veridical.comparison.splits import Splits, make_splits
-from veridical.evaluation.engine import rank
+from veridical.evaluation.engine import predict, rank
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.learning import make_estimator
-from veridical.learning.many import fill_by_loop, predict_table
 from veridical.selection import SELECTORS
 
 
@@ -107,14 +106,13 @@ class Trial:
             for train, test in zip(self.splits.train, self.splits.test, strict=True)
         ]
         splits = [Split(rows[self.n_train :], n, rows[: self.n_train]), *folds, *folds]
-        request = (
+        found = predict(
             make_estimator(classifier),
             self.data,
             splits,
             [*orders, *[orders[0]] * len(folds)],
             tuple(sizes),
         )
-        found = fill_by_loop(predict_table(*request), *request)
         truth, *rest = (
             (codes == self.data.y[split.test]).mean(axis=1)
             for codes, split in zip(found, splits, strict=True)
