@@ -170,12 +170,12 @@ def test_a_file_that_is_too_small_is_refused(monkeypatch, tmp_path):
 
 
 def test_rand_is_what_the_paper_says_and_facts_are_counted():
-    facts = facts(get_table("rand", 0))
+    found = facts(get_table("rand", 0))
 
-    assert facts["n_attributes"] == 20
-    assert facts["n_cases"] == 3000
-    assert facts["n_classes"] == 2
-    assert facts["duplicates"] < 15  # 2.1 are expected
+    assert found["n_attributes"] == 20
+    assert found["n_cases"] == 3000
+    assert found["n_classes"] == 2
+    assert found["duplicates"] < 15  # 2.1 are expected
     frame = pd.DataFrame({"a": [1.0, 1.0, 1.0, np.nan, np.nan]})
     assert facts(read_table(frame, list("xxyxx")))["duplicates"] == 2
 
@@ -628,8 +628,8 @@ def test_published_counts_of_the_real_data():
     """Table 1's duplicates agree in all columns and the class."""
     accuracy_data.get_table.cache_clear()
     for name in accuracy_data.present():
-        row, facts = TABLE_1[name], facts(get_table(name, 0))
-        assert facts["n_cases"] == row.n_cases
-        assert facts["n_classes"] == row.n_classes
+        row, found = TABLE_1[name], facts(get_table(name, 0))
+        assert found["n_cases"] == row.n_cases
+        assert found["n_classes"] == row.n_classes
         if facts["n_attributes"] == row.n_attributes and name != "rand":
-            assert facts["duplicates"] == row.duplicates
+            assert found["duplicates"] == row.duplicates

@@ -148,8 +148,8 @@ def get_table(name: str, seed: int) -> Table:
     if table.n_samples <= row.n_sample or table.n_classes < 2:
         raise InputError(
             f"{row.file} has {table.n_samples} cases and {table.n_classes} classes; "
-            f"the study needs more than {row.n_sample} cases and at least 2 classes. Use "
-            f"the UCI copy with {row.n_cases} cases."
+            f"the study needs more than {row.n_sample} cases and at least 2 classes. "
+            f"Use the UCI copy with {row.n_cases} cases."
         )
     return table
 
