@@ -631,5 +631,5 @@ def test_published_counts_of_the_real_data():
         row, found = TABLE_1[name], facts(get_table(name, 0))
         assert found["n_cases"] == row.n_cases
         assert found["n_classes"] == row.n_classes
-        if facts["n_attributes"] == row.n_attributes and name != "rand":
+        if found["n_attributes"] == row.n_attributes and name != "rand":
             assert found["duplicates"] == row.duplicates
