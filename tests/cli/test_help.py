@@ -87,16 +87,15 @@ def test_names_are_those_of_the_library():
     from veridical import papers
     from veridical.audit import CODES
     from veridical.cli.answers import ANSWERS
-    from veridical.comparison import LEARNERS
     from veridical.comparison.testing import TESTS
     from veridical.evaluation import METHODS, make_method
-    from veridical.evaluation.selecting import LEARNERS as SELECTING
     from veridical.experiments import SCALES
+    from veridical.learning import ESTIMATORS
     from veridical.selection import SELECTORS
 
     assert tuple(SELECTORS) == names.SELECTORS
-    assert tuple(LEARNERS) == names.LEARNERS
-    assert {names.DAGSVM, *names.LEARNERS} == set(SELECTING)
+    assert tuple(n for n in ESTIMATORS if n != names.DAGSVM) == names.LEARNERS
+    assert names.DAGSVM in ESTIMATORS
     assert tuple(TESTS) == names.TESTS
     assert tuple(SCALES) == names.SCALES
     assert tuple(papers.available()) == names.STUDIES

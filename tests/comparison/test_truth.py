@@ -14,7 +14,6 @@ from veridical.comparison import (
     cell_bias,
     compare,
     count_cells,
-    make_classifier,
     paired_t,
     truth,
     welch_bias,
@@ -53,7 +52,7 @@ def test_equals_the_obvious_loop(result):
         for c, name in enumerate(result.classifiers):
 
             def model(name=name):
-                return make_classifier(name)
+                return make_estimator(name)
 
             inside, outside = in_and_out(anova_best, model, X, y, folds)
             true = true_accuracy(anova_best, model, X, y, X_test, y_test)

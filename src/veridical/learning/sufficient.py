@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features
 
 ZERO_COUNTS = ("0.5/n", "laplace")
