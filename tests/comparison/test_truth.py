@@ -21,6 +21,7 @@ from veridical.comparison import (
 )
 from veridical.comparison.records import SIDES
 from veridical.datasets import SOURCES, make_linear
+from veridical.learning import make_estimator
 
 
 @pytest.fixture(scope="module")

@@ -143,7 +143,8 @@ def test_a_case_asks_one_machine_less_than_there_are_classes(n_classes):
     for case in np.random.default_rng(4).normal(size=(10, 6)):
         asked, found = np.zeros(n_pairs, dtype=bool), np.empty(1, dtype=np.intp)
         signed, bias = np.zeros((n_pairs, len(X))), np.zeros(n_pairs)
-        walk(X @ X.T, (X @ case)[None], start, 1.0, signed, bias, asked, found)
+        near, products = np.zeros(1, dtype=bool), (X @ case)[None]
+        walk(X @ X.T, products, start, 1.0, signed, bias, asked, found, near)
         assert asked.sum() == n_classes - 1
         assert found == model.predict(case[None])
 

@@ -251,7 +251,7 @@ def test_dagsvm_has_no_fast_way_for_other_kernels_and_leaves_complaints_to_the_l
     splits = CrossValidation(2).split(y, 0)
     orders = [np.array([0, 2])] * 2
     assert predict_table(DAGSVM(), table, splits, orders, [1, 2]) == [None, None]
-    with pytest.raises(InputError, match="column 'a', row .* is missing"):
+    with pytest.raises(InputError, match=r"column 'a', row .* is missing"):
         predict_loop(DAGSVM(), table, splits, orders, [1, 2])
 
 
