@@ -30,7 +30,9 @@ def nested(problem: Problem) -> Result:
 
     X, y = problem.X[:, :LARGEST], problem.y
     sizes = range(2, LARGEST + 1)
-    named = DAGSVM().predict_nested(X[::2], y[::2], X[1::2], sizes)
+    rows = np.arange(len(y))
+    split, order = (rows[::2], rows[1::2]), np.arange(LARGEST)
+    (named,) = DAGSVM().predict_many(X, y, [split], [order], sizes)
     return Result(scores=(named == y[1::2]).mean(axis=1))
 
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
 from veridical.cli import estimate as verb
-from veridical.comparison import make_classifier, make_selector
+from veridical.comparison import make_selector
 from veridical.datasets import make_linear, make_random_labels, read
 from veridical.evaluation import (
     CrossValidation,
@@ -23,6 +23,7 @@ from veridical.evaluation import (
     estimate,
     make_method,
 )
+from veridical.learning import make_estimator
 from veridical.report.schema import EstimatesSummary
 
 FEW = ("--cv", "5,holdout")
@@ -72,7 +73,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
     X, y = read(table, "kind")
     for shown, name in zip(found["estimates"], ("5", "holdout"), strict=True):
         expected = estimate(
-            make_classifier("nb"), X, y, method=make_method(name), random_state=0
+            make_estimator("nb"), X, y, cv=make_method(name), random_state=0
         )
         assert shown["value"] == expected.value
         kind = default_interval(expected)
@@ -176,9 +177,9 @@ def test_selection_is_repeated_in_every_split(run, tmp_path):
     )  # fmt: skip
 
     pipeline = make_pipeline(
-        make_selector("anova", n_features_to_select=10), make_classifier("nb")
+        make_selector("anova", n_features_to_select=10), make_estimator("nb")
     )
-    expected = estimate(pipeline, X, y, method=make_method("10"), random_state=0)
+    expected = estimate(pipeline, X, y, cv=make_method("10"), random_state=0)
     assert found["estimates"][0]["value"] == expected.value < 0.7
     assert found["words"]["belief"] == "open"
     assert "chosen anew on every training set" in found["settings"]["selection"]
@@ -290,7 +291,7 @@ def test_without_data_the_truth_is_known(run, monkeypatch):
     truth = found["truth"]
     assert truth["n_test"] == 3000
     X, y = make_linear(125, random_state=0)
-    model = make_classifier("nb").fit(X, y)
+    model = make_estimator("nb").fit(X, y)
     fresh = make_linear(50_000, random_state=99)
     right = np.mean(model.predict(fresh[0]) == fresh[1])
     bounds = truth["intervals"][0]

@@ -30,11 +30,11 @@ from tests.oracles.comparison import in_and_out
 from veridical.comparison import (
     compare,
     corrected_resampled_t,
-    make_classifier,
     paired_t,
 )
 from veridical.comparison.records import Comparison
 from veridical.datasets import make_linear, make_monks, make_random_labels
+from veridical.learning import make_estimator
 from veridical.selection import FCBF, MRMR, AnovaF, ReliefF
 
 NAMED = ["svm", "nb", "1nn", "tree"]
@@ -79,7 +79,7 @@ def test_equals_the_obvious_loop(problem, anova, worst, cv, n_classes):
     folds = list(cv.split(X, y))
     names = NAMED
     # With three classes scikit-learn decides ties by the order of the names.
-    models = {name: partial(make_classifier, name) for name in names}
+    models = {name: partial(make_estimator, name) for name in names}
     models |= MODELS if n_classes == 2 else {}
     result = compare(
         [anova, worst], X, y, n_features_to_select=5, estimator=names, cv=cv
@@ -363,7 +363,7 @@ def test_mixed_tables_equal_the_obvious_loop(mixed):
         fitted = ReliefF(n_features_to_select=4).fit(X.iloc[train], y[train])
         assert np.array_equal(columns, np.flatnonzero(fitted.support_))
         for c, name in enumerate(NAMED):
-            model = make_classifier(name).fit(known, y[train])
+            model = make_estimator(name).fit(known, y[train])
             expected = np.mean(model.predict(unknown) == y[test])
             assert result.accuracy["in"][0, c, 0, f] == expected
 

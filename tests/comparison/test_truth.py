@@ -14,13 +14,13 @@ from veridical.comparison import (
     cell_bias,
     compare,
     count_cells,
-    make_classifier,
     paired_t,
     truth,
     welch_bias,
     with_truth,
 )
 from veridical.datasets import SOURCES, make_linear
+from veridical.learning import make_estimator
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_equals_the_obvious_loop(result):
         for c, name in enumerate(result.estimators):
 
             def model(name=name):
-                return make_classifier(name)
+                return make_estimator(name)
 
             inside, outside = in_and_out(anova_best, model, X, y, folds)
             true = true_accuracy(anova_best, model, X, y, X_test, y_test)

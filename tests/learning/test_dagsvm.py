@@ -178,7 +178,8 @@ def test_a_case_asks_one_machine_less_than_there_are_classes(n_classes):
     for case in np.random.default_rng(4).normal(size=(10, 6)):
         asked, found = np.zeros(n_pairs, dtype=bool), np.empty(1, dtype=np.intp)
         signed, bias = np.zeros((n_pairs, len(X))), np.zeros(n_pairs)
-        walk(X @ X.T, (X @ case)[None], start, 1.0, signed, bias, asked, found)
+        near, products = np.zeros(1, dtype=bool), (X @ case)[None]
+        walk(X @ X.T, products, start, 1.0, signed, bias, asked, found, near)
         assert asked.sum() == n_classes - 1
         assert found == model.predict(case[None])
 
@@ -202,13 +203,13 @@ def test_nested_sizes_are_separate_fits(seed, n_classes, standardize):
     labels = np.array(list("abcde"))[y]
     sizes = [1, 2, 5, 11, 12]
     model = DAGSVM(standardize=standardize)
-    nested = model.predict_nested(X[:30], labels[:30], X[30:], sizes)
+    split, order = (np.arange(30), np.arange(30, 50)), np.arange(12)
+    (nested,) = model.predict_many(X, labels, [split], [order], sizes)
     assert not hasattr(model, "classes_")
     for size, found in zip(sizes, nested, strict=True):
         alone = DAGSVM(standardize=standardize).fit(X[:30, :size], labels[:30])
-        near = np.abs(alone.pairwise_decisions(X[30:, :size])).min(axis=1) < 1e-6
-        np.testing.assert_array_equal(found[~near], alone.predict(X[30:, :size])[~near])
-    everything = model.predict_nested(X[:30], labels[:30], X[30:])
+        np.testing.assert_array_equal(found, alone.predict(X[30:, :size]))
+    (everything,) = model.predict_many(X, labels, [split], [order], range(1, 13))
     assert everything.shape == (12, 20)
     np.testing.assert_array_equal(everything[np.array(sizes) - 1], nested)
 
@@ -250,11 +251,10 @@ def test_bad_parameters_are_named(parameters, word):
 
 def test_bad_sizes_are_named():
     X, y = blobs(10, 2, 3)
-    for sizes in ([0, 1], [2, 2], [1, 4], [], [1.5]):
+    rows = np.arange(len(y))
+    for sizes in ([0, 1], [1, 4], [], [1.5]):
         with pytest.raises(InputError, match="sizes"):
-            DAGSVM().predict_nested(X, y, X, sizes)
-    with pytest.raises(InputError, match="linear"):
-        DAGSVM(kernel="rbf").predict_nested(X, y, X)
+            DAGSVM().predict_many(X, y, [(rows, rows)], [np.arange(3)], sizes)
     with pytest.raises(InputError, match="one class"):
         DAGSVM().fit(X, np.zeros(60))
 

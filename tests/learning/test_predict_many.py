@@ -45,7 +45,7 @@ from veridical.learning.many import (
 )
 
 #: Names of estimators that share work over nested subsets.
-NESTED = ("svm", "nb", "1nn", "tree", "c45", "logistic", "majority")
+NESTED = ("svm", "nb", "1nn", "tree", "c45", "majority")
 METHODS = [
     LeaveOut(1),
     LeaveOut(4),
@@ -211,6 +211,18 @@ def test_all_features(name, kind, n_classes):
     left = assert_fast_is_loop(make_estimator(name), table, splits)
 
     assert left <= len(splits) // 2
+
+
+def test_an_estimator_without_a_routine_is_fitted_on_each_subset():
+    X, y = tables("missing")
+    table = read_table(X, y)
+    splits = CrossValidation(2).split(y, 0)
+    orders = [np.array([0, 1, 5]), np.array([1, 2, 3])]
+
+    assert not assert_fast_is_loop(
+        make_estimator("logistic"), table, splits, orders, [1, 3]
+    )
+    assert not assert_fast_is_loop(make_estimator("logistic"), table, splits)
 
 
 @pytest.mark.parametrize("kind", ["numeric", "float32", "whole", "sparse"])
@@ -620,8 +632,11 @@ def test_what_predict_many_refuses():
         model.predict_many(X, y, [(rows, rows)], [[0], [1]], [1])
     with pytest.raises(InputError, match="sizes need orders"):
         model.predict_many(X, y, [(rows, rows)], sizes=[1])
-    with pytest.raises(InputError, match="positive"):
-        model.predict_many(X, y, [(rows, rows)], [[0]], [0])
+    for sizes in ([0], [], [1.5]):
+        with pytest.raises(InputError, match="whole numbers"):
+            model.predict_many(X, y, [(rows, rows)], [[0]], sizes)
+    with pytest.raises(InputError, match="sizes go to 2"):
+        model.predict_many(X, y, [(rows, rows)], [[0]], [1, 2])
     with pytest.raises(InputError, match="pairs"):
         model.predict_many(X, y, [(rows, rows[:0])])
     with pytest.raises(InputError, match="name row 36"):

@@ -14,7 +14,6 @@ from sklearn.utils import _safe_indexing
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 from typer.testing import CliRunner
-from veridical.papers.accuracy_learners import predict_by_bayes, predict_by_trees
 
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
@@ -36,7 +35,7 @@ from veridical.papers.accuracy_data import TABLE_1, facts, get_table
 from veridical.papers.accuracy_estimation import STUDY, AccuracySpec
 from veridical.papers.accuracy_figures import Mean, average, judge, spread
 from veridical.papers.accuracy_findings import report
-from veridical.papers.accuracy_trials import Trial, make_folds
+from veridical.papers.accuracy_trials import Trial, make_folds, predict
 from veridical.report.studies import headline, page, to_json
 
 LEARNERS = {"c45": C45(), "nb": NaiveBayes()}
@@ -187,7 +186,6 @@ def test_rand_is_what_the_paper_says_and_facts_are_counted():
 def test_predictions_are_those_of_plain_fits(kind):
     """Also where a class is missing, and where rows are drawn more than once."""
     table = mixed_table()
-    predict = {"c45": predict_by_trees, "nb": predict_by_bayes}[kind]
     rows = np.sort(np.random.default_rng(1).permutation(table.n_samples)[:90])
     codes, n = table.y[rows], len(rows)
     everything = np.arange(n)
@@ -200,7 +198,7 @@ def test_predictions_are_those_of_plain_fits(kind):
     X = _safe_indexing(table.source, rows)
     missing = 0
 
-    found = predict(table, rows, splits)
+    found = predict(kind, table, rows, splits)
 
     for split, mine in zip(splits, found, strict=True):
         train, test = split

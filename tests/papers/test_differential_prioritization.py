@@ -346,12 +346,9 @@ def test_many_classes_want_a_small_alpha():
             )
             accuracy = [
                 (
-                    DAGSVM(standardize=True).predict_nested(
-                        X[np.ix_(train, one.order_[:50])],
-                        y[train],
-                        X[np.ix_(test, one.order_[:50])],
-                        range(2, 51),
-                    )
+                    DAGSVM(standardize=True).predict_many(
+                        X, y, [(train, test)], [one.order_[:50]], range(2, 51)
+                    )[0]
                     == y[test]
                 ).mean()
                 for one in fitted

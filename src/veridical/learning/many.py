@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -291,10 +292,12 @@ def _check_sizes(orders: Orders, sizes: Sizes) -> tuple[int, ...] | None:
         return None
     if sizes is None:
         return (max((len(order) for order in orders), default=1),)
-    chosen = tuple(int(size) for size in sizes)
-    if not chosen or min(chosen) < 1:
-        raise InputError(f"sizes={sizes!r} must be one or more positive numbers.")
-    return chosen
+    whole = all(isinstance(size, Integral) and size > 0 for size in sizes)
+    if not whole or not len(sizes):
+        raise InputError(
+            f"sizes={sizes!r} must be whole numbers of features, 1 or more."
+        )
+    return tuple(int(size) for size in sizes)
 
 
 def _scatter(
@@ -406,10 +409,21 @@ class PredictMany:
                 "ranking per split."
             )
         wanted = None if sizes is None else tuple(sizes)
+        _check_orders(ranked, wanted)
         found = predict_table(self, table, parts, ranked, wanted)
         codes = fill_by_loop(found, self, table, parts, ranked, wanted)
         labels = [table.target.classes[one] for one in codes]
         return labels if ranked is not None else [one[0] for one in labels]
+
+
+def _check_orders(orders: Orders, sizes: Sizes) -> None:
+    chosen = _check_sizes(orders, sizes)
+    shortest = min(map(len, orders or []), default=0)
+    if sizes is not None and chosen is not None and max(chosen) > shortest:
+        raise InputError(
+            f"sizes go to {max(chosen)}, but an order has {shortest} features only; "
+            "give longer rankings, or smaller sizes."
+        )
 
 
 def _read_split(split: Any, n_rows: int) -> Split:
