@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -49,6 +50,11 @@ class Workers:
         self.done = 0
         self.said: set[Said] = set()
 
+    def _count(self, n_jobs: int) -> None:
+        self.done += n_jobs
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+
     def __call__(self, jobs: Iterable[Job]) -> list[Any]:
         """Do a series of jobs; the results come in the order of the jobs.
 
@@ -64,15 +70,29 @@ class Workers:
         for result, warned in stream:
             results.append(result)
             said.update(warned)
-            self.done += 1
-            if self.progress is not None:
-                self.progress(self.done, self.total)
+            self._count(1)
         for (category, text), times in said.items():
             if (category, text) not in self.said:
                 often = f" ({times} times)" if times > 1 else ""
                 warnings.warn(text + often, category, stacklevel=4)
         self.said |= set(said)
         return results
+
+
+@contextmanager
+def expected(run: Runner, n_jobs: int) -> Iterator[None]:
+    """Announce the jobs of a piece of work, so that progress has a constant total.
+
+    Jobs that turn out not to be needed count as done at the end.
+    """
+    if not isinstance(run, Workers):
+        yield
+        return
+    end = run.done + n_jobs
+    run.total = max(run.total, end)
+    yield
+    if run.done < end:
+        run._count(end - run.done)
 
 
 def one_thread() -> Any:
