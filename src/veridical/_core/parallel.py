@@ -50,11 +50,6 @@ class Workers:
         self.done = 0
         self.said: set[Said] = set()
 
-    def _count(self, n_jobs: int) -> None:
-        self.done += n_jobs
-        if self.progress is not None:
-            self.progress(self.done, self.total)
-
     def __call__(self, jobs: Iterable[Job]) -> list[Any]:
         """Do a series of jobs; the results come in the order of the jobs.
 
@@ -70,7 +65,9 @@ class Workers:
         for result, warned in stream:
             results.append(result)
             said.update(warned)
-            self._count(1)
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.total)
         for (category, text), times in said.items():
             if (category, text) not in self.said:
                 often = f" ({times} times)" if times > 1 else ""
@@ -92,7 +89,9 @@ def expected(run: Runner, n_jobs: int) -> Iterator[None]:
     run.total = max(run.total, end)
     yield
     if run.done < end:
-        run._count(end - run.done)
+        run.done = end
+        if run.progress is not None:
+            run.progress(run.done, run.total)
 
 
 def one_thread() -> Any:

@@ -487,25 +487,23 @@ def score_splits(
     reason : str
         Why it is not, as far as scikit-learn said.
     """
-    n_jobs = count_jobs([procedure], splits, run) if isinstance(run, Workers) else 0
-    with expected(run, n_jobs):
-        rankings, _ = _rank_all(
-            [procedure], table, splits, None, np.arange(table.n_samples), run
-        )
-        jobs: list[Job] = [
+    rankings, _ = _rank_all(
+        [procedure], table, splits, None, np.arange(table.n_samples), run
+    )
+    jobs: list[Job] = [
+        (
+            _score_splits,
             (
-                _score_splits,
-                (
-                    procedure,
-                    table,
-                    [splits[s] for s in part],
-                    [rankings[0][s] for s in part],
-                    scorer,
-                ),
-            )
-            for part in _parts(len(splits), run)
-        ]
-        found = [one for part in run(jobs) for one in part]
+                procedure,
+                table,
+                [splits[s] for s in part],
+                [rankings[0][s] for s in part],
+                scorer,
+            ),
+        )
+        for part in _parts(len(splits), run)
+    ]
+    found = [one for part in run(jobs) for one in part]
     for category, text in dict.fromkeys(w for one in found for w in one.warned):
         warnings.warn(text, category, stacklevel=4)
     reasons = [one.reason for one in found if one.reason]
@@ -575,8 +573,8 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
     if place is None or _handed_on(estimator.steps[place][1], table.source) is None:
         return whole
     before = [
-        clone(step)
-        for _, step in estimator.steps[:place]
+        step
+        for _, step in clone(estimator).steps[:place]
         if step is not None and not isinstance(step, str)
     ]
     X = table.source
