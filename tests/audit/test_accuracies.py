@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -25,7 +23,7 @@ from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
 from veridical.auditing import audit, nulls
 from veridical.auditing.choosing import QuickF
-from veridical.auditing.procedures import make_procedure
+from veridical.auditing.procedures import make_audited
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson
@@ -48,7 +46,7 @@ TEN_FOLDS = CrossValidation(10)
 
 
 def splits_of(y, method=TEN_FOLDS):
-    return method.split(y, seed_for(FEW["random_state"], Purpose.FOLDS))
+    return method.split(y, FEW["random_state"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +85,7 @@ def test_pipeline_against_plain_code(weak, selector):
 
     splits = splits_of(y)
     assert found.reported == "in"
-    assert found.learner == f"{selector!r}, then LogisticRegression()"
+    assert found.estimator == f"{selector!r}, then LogisticRegression()"
     assert found.preselection is None
     assert found.accuracy["in"].value == pytest.approx(
         oracle.inside(selector, learner, X, y, splits)
@@ -302,7 +300,7 @@ def test_quick_f_chooses_as_anova(seed, n_classes):
     codes = rng.permutation(np.arange(24) % n_classes)
     sets = [np.arange(24), np.arange(2, 24), rng.integers(24, size=24)]
 
-    chosen = QuickF.of(X).choose(codes, sets, 6)
+    chosen = QuickF.of(X, 6).rank_table(read_table(X, codes), sets)
 
     for rows, columns in zip(sets, chosen, strict=True):
         if np.ptp(codes[rows]):
@@ -337,11 +335,10 @@ def test_quick_way_is_taken_only_where_it_is_the_same():
 
     def hurries(selector, data=data):
         pipeline = make_pipeline(selector, GaussianNB())
-        procedure = make_procedure(pipeline, X, data, np.unique(y))
-        return procedure.hurried().chooser.quick is not None
+        return isinstance(make_audited(pipeline, data).hurried().selector, QuickF)
 
     assert hurries(AnovaF(5))
     assert hurries(Correlation(5))
     assert not hurries(ReliefF(5))
-    three = replace(data, codes=np.arange(20) % 3)
+    three = read_table(X, np.arange(20) % 3)
     assert not hurries(Correlation(5), three)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +36,8 @@ named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta
         ({"selector": "anova"}, "but there are none"),
         ({"selected": [0], "selector": "anvoa"}, "did you mean 'anova'"),
         ({"selected": [0], "selector": StandardScaler()}, "does not select"),
-        ({"cv": "ten"}, "no way to estimate"),
+        ({"cv": "ten"}, "There is no method 'ten'"),
+        ({"cv": 2.5}, "no way to split"),
         ({"cv": 1}, "2"),
         ({"cv": 31}, "folds"),
         ({"test": "t"}, "There is no test"),
@@ -55,8 +58,8 @@ def test_options(options, words):
     ("estimator", "words"),
     [
         (GaussianNB, "pass an instance"),
-        (LinearRegression(), "no classifier"),
-        (StandardScaler(), "no classifier"),
+        (LinearRegression(), "is not a classifier"),
+        (StandardScaler(), "is not a classifier"),
         ("svmm", "did you mean 'svm'"),
     ],
 )
@@ -81,9 +84,8 @@ def test_names_that_two_columns_share():
     data = read_table(X, y)
     assert read_columns(["x1", "x4"], data).tolist() == [1, 4]
     assert read_columns([4, 1], data).tolist() == [1, 4]
-    from dataclasses import replace
-
-    twice = replace(data, names=("a", "a", "b", "c", "d", "e"))
+    names = ("a", "a", "b", "c", "d", "e")
+    twice = data.replace(features=replace(data.features, names=names))
     with pytest.raises(InputError, match="2 columns are called that"):
         read_columns(["a"], twice)
 

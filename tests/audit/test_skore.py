@@ -62,7 +62,7 @@ def test_the_checks_say_what_the_audit_says(skore):
 def test_a_report_is_audited_once(skore, monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "veridical.comparison.for_skore.audit",
+        "veridical.auditing.for_skore.audit",
         lambda *a, **k: calls.append(k) or SimpleNamespace(findings=()),
     )
     report = Report(GaussianNB(), X, Y)

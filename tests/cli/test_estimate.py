@@ -313,7 +313,7 @@ def test_repeats_come_before_folds(run, table):
 
     X, y = read(table, "kind")
     expected = estimate(
-        make_classifier("c45"), X, y, method=CrossValidation(3, n_repeats=2),
+        make_estimator("c45"), X, y, cv=CrossValidation(3, n_repeats=2),
         random_state=0,
     )  # fmt: skip
     assert found["estimates"][0]["value"] == expected.value

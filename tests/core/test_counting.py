@@ -74,7 +74,7 @@ def test_everyone_takes_29_of_100_for_a_share_of_0_29():
     assert AnovaF(0.29).fit(X, y).n_features_ == 29
     assert BiasCorrectedGaussianNB(0.29).fit(X, y).n_features_ == 29
     Counting.seen.clear()
-    estimate(make_pipeline(AnovaF(0.29), Counting()), X, y, method="cv5")
+    estimate(make_pipeline(AnovaF(0.29), Counting()), X, y, cv=5)
     assert set(Counting.seen) == {29}
-    found = compare("anova", "correlation", X, y, n_features=0.29, cv=3)
-    assert found.n_features == 29
+    found = compare(["anova", "correlation"], X, y, n_features_to_select=0.29, cv=3)
+    assert found.n_features_to_select == 29

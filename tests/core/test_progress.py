@@ -7,18 +7,20 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from veridical._core import progress
 from veridical._core.progress import Pace, Reporter, announce, count_fits
 from veridical.auditing import audit
 from veridical.datasets import make_linear
 from veridical.evaluation import CrossValidation, LeaveOut, estimate, nested_cv, select
+from veridical.learning.many import has_predict_table
 
 
 class Terminal(io.StringIO):
@@ -162,7 +164,7 @@ def test_the_fits_of_a_search_are_as_many_as_counted():
             return super().fit(X, y)
 
     search = GridSearchCV(Counting(), {"var_smoothing": [1e-9, 1e-6, 1e-3]}, cv=4)
-    estimate(search, X, y, method=CrossValidation(5), random_state=0)
+    estimate(search, X, y, cv=CrossValidation(5), random_state=0)
     assert len(fitted) == count_fits(search, 5)[0]
 
 
@@ -182,7 +184,7 @@ X, Y = make_linear(60, random_state=0)
 
 
 def check(told, total):
-    """Progress goes up to the total, which stays the same."""
+    """Progress goes up to the total, which stays the same; 20 steps are enough."""
     assert {one for _, one in told} == {total}
     assert [done for done, _ in told] == sorted({done for done, _ in told})
     assert told[-1][0] == total
@@ -195,23 +197,20 @@ def test_verbs_report_progress_and_find_the_same(n_jobs):
     def note(done, total):
         told.append((done, total))
 
-    near = KNeighborsClassifier(3, algorithm="brute", weights="distance")
-    for method, total in ((CrossValidation(5), 5), (LeaveOut(1), 60)):
+    tree = DecisionTreeClassifier(random_state=0)  # no fast way: a job per split
+    for method, total in ((CrossValidation(5), 5), (LeaveOut(1), 20)):
         told.clear()
         found = estimate(
-            near, X, Y, method=method, random_state=0, n_jobs=n_jobs, progress=note
+            tree, X, Y, cv=method, random_state=0, n_jobs=n_jobs, progress=note
         )
-        silent = estimate(near, X, Y, method=method, random_state=0)
+        silent = estimate(tree, X, Y, cv=method, random_state=0)
         assert np.array_equal(found.scores, silent.scores)
         check(told, total)
     told.clear()
-    chosen = select(
-        "anova", X, Y, n_features_to_select=3, cv=4, n_jobs=n_jobs, progress=note
-    )
-    assert (
-        chosen.accuracy == select("anova", X, Y, n_features_to_select=3, cv=4).accuracy
-    )
-    check(told, 4)
+    options = {"n_features_to_select": 3, "cv": 4, "random_state": 0}
+    chosen = select("anova", X, Y, n_jobs=n_jobs, progress=note, **options)
+    assert chosen.accuracy == select("anova", X, Y, **options).accuracy
+    check(told, 5)  # one ranking for all folds, and the folds
 
 
 def test_nested_cross_validation_and_audits_report_progress():
@@ -220,9 +219,16 @@ def test_nested_cross_validation_and_audits_report_progress():
     def note(done, total):
         told.append((done, total))
 
-    near = KNeighborsClassifier(3, algorithm="brute", weights="distance")
-    nested_cv(near, X, Y, n_folds=3, n_repeats=5, random_state=0, progress=note)
-    check(told, 30)
+    tree = DecisionTreeClassifier(random_state=0)  # no fast way: a job per split
+    nested_cv(tree, X, Y, n_folds=3, n_repeats=5, random_state=0, progress=note)
+    check(told, 20)
+    told.clear()
+    estimate(GaussianNB(), X, Y, cv=6, random_state=0, scoring="f1", progress=note)
+    check(told, 6)
+    told.clear()
+    majority = DummyClassifier(strategy="most_frequent")  # all folds at once
+    estimate(majority, X, Y, cv=6, random_state=0, progress=note)
+    check(told, 6 + has_predict_table(majority))
     told.clear()
     audit("nb", X, Y, n_permutations=19, random_state=0, progress=note)
     check(told, 19)

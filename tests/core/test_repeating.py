@@ -55,7 +55,7 @@ def test_the_call_gives_the_same_record():
             {"n_features_to_select": 4},
         ),
         ("audit", ("nb", X, y), {"selected": np.arange(4), "n_permutations": 19}),
-        ("select", ("mrmr", X, y), {"max_features": 3, "learner": "nb"}),
+        ("select", ("mrmr", X, y), {"n_features_to_select": 3, "estimator": "nb"}),
         (
             "truth",
             (["anova", "fcbf"], "linear"),

@@ -47,7 +47,7 @@ from veridical.evaluation import (
     for_the_command_line,
     make_method,
 )
-from veridical.evaluation.naming import as_method
+from veridical.evaluation.naming import read_cv
 from veridical.evaluation.records import Estimate, Estimates
 from veridical.report import to_json
 
@@ -75,7 +75,7 @@ EVERY_METHOD = [
 @pytest.mark.parametrize("model", [TREE, GaussianNB()], ids=str)
 def test_pools_what_a_plain_loop_finds(method, model):
     found = estimate(model, X, SPECIES, cv=method, random_state=3)
-    splits = as_method(method).split(SPECIES, 3)
+    splits = read_cv(method).split(SPECIES, 3)
     assert found.value == oracle.pooled_accuracy(model, X, SPECIES, splits)
     assert len(found.scores) == len(splits)
 
@@ -435,10 +435,13 @@ def test_a_training_set_of_one_class_names_it():
         ({"y": Y + 0.5}, "measurements"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "class is missing in rows 0, 1"),
         ({"y": np.c_[Y, Y]}, "2 dimensions"),
-        ({"method": CrossValidation(151)}, "151 folds cannot be made of 150"),
-        ({"method": "cv"}, "There is no method 'cv'"),
+        ({"cv": CrossValidation(151)}, "151 folds cannot be made of 150"),
+        ({"cv": "cv"}, "There is no method 'cv'"),
         ({"estimator": GaussianNB}, "is the class GaussianNB"),
-        ({"estimator": LinearRegression()}, "LinearRegression is not a classifier"),
+        (
+            {"estimator": LinearRegression()},
+            r"LinearRegression\(\) is not a classifier",
+        ),
         ({"estimator": 7}, "no scikit-learn estimator"),
         ({"scoring": "accurcy"}, "no scorer that scikit-learn knows"),
         ({"scoring": 3}, "must be the name of a scorer"),
@@ -492,7 +495,7 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
     assert "none is valid" in estimate(TREE, X, Y, cv=Resubstitution())._repr_html_()
 
 
-@pytest.mark.parametrize("name", ["cv10", "boot632+-10", "loo"])
+@pytest.mark.parametrize("name", ["10", "boot632+-10", "loo"])
 def test_a_method_may_be_called_by_its_name(name):
     found, expected = (
         estimate(GaussianNB(), X, Y, cv=method, random_state=0)
@@ -508,9 +511,9 @@ def test_a_method_may_be_called_by_its_name(name):
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
-        ("cv10", "corrected-t"),
-        ("cv2", "wilson"),
-        ("cv10x10", "wilson"),
+        ("10", "corrected-t"),
+        ("2", "wilson"),
+        ("10x10", "wilson"),
         ("loo", "wilson"),
         ("holdout", "wilson"),
         ("subsampling20", "corrected-t"),
@@ -525,7 +528,7 @@ def test_the_default_interval_is_the_one_closest_to_nominal(method, kind):
     if kind is None:
         return
     measured = {k: v for k, v in found.coverage.items() if k != "nested"}
-    if kind in measured and method != "cv2":
+    if kind in measured and method != "2":
         worst = {
             k: max(abs(c.low - 0.95), abs(c.high - 0.95)) for k, c in measured.items()
         }
@@ -534,7 +537,7 @@ def test_the_default_interval_is_the_one_closest_to_nominal(method, kind):
 
 
 def test_all_that_shows_an_estimate_shows_the_default_interval():
-    found = estimate(GaussianNB(), X, Y, cv="cv10", random_state=0)
+    found = estimate(GaussianNB(), X, Y, cv="10", random_state=0)
 
     def shown():
         low, high = (f"{100 * bound:.1f} %" for bound in found.interval())

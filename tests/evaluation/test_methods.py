@@ -28,7 +28,7 @@ from veridical.evaluation import (
     Resubstitution,
     make_method,
 )
-from veridical.evaluation.naming import as_method
+from veridical.evaluation.naming import read_cv
 
 Y = np.array(["b"] * 31 + ["a"] * 20 + ["c"] * 6)
 
@@ -50,7 +50,7 @@ METHODS_TO_TRY = [
 
 @pytest.mark.parametrize("method", METHODS_TO_TRY, ids=str)
 def test_same_seed_same_splits(method):
-    method = as_method(method)
+    method = read_cv(method)
     first, again = method.split(Y, 3), method.split(Y, 3)
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one.train, other.train)
@@ -136,22 +136,22 @@ def test_samples_without_outside_cases_are_redrawn():
 @pytest.mark.parametrize("method", METHODS_TO_TRY, ids=str)
 def test_class_counts_of_training_sets(method):
     codes = np.unique(Y, return_inverse=True)[1]
-    splits = as_method(method).split(Y, 0)
+    splits = read_cv(method).split(Y, 0)
     counts = class_counts(splits, codes, 3)
     for row, split in zip(counts, splits, strict=True):
         np.testing.assert_array_equal(row, np.bincount(codes[split.train], minlength=3))
 
 
 def test_splitters_see_the_labels():
-    splits = as_method(StratifiedKFold(3)).split(Y)
+    splits = read_cv(StratifiedKFold(3)).split(Y)
     assert all(len(set(Y[split.test])) == 3 for split in splits)
 
 
 def test_a_list_of_splits_may_hold_masks():
     mask = np.arange(len(Y)) % 2 == 0
-    (split,) = as_method([(mask, ~mask)]).split(Y)
+    (split,) = read_cv([(mask, ~mask)]).split(Y)
     np.testing.assert_array_equal(split.train, np.flatnonzero(mask))
-    assert as_method([(mask, ~mask)]).describe() == "the given splits"
+    assert read_cv([(mask, ~mask)]).describe() == "the given splits"
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,15 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: Bootstrap632(3).split([0]), "at least 2 cases"),
         (lambda: Holdout().split(Y, "seed"), "random_state='seed'"),
         (lambda: Holdout().split(Y, -1), "random_state=-1"),
-        (lambda: as_method(CrossValidation), "is the class CrossValidation"),
-        (lambda: as_method("cv1O"), "There is no method 'cv1O'"),
-        (lambda: as_method(10), "method=10"),
-        (lambda: as_method([([0], [99])]).split(Y), "names row 99"),
-        (lambda: as_method([([0], [])]).split(Y), "empty training or test set"),
-        (lambda: as_method(KFold(99)).split(Y), "cannot split these data"),
-        (lambda: as_method(GroupKFold(3)).split(Y), "list.cv.split.X, y, groups"),
+        (lambda: read_cv(CrossValidation), "is the class CrossValidation"),
+        (lambda: read_cv("cv1O"), "There is no method 'cv1O'"),
+        (lambda: read_cv(True), "cv=True is no way to split"),
+        (lambda: read_cv(2.5), "cv=2.5 is no way to split"),
+        (lambda: read_cv(None), "cv=None is no way to split"),
+        (lambda: read_cv([([0], [99])]).split(Y), "names row 99"),
+        (lambda: read_cv([([0], [])]).split(Y), "empty training or test set"),
+        (lambda: read_cv(KFold(99)).split(Y), "cannot split these data"),
+        (lambda: read_cv(GroupKFold(3)).split(Y), "list.cv.split.X, y, groups"),
         (lambda: make_method("cv10"), "There is no method 'cv10'; did you mean '10'"),
     ],
 )
@@ -208,7 +210,7 @@ def test_refusals_name_what_is_wrong(make, message):
 )
 def test_methods_have_names(name, method):
     assert make_method(name) == method
-    assert as_method(name) == method
+    assert read_cv(name) == method
     assert isinstance(method, Method)
     assert method.describe()
     assert len(METHODS) >= 10

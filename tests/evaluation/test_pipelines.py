@@ -16,14 +16,16 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
+from veridical._core.parallel import serial
+from veridical._core.reading import read_table
 from veridical.datasets import make_linear, make_monks, make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
     CrossValidation,
     LeaveOut,
     estimate,
-    fitting,
 )
+from veridical.evaluation.engine import as_procedure, evaluate
 from veridical.selection import FCBF, AnovaF, InformationGain, ReliefF
 
 METHODS = [CrossValidation(4), LeaveOut(9), Bootstrap632(5)]
@@ -34,19 +36,20 @@ def assert_same(model, X, y, method, monkeypatch, quick):
     """The same as a plain loop, and done the quick way exactly where it should be."""
     calls = []
     for selector in (AnovaF, ReliefF, InformationGain, FCBF):
-        plain = selector.rank_many
+        plain = selector.rank_table
         monkeypatch.setattr(
             selector,
-            "rank_many",
+            "rank_table",
             lambda self, *args, plain=plain: calls.append(1) or plain(self, *args),
         )
     splits = method.split(y, 2)
-    problem = fitting.Problem.read(X, y)
-    found = fitting.predict_splits(model, problem, splits, None)
+    table = read_table(X, y, encoded=False)
+    procedure, seen = as_procedure(model, table)
+    (found,) = evaluate([procedure], seen, splits, run=serial)
     assert bool(calls) == quick
     expected = oracle.predictions(model, X, y, splits)
-    for codes, labels in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(problem.classes[codes], labels)
+    for codes, labels in zip(found.predictions, expected, strict=True):
+        np.testing.assert_array_equal(table.target.classes[codes[0]], labels)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)

@@ -9,7 +9,7 @@ from veridical._core.errors import InputError
 from veridical.datasets import load
 from veridical.evaluation import CrossValidation, corrected_t
 from veridical.evaluation.selecting import select
-from veridical.learning import DAGSVM
+from veridical.learning import DAGSVM, ESTIMATORS
 from veridical.selection import SELECTORS, AnovaF, DifferentialPrioritization
 
 
@@ -21,16 +21,15 @@ def problem(seed=0, n=60, p=30, n_classes=3, shift=1.0):
     return X, np.array(["lo", "mid", "up"])[y]
 
 
-def by_hand(selector, X, y, sizes, n_folds, seed):
+def by_hand(selector, model, X, y, sizes, n_folds, seed):
     """Every fold, every size: fit the selector, fit the learner, predict."""
     named = np.empty((len(sizes), len(y)), dtype=object)
     for train, test in CrossValidation(n_folds).split(y, seed):
         order = clone(selector).fit(X[train], y[train]).order_
         for i, size in enumerate(sizes):
-            model = DAGSVM(standardize=True).fit(
-                X[np.ix_(train, order[:size])], y[train]
-            )
-            named[i, test] = model.predict(X[np.ix_(test, order[:size])])
+            columns = np.sort(order[:size])
+            fitted = clone(model).fit(X[np.ix_(train, columns)], y[train])
+            named[i, test] = fitted.predict(X[np.ix_(test, columns)])
     return named == y
 
 
@@ -44,11 +43,23 @@ def by_hand(selector, X, y, sizes, n_folds, seed):
     ],
     ids=["anova", "ddp with alpha chosen"],
 )
-def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector):
+@pytest.mark.parametrize(
+    ("estimator", "sizes"), [(DAGSVM(), tuple(range(1, 8))), ("svm", (1, 2, 3, 5, 7))]
+)
+def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector, estimator, sizes):
     X, y = problem()
-    found = select(selector, X, y, n_features_to_select=7, cv=4, random_state=3)
-    assert found.sizes == tuple(range(1, 8))
-    right = by_hand(selector, X, y, found.sizes, 4, 3)
+    found = select(
+        selector,
+        X,
+        y,
+        estimator=estimator,
+        n_features_to_select=7,
+        cv=4,
+        random_state=3,
+    )
+    assert found.sizes == sizes
+    model = ESTIMATORS["svm"]() if estimator == "svm" else estimator
+    right = by_hand(selector, model, X, y, found.sizes, 4, 3)
     np.testing.assert_allclose(found.size_accuracy, right.mean(axis=1))
     assert found.accuracy.value == pytest.approx(right[-1].mean())
     folds = [split.test for split in CrossValidation(4).split(y, 3)]
@@ -92,32 +103,36 @@ def test_every_selector_works(name):
 def test_alpha_is_chosen_in_every_fold():
     X, y = problem(3)
     selector = DifferentialPrioritization(alpha="auto", n_splits=2, n_searched=6)
-    found = select(selector, X, y, n_features_to_select=5, cv=3)
+    options = {"n_features_to_select": 5, "cv": 3, "random_state": 0}
+    found = select(selector, X, y, **options)
     assert len(found.fold_alphas) == 3
     assert len(found.alphas) == len(found.alpha_accuracy) == 10
     assert 0 < found.alpha <= 1
     assert set(found.paths) == {"mean relevance", "antiredundancy"}
     assert len(found.paths["antiredundancy"]) == 5
-    again = select(selector, X, y, n_features_to_select=5, cv=3, n_jobs=2)
+    again = select(selector, X, y, n_jobs=2, **options)
     assert again == found
 
 
-def test_nominal_columns_go_to_another_learner():
+def test_categorical_features():
     X, y = load("monks-1")
     frame = pd.DataFrame(X)
     found = select("relieff", frame, y, n_features_to_select=3, cv=3)
-    assert found.learner == "svm"
+    assert found.estimator == "svm"
     assert found.sizes == (1, 2, 3)
     with pytest.raises(InputError, match="dagsvm needs"):
-        select("relieff", frame, y, n_features_to_select=3, estimator="dagsvm")
+        select("relieff", frame, y, n_features_to_select=3, estimator=DAGSVM())
 
 
-def test_fewer_folds_and_features_than_asked_for_are_told():
+def test_small_classes_and_fewer_features_than_asked_for_are_told():
     X, y = problem(4, n=9, p=6)
-    found = select("anova", X, y, n_features_to_select=100)
-    assert found.n_folds == 3
+    with pytest.warns(UserWarning, match="fewer than the 9 folds"):
+        found = select("anova", X, y, n_features_to_select=100, cv=9)
+    assert found.n_folds == 9
     assert len(found.features) == 6
     assert len(found.notes) == 2
+    assert "so some folds lack it" in found.notes[0]
+    assert "all of them are selected" in found.notes[1]
 
 
 def test_bad_input_is_named():
@@ -126,20 +141,22 @@ def test_bad_input_is_named():
         select("anova", X, y, n_features_to_select=0)
     with pytest.raises(InputError, match="did you mean"):
         select("anovaa", X, y, n_features_to_select=3)
-    with pytest.raises(InputError, match="none of veridical"):
+    with pytest.raises(InputError, match="does not select features"):
         select(3, X, y, n_features_to_select=3)
-    with pytest.raises(InputError, match="no classifier"):
+    with pytest.raises(InputError, match="no classifier 'cart'"):
         select("anova", X, y, n_features_to_select=3, estimator="cart")
+    with pytest.raises(InputError, match="is no way to split"):
+        select("anova", X, y, cv=2.5)
 
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
 @pytest.mark.parametrize("labels", ["ab", "abc", "aab", "aaab", "aaaaab"])
-def test_too_few_cases_of_a_class_are_named(alpha, labels):
-    """Some fold would leave one class, or one case, to learn from."""
+def test_a_class_that_some_training_set_lacks_is_named(alpha, labels):
     X = np.random.default_rng(5).normal(size=(len(labels), 4))
     selector = DifferentialPrioritization(alpha=alpha)
-    with pytest.raises(InputError, match=r"Class '[abc]' has 1 of .* cases, too few"):
-        select(selector, X, np.array(list(labels)), n_features_to_select=3)
+    words = r"Class '[abc]' has 1 of .* samples and is missing from the training set of"
+    with pytest.raises(InputError, match=words):
+        select(selector, X, np.array(list(labels)), n_features_to_select=3, cv=2)
 
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])

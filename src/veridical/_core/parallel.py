@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -81,6 +82,24 @@ class Workers:
                 warnings.warn(text + often, category, stacklevel=5)
         self.said |= set(said)
         return results
+
+
+@contextmanager
+def expected(run: Runner, n_jobs: int) -> Iterator[None]:
+    """Announce the jobs of a piece of work, so that progress has a constant total.
+
+    Jobs that turn out not to be needed count as done at the end.
+    """
+    if not isinstance(run, Workers):
+        yield
+        return
+    end = run.done + n_jobs
+    run.total = max(run.total, end)
+    yield
+    if run.done < end:
+        run.done = end
+        if run.progress is not None:
+            run.progress(run.done, run.total)
 
 
 def one_thread() -> Any:

@@ -21,21 +21,28 @@ from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
+from sklearn.utils._set_output import _get_output_config
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.parallel import Job, Runner, Workers
+from veridical._core.parallel import Job, Runner, Workers, expected
 from veridical._core.scoring import Scored, Scorer, score
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.learning.many import fill_by_loop, predict_table
+from veridical.learning.many import (
+    LeavesOneOut,
+    fill_by_loop,
+    has_predict_table,
+    predict_table,
+)
 from veridical.selection import SELECTORS
 
 #: Rankings held at a time, in numbers: bounds the memory that ``rank_table`` takes.
@@ -147,15 +154,27 @@ def evaluate(
     """
     if everything is None:
         everything = np.arange(table.n_samples)
+    n_jobs = count_jobs(procedures, splits, run) if isinstance(run, Workers) else 0
+    with expected(run, n_jobs):
+        return _evaluate(procedures, table, splits, run, columns, everything)
+
+
+def _evaluate(
+    procedures: Sequence[Procedure],
+    table: Table,
+    splits: Sequence[Split],
+    run: Runner,
+    columns: IntArray | None,
+    everything: IntArray,
+) -> list[Evaluation]:
     rankings, seconds = _rank_all(procedures, table, splits, columns, everything, run)
     predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
-    whole = [p for p, one in enumerate(procedures) if one.selector is None]
-    if len(splits) > 1:
-        jobs: list[Job] = [
-            (predict_table, (procedures[p].estimator, table, splits)) for p in whole
-        ]
-        for p, found in zip(whole, run(jobs) if jobs else [], strict=True):
-            predicted[p] = list(found) if found is not None else predicted[p]
+    together = [p for p, one in enumerate(procedures) if _at_once(one, splits)]
+    jobs: list[Job] = [
+        (predict_table, (procedures[p].estimator, table, splits)) for p in together
+    ]
+    for p, found in zip(together, run(jobs) if jobs else [], strict=True):
+        predicted[p] = list(found) if found is not None else predicted[p]
     left = [
         [p for p in range(len(procedures)) if predicted[p][s] is None]
         for s in range(len(splits))
@@ -196,11 +215,20 @@ def count_jobs(
     procedures: Sequence[Procedure], splits: Sequence[Any], run: Workers
 ) -> int:
     """How many jobs an evaluation takes, for progress."""
-    selectors = {id(p.selector): p for p in procedures if p.selector is not None}
+    selectors = {id(p.selector): p.selector for p in procedures}
+    selectors.pop(id(None), None)
     n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
-    ranking = sum(1 if shares_work(p.selector) else n_sets for p in selectors.values())
-    whole = sum(p.selector is None for p in procedures) * (len(splits) > 1)
-    return ranking + whole + len(_parts(len(splits), run))
+    ranking = sum(1 if shares_work(one) else n_sets for one in selectors.values())
+    together = sum(_at_once(one, splits) for one in procedures)
+    return ranking + together + len(_parts(len(splits), run))
+
+
+def _at_once(procedure: Procedure, splits: Sequence[Any]) -> bool:
+    """Whether an estimator on all features may know how to predict all splits."""
+    if procedure.selector is not None or len(splits) < 2:
+        return False
+    estimator = procedure.estimator
+    return has_predict_table(estimator) or isinstance(estimator, LeavesOneOut)
 
 
 # -- rankings ------------------------------------------------------------------------
@@ -636,21 +664,25 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
     if getattr(estimator, "transform_input", None) is not None:
         return whole
     place = _place_of_selector(estimator)
-    matrix = None if place is None else _plain_matrix(table.source)
-    if place is None or matrix is None:
+    if place is None or _handed_on(estimator.steps[place][1], table.source) is None:
         return whole
     before = [
         step
         for _, step in clone(estimator).steps[:place]
         if step is not None and not isinstance(step, str)
     ]
+    X = table.source
     for step in before:
-        matrix = step.fit_transform(matrix, table.labels)
+        X = step.fit_transform(X, table.labels)
     selector = estimator.steps[place][1]
+    matrix = _handed_on(selector, X)
+    if matrix is None:
+        return whole
     n_features = count_features(selector.n_features_to_select, matrix.shape[1])
     rest = Pipeline(estimator.steps[place + 1 :])
     last = rest if len(rest.steps) > 1 else rest.steps[0][1]
-    seen = replace_source(table, matrix) if before else table.replace(source=matrix)
+    read = replace_source(table, X) if before else table
+    seen = table.replace(features=read.features, source=matrix)
     return Procedure(last, selector, (n_features,)), seen
 
 
@@ -662,16 +694,21 @@ def replace_source(table: Table, X: Any) -> Table:
 def _place_of_selector(estimator: Pipeline) -> int | None:
     for place, (_, step) in enumerate(estimator.steps[:-1]):
         if type(step) in SELECTORS.values():
-            wanted = step.n_features_to_select
-            known = wanted is not None and not hasattr(step, "_sklearn_output_config")
-            return place if known else None  # None: only a fit can tell how many
+            # None: only a fit can tell how many.
+            return None if step.n_features_to_select is None else place
         if not is_rowwise(step):
             return None
     return None
 
 
-def _plain_matrix(X: Any) -> Any:
-    """The matrix that a selector's ``transform`` would hand on; None if it is mixed."""
+def _handed_on(selector: Any, X: Any) -> Any:
+    """Return what a selector's ``transform`` takes columns of; None if that is mixed.
+
+    It is an array, unless the selector was told to give data frames.
+    """
+    container = _get_output_config("transform", selector)["dense"]
+    if container != "default":
+        return X if container == "pandas" and isinstance(X, pd.DataFrame) else None
     values = X
     if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):
         values = X.to_numpy()

@@ -35,7 +35,12 @@ from veridical.evaluation.bootstrap import (
     plus_error,
     terms,
 )
-from veridical.evaluation.engine import as_procedure, evaluate, score_splits
+from veridical.evaluation.engine import (
+    Procedure,
+    as_procedure,
+    evaluate,
+    score_splits,
+)
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import NestedLater
@@ -170,7 +175,7 @@ def _by_splits(
         remarks += notes.on_predictions(method, table, splits, predicted)
     else:
         scores = _defined(
-            *score_splits(*as_procedure(learner, table), splits, scorer, run=run)
+            *score_splits(Procedure(learner), table, splits, scorer, run=run)
         )
         value = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores))
@@ -330,7 +335,7 @@ def _by_bootstrap(
         hits, all_scores = _hits(table, [*tests, everything], predicted)
     else:
         all_scores = _defined(
-            *score_splits(*as_procedure(learner, table), jobs, scorer, run=run)
+            *score_splits(Procedure(learner), table, jobs, scorer, run=run)
         )
         remarks += _warn(notes.on_undefined(all_scores[:-1]))
     outside, resubstitution = all_scores[:-1], float(all_scores[-1])

@@ -43,7 +43,7 @@ _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
     (r"holdout", lambda m: Holdout()),
     (r"subsampling(\d+)", lambda m: RandomSubsampling(int(m[1]))),
     (
-        r"(plain-)?(?:cv)?(?:(\d+)x)?(\d+)",
+        r"(plain-)?(?:(\d+)x)?(\d+)",
         lambda m: CrossValidation(int(m[3]), m[1] is None, int(m[2] or 1)),
     ),
     (r"loo", lambda m: LeaveOut(1)),

@@ -153,7 +153,7 @@ def nested_cv(
         splits.extend(repeat)
         splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
     procedure, seen = as_procedure(estimator, table)
-    (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs))
+    (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs, progress))
     wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
     per_repeat = n_folds + len(pairs)
     repeats = [

@@ -25,7 +25,6 @@ from veridical.evaluation import notes
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
-    count_jobs,
     evaluate,
     fit_selector,
     lacks_class,
@@ -126,7 +125,6 @@ def select(
         warnings.warn(remark, UserWarning, stacklevel=3)
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
-    run.total = count_jobs([procedure], splits, run)
     fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
     (found,) = evaluate([procedure], table, splits, run=run)
     estimate = accuracy_of_hits(
