@@ -63,6 +63,7 @@ def read_table(
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     refuse_lazy(X, shown)
+    X = _as_array(X)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     _check_labels(labels, n_samples, shown)
     features = None
@@ -78,6 +79,17 @@ def check_table(
 ) -> None:
     """Refuse a table from which nothing can be learned; see `read_table`."""
     read_table(X, y, name=name, categorical_features=categorical_features)
+
+
+def _as_array(X: Any) -> Any:
+    """Turn a list of rows into an array, of which columns can be taken."""
+    if hasattr(X, "shape"):
+        return X
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows that differ in length: `encode` refuses them
+        return X
+    return array if array.ndim == 2 else X
 
 
 def _check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:

@@ -85,7 +85,7 @@ def count_features(
     number: Any = wanted
     if isinstance(wanted, Integral):
         if number < 1:
-            raise InputError(f"{name}={wanted} selects nothing; give 1 or more.")
+            raise InputError(f"{name}={wanted} selects nothing; use 1 to {n_features}.")
         if strict and number > n_features:
             raise InputError(
                 f"{name}={wanted} is not possible: the data has {n_features} "

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from veridical._core.encoding import refuse_lazy
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
@@ -158,13 +157,12 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    refuse_lazy(X)
-    X = X if hasattr(X, "shape") else np.asarray(X)
     data = read_table(X, y)
+    X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
-    method = read_cv(cv)
+    method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
     n_orders = how_many_orders(n_permutations, learner)

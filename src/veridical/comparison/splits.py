@@ -84,8 +84,8 @@ def make_splits(
     InputError
         If `cv` is not usable, or a training set would lack a class.
     """
-    method = read_cv(cv)
     part = table if n_rows is None else table.rows(slice(0, n_rows))
+    method = read_cv(cv, part.n_samples)
     splits = method.split(part.labels, root)
     if len(splits) < 2:
         raise InputError(
@@ -95,7 +95,7 @@ def make_splits(
     refuse_missing_class(part, splits)
     if warn:
         for note in notes.on_splits(method, part, splits, True):
-            warnings.warn(note, UserWarning, stacklevel=3)
+            warnings.warn(note, UserWarning, stacklevel=4)
     tests = [split.test for split in splits]
     n_repeats = _count_repeats(tests, part.n_samples)
     return Splits(

@@ -254,17 +254,18 @@ def _rank_all(
                 keys.append(rows.tobytes())
                 own.setdefault(keys[-1], rows)
         sets.append(keys)
+    first = everything.tobytes()
     jobs: list[Job] = []
     owners: list[tuple[int, list[bytes]]] = []
     for one in {id(p.selector): p for p in procedures}.values():
         if one.selector is None:
             continue
         most = max(p.sizes[-1] for p in procedures if p.selector is one.selector)
-        able = {
-            key: rows
-            for key, rows in wanted[id(one.selector)].items()
-            if np.ptp(table.y[rows])
-        }
+        own = wanted[id(one.selector)]
+        # All samples first, so that what a selector which draws by chance chooses on
+        # them does not depend on the protocols beside it.
+        keys = sorted(own, key=lambda key: key != first)
+        able = {key: own[key] for key in keys if np.ptp(table.y[own[key]])}
         for part in _ranking_parts(one.selector, list(able)):
             owners.append((id(one.selector), part))
             train_sets = [able[key] for key in part]
@@ -724,6 +725,7 @@ def with_sizes(procedure: Procedure, sizes: Sequence[int]) -> Procedure:
 
 
 def lacks_class(table: Table, splits: Sequence[Split]) -> IntArray:
-    """Count, for each class, the training sets without a sample of it."""
+    """Count, for each class of the samples, the training sets without one of it."""
     counts = class_counts(splits, table.y, table.n_classes)
-    return np.count_nonzero(counts == 0, axis=0)
+    there = np.bincount(table.y, minlength=table.n_classes) > 0
+    return np.count_nonzero((counts == 0) & there, axis=0)

@@ -131,8 +131,8 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    chosen = read_cv(cv)
     table = read_table(X, y, encoded=False)
+    chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     run = Workers(n_jobs, progress)
     learner = seeded(read_estimator(estimator), root)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.model_selection import check_cv
 
+from veridical._core.advice import advise
 from veridical._core.errors import InputError
 from veridical._core.splits import (
     CompleteCV,
@@ -81,18 +82,25 @@ def make_method(name: str) -> Method:
             except InputError as error:
                 raise InputError(f"Method {name!r} cannot be: {error}") from error
     raise InputError(
-        f"There is no method {name!r}{did_you_mean(name, METHODS)} Use one of "
-        f"{', '.join(METHODS)}, with any numbers."
+        f"There is no method {name!r}{did_you_mean(name, METHODS)} Use a number of "
+        f"folds, or one of {', '.join(METHODS)}, with any numbers."
     )
 
 
-def read_cv(cv: Any) -> Method:
+def read_cv(cv: Any, n_samples: int | None = None) -> Method:
     """Turn ``cv=`` into a method, in every verb alike.
 
     Parameters
     ----------
     cv : int, str, method, scikit-learn splitter or iterable of (train, test)
         What the user passed; a number is that many stratified folds.
+    n_samples : int, optional
+        Number of samples to split, where known: more folds than that are refused.
+
+    Raises
+    ------
+    InputError
+        If it is no way to split, or so many folds are not possible.
 
     Examples
     --------
@@ -108,6 +116,8 @@ def read_cv(cv: Any) -> Method:
     if isinstance(cv, str):
         return make_method(cv)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if cv < 2 or (n_samples is not None and cv > n_samples):
+            raise InputError(_impossible_folds(int(cv), n_samples))
         return CrossValidation(int(cv))
     if not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InputError(
@@ -116,3 +126,13 @@ def read_cv(cv: Any) -> Method:
             "scikit-learn splitter, or a list of (train, test) row indices."
         )
     return Splitter(check_cv(cv))
+
+
+def _impossible_folds(n_folds: int, n_samples: int | None) -> str:
+    if n_samples is None:
+        return f"cv={n_folds} folds are not possible; use 2 or more."
+    loo = advise("LeaveOut(1)", "loo")
+    return (
+        f"cv={n_folds} folds are not possible with {n_samples} samples; use 2 to "
+        f"{n_samples} folds, of which {n_samples} are leave-one-out: {loo}."
+    )

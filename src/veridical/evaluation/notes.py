@@ -71,10 +71,12 @@ def on_splits(
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
+            few = sizes[smallest]
+            cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
                 f"Class {show(table.target.classes[smallest])} has {sizes[smallest]} "
                 f"case(s), fewer than the {method.n_folds} folds, so some folds lack "
-                "it."
+                f"it; {cure}merge the class with another, or drop it."
             )
     return notes
 

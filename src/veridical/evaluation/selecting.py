@@ -117,7 +117,7 @@ def select(
     chosen = seeded(read_selector(selector), root)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
-    method = read_cv(cv)
+    method = read_cv(cv, table.n_samples)
     splits = method.split(table.labels, root)
     refuse_missing_class(table, splits)
     remarks = notes.on_splits(method, table, splits, True)
