@@ -29,6 +29,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.records import Interval
+from veridical._core.seeds import stream
 from veridical._core.splits import Split
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
@@ -58,8 +59,7 @@ class Orders:
         self, b: int, codes: IntArray, classes: Any
     ) -> tuple[IntArray, list[Split]]:
         """Draw the b-th order of the labels and its splits."""
-        stream = np.random.SeedSequence(self.seed, spawn_key=(b,))
-        shuffle, split = stream.generate_state(2)
+        shuffle, split = stream(self.seed, b).generate_state(2)
         mixed = codes[np.random.default_rng(shuffle).permutation(len(codes))]
         return mixed, self.method.split(classes[mixed], int(split))
 
