@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 
 from veridical._core.arrays import FloatArray
 from veridical._core.encoding import encode
@@ -21,6 +21,7 @@ from veridical._core.progress import Progress
 from veridical._core.records import DataSummary
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
+from veridical._core.sklearn_private import take
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
@@ -157,8 +158,8 @@ def _out_of_fold(
 
 
 def _test(learner: Any, X: Any, y: NDArray[Any], train: Any, test: Any) -> FloatArray:
-    fitted = clone(learner).fit(_safe_indexing(X, train), y[train])
-    return np.asarray(fitted.predict_log_proba(_safe_indexing(X, test)))
+    fitted = clone(learner).fit(take(X, train), y[train])
+    return np.asarray(fitted.predict_log_proba(take(X, test)))
 
 
 def _summary(X: Any, classes: Any, counts: Any, name: str) -> DataSummary:

@@ -31,6 +31,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner, Workers
 from veridical._core.scoring import Scored, Scorer, score
+from veridical._core.sklearn_private import has_set_output
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.validation import count_features
@@ -596,7 +597,7 @@ def _place_of_selector(estimator: Pipeline) -> int | None:
     for place, (_, step) in enumerate(estimator.steps[:-1]):
         if type(step) in SELECTORS.values():
             wanted = step.n_features_to_select
-            known = wanted is not None and not hasattr(step, "_sklearn_output_config")
+            known = wanted is not None and not has_set_output(step)
             return place if known else None  # None: only a fit can tell how many
         if not is_rowwise(step):
             return None

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, flatten
 from veridical.evaluation.naive_sums import EPS, Moments, RowSums, moments_of
 
@@ -229,7 +229,7 @@ class Names:
         full = [np.asarray(table.categories[j]) for j in columns]
         sizes = [len(values) for values in full]
         starts = np.cumsum([0, *sizes])
-        one = encode(_safe_indexing(X, [0]), chosen)
+        one = encode(take(X, [0]), chosen)
         declared = np.array(
             [
                 len(np.asarray(one.categories[j])) == size

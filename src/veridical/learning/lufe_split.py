@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFromModel, SelectorMixin
-from sklearn.feature_selection._base import _get_feature_importances
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import importances_of
 
 
 class BestByAnova(SelectorMixin, BaseEstimator):
@@ -154,12 +154,7 @@ def read_order(selector: Any, n_features: int) -> IntArray | None:
             return np.argsort(values, kind="stable")
         return _best_first(values)
     if isinstance(selector, SelectFromModel):
-        return _best_first(
-            _get_feature_importances(
-                selector.estimator_, selector.importance_getter, "norm",
-                selector.norm_order,
-            )
-        )  # fmt: skip
+        return _best_first(importances_of(selector))
     return None
 
 

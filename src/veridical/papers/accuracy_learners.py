@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import IntArray
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical.evaluation.fitting import Problem, predict_splits
 from veridical.kernels.c45 import grow
@@ -81,7 +81,7 @@ def predict_by_bayes(
 ) -> list[IntArray]:
     """Fit naive Bayes on every training set and classify its test cases."""
     codes = table.codes[rows]
-    X = _safe_indexing(table.X, rows)
+    X = take(table.X, rows)
     problem = Problem(X, codes, codes, np.arange(table.n_classes))
     return predict_splits(NaiveBayes(), problem, splits, None)
 
