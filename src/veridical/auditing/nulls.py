@@ -17,7 +17,6 @@ procedure; where there is a signal, training sets agree more and it is cautious.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +32,7 @@ from veridical._core.seeds import stream
 from veridical._core.splits import Split
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
+from veridical.kernels.statistics import wilson_bounds
 
 _CHUNKS = 50
 
@@ -137,9 +137,4 @@ def interval(
     """Interval of an accuracy whose variation is known from random labels."""
     z = float(stdtrit(len(accuracies) - 1, 1 - alpha / 2))
     n = n_test / overdispersion(accuracies, n_test)
-    middle = 2 * n * accuracy + z**2
-    reach = z * math.sqrt(4 * n * accuracy * (1 - accuracy) + z**2)
-    low, high = ((middle + s * reach) / (2 * (n + z**2)) for s in (-1, 1))
-    return Interval(
-        accuracy, max(0.0, min(low, accuracy)), min(1.0, max(high, accuracy))
-    )
+    return Interval(accuracy, *wilson_bounds(accuracy, n, z))
