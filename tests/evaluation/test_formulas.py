@@ -16,7 +16,7 @@ from veridical._core.errors import InputError
 from veridical.datasets import make_linear
 from veridical.evaluation import Bootstrap632, corrected_t, estimate, wilson
 from veridical.evaluation.bootstrap import no_information_rate, plus_error
-from veridical.evaluation.intervals import wilson_roots
+from veridical.kernels.statistics import wilson_bounds
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from veridical.evaluation.intervals import wilson_roots
     [(0.7, 0.56249, 0.80897), (1.0, 0.92865, 1.0), (0.0, 0.0, 0.07135)],
 )
 def test_wilson_interval_of_the_paper(accuracy, low, high):
-    found = wilson_roots(accuracy, 50, 1.96)
+    found = wilson_bounds(accuracy, 50, 1.96)
     assert found == pytest.approx((low, high), abs=5e-6)
 
 
@@ -32,7 +32,7 @@ def test_wilson_interval_of_the_paper(accuracy, low, high):
 @pytest.mark.parametrize("accuracy", [0.0, 1e-6, 0.1, 0.5, 0.7, 0.999, 1.0])
 @pytest.mark.parametrize("z", [0.5, 1.96, 4.0])
 def test_wilson_ends_are_z_standard_errors_away(accuracy, n, z):
-    low, high = wilson_roots(accuracy, n, z)
+    low, high = wilson_bounds(accuracy, n, z)
     assert 0 <= low <= accuracy <= high <= 1
     for end in (low, high):
         assert abs(accuracy - end) == pytest.approx(

@@ -10,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.experiments.synthetic import Grid, GridSpec
 
+from veridical._core.canonical import canonical, digest
 from veridical.experiments import Plan, Recipe, content_hash, derive_seed
-from veridical.experiments.keys import (
-    canonical,
-    cell_key,
-    digest,
-    recipe_digest,
-    write_coordinates,
-)
+from veridical.experiments.keys import cell_key, recipe_digest, write_coordinates
 from veridical.experiments.stored_keys import StoredKeys
 
 finite = st.dictionaries(

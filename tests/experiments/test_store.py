@@ -12,6 +12,7 @@ import time
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
+from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
 from veridical.experiments import (
     Plan,
@@ -22,7 +23,6 @@ from veridical.experiments import (
     run_study,
     verify,
 )
-from veridical.experiments.keys import canonical
 from veridical.experiments.outcomes import perform
 from veridical.experiments.schema import APPLICATION_ID, SCHEMA_VERSION
 

@@ -23,6 +23,7 @@ from sklearn.utils.metaestimators import available_if
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import parts_of
 
 Scorer = Callable[[Any, Any, Any], float]
 
@@ -77,13 +78,13 @@ def range_of(scorer: Scorer | None) -> tuple[float, float]:
     """Least and greatest score; infinite where it is not known."""
     if scorer is None:
         return _SHARE
-    options = getattr(scorer, "_kwargs", {})
-    low, high = _RANGES.get(getattr(scorer, "_score_func", None), _ANY)
+    function, options, _, greater_is_better = parts_of(scorer)
+    low, high = _ANY if function is None else _RANGES.get(function, _ANY)
     if options.get("adjusted"):  # chance is 0, and below it is possible
         low = -1.0
     if options.get("normalize", True) is not True:  # a count
         high = math.inf
-    return (-high, -low) if getattr(scorer, "_sign", 1) < 0 else (low, high)
+    return (low, high) if greater_is_better else (-high, -low)
 
 
 class Scored(NamedTuple):
@@ -149,9 +150,7 @@ def score(
 
 def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
     """Tell a score of probabilities which classes there are, if it wants to know."""
-    function = getattr(scorer, "_score_func", None)
-    options = getattr(scorer, "_kwargs", {})
-    response = getattr(scorer, "_response_method", "predict")
+    function, options, response, greater_is_better = parts_of(scorer)
     if function is None or response == "predict" or "labels" in options:
         return scorer
     if "labels" not in inspect.signature(function).parameters:
@@ -161,7 +160,7 @@ def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
     return metrics.make_scorer(
         function,
         response_method=response,
-        greater_is_better=getattr(scorer, "_sign", 1) > 0,
+        greater_is_better=greater_is_better,
         labels=classes,
         **options,
     )

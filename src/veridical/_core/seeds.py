@@ -3,6 +3,9 @@
 A stream of random numbers is named by its purpose and by a number (of a data set, of
 a permutation), never by an estimator, a worker or the order of the work. So whatever
 is compared is compared on the same folds, and any part can be repeated alone.
+
+Every seed of the library is made here. Changing how would change the results of
+studies that are stored already.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.canonical import digest
 from veridical._core.errors import InputError
 
 
@@ -70,22 +74,57 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 def seed_for(root: int, purpose: Purpose, number: int = 0) -> int:
     """Derive the seed of one purpose, for one data set or permutation."""
-    return int(_sequence(root, purpose, number).generate_state(1)[0])
+    return int(stream(root, purpose, number).generate_state(1)[0])
 
 
 def generator_for(root: int, purpose: Purpose, number: int = 0) -> np.random.Generator:
     """Make the stream of random numbers of one purpose."""
-    return np.random.default_rng(_sequence(root, purpose, number))
+    return np.random.default_rng(stream(root, purpose, number))
 
 
-def _sequence(root: int, purpose: Purpose, number: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(root, spawn_key=(int(purpose), number))
+def stream(root: int, *numbers: int) -> np.random.SeedSequence:
+    """Make the source of one stream of random numbers, named by whole numbers.
+
+    Streams with different numbers are independent of each other.
+    """
+    return np.random.SeedSequence(root, spawn_key=tuple(map(int, numbers)))
+
+
+def mixed_generator(*seeds: int) -> np.random.Generator:
+    """Make a stream that all of these numbers decide, in this order."""
+    return np.random.default_rng(list(seeds))
+
+
+def derive_seed(root: int, **what: Any) -> int:
+    """Derive a seed from the root seed and from what it is for.
+
+    Parameters
+    ----------
+    root : int
+        The seed of the whole study.
+    **what : JSON values
+        Everything the stream of random numbers should depend on, and nothing else: a
+        seed for folds names the data set, the resampling and the repeat but no
+        selector, so that all selectors are judged on the same folds.
+
+    Returns
+    -------
+    int
+        At most 32 bits, which every random number generator takes.
+
+    Examples
+    --------
+    >>> derive_seed(0, purpose="folds", n=125) == derive_seed(0, n=125, purpose="folds")
+    True
+    """
+    words = np.frombuffer(digest(what), dtype=">u4")
+    sequence = np.random.SeedSequence([root, *(int(word) for word in words)])
+    return int(sequence.generate_state(1)[0])
 
 
 def folds_generator(random_state: Any) -> np.random.Generator:
     """Make the stream that decides the splits of one table."""
-    root = root_seed(random_state)
-    return np.random.default_rng(np.random.SeedSequence(root, spawn_key=(0,)))
+    return np.random.default_rng(stream(root_seed(random_state), 0))
 
 
 def seeded(estimator: Any, root: int) -> Any:
@@ -106,8 +145,7 @@ def seeded(estimator: Any, root: int) -> Any:
         for name, value in copied.get_params(deep=True).items()
         if value is None and name.split("__")[-1] == "random_state"
     )
-    stream = np.random.SeedSequence(root, spawn_key=(1,))
-    words = stream.generate_state(max(len(open_seeds), 1))
+    words = stream(root, 1).generate_state(max(len(open_seeds), 1))
     return copied.set_params(
         **{name: int(word) for name, word in zip(open_seeds, words, strict=False)}
     )

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Categories, Features, encode
 from veridical._core.hashing import hash_columns
 from veridical._core.records import DataSummary
+from veridical._core.sklearn_private import take
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class Table:
         """
         if self.source is None:
             return None
-        return encode(_safe_indexing(self.source, [0]), name=self.name)
+        return encode(take(self.source, [0]), name=self.name)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -244,8 +244,8 @@ class Table:
         """
         if self.source is None:
             return self.features.frame(rows, columns)
-        part = self.source if rows is None else _safe_indexing(self.source, rows)
-        return part if columns is None else _safe_indexing(part, columns, axis=1)
+        part = self.source if rows is None else take(self.source, rows)
+        return part if columns is None else take(part, columns, axis=1)
 
     def permute(self, columns: IntArray) -> Table:
         """Put the features in another order, or take some of them."""
@@ -263,7 +263,7 @@ class Table:
         return self.replace(
             features=None if features is None else features.rows(rows),
             target=self.target.take(rows),
-            source=None if self.source is None else _safe_indexing(self.source, places),
+            source=None if self.source is None else take(self.source, places),
             groups=None if self.groups is None else self.groups[rows],
             weights=None if self.weights is None else self.weights[rows],
         )

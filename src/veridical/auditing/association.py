@@ -29,6 +29,7 @@ from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
+from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Random orders of the labels, and random sets of columns.
 DRAWS = 999
@@ -108,8 +109,9 @@ def strengths(data: Table, columns: IntArray, labels: IntArray) -> FloatArray:
             )
             result[2][:, start + numeric] = _alike(raw[:, numeric], labels)
         cells, owner = _cells(raw, data.categorical[block])
-        chi = _chi_squares(cells, owner, members, block.size)
-        result[1][:, start : start + block.size] = np.log1p(chi)
+        chi2, df = chi_squares(cells, owner, members, block.size)
+        per_df = chi2 / np.maximum(df, 1)
+        result[1][:, start : start + block.size] = np.log1p(per_df)
     return result
 
 
@@ -121,14 +123,10 @@ def _centred(values: FloatArray) -> FloatArray:
 
 def _f_ratios(values: FloatArray, members: list[FloatArray]) -> FloatArray:
     """F ratio of every column under every order of the labels, shape (B, p)."""
-    n, n_classes = len(values), len(members)
     total = (values**2).sum(axis=0)
-    between = np.zeros((len(members[0]), values.shape[1]))
-    for member in members:
-        between += (member @ values) ** 2 / member.sum(axis=1, keepdims=True)
+    between, _, _ = between_classes(values, members)
     within = np.maximum(total - between, 1e-12 * total)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = between / within * ((n - n_classes) / (n_classes - 1))
+    ratio = f_ratio(between, within, len(members), len(values))
     return np.where(total > 0, ratio, 0.0)
 
 
@@ -173,21 +171,6 @@ def _places(column: FloatArray, is_nominal: bool) -> IntArray:
         place = np.searchsorted(cuts, column, side="left").astype(np.float64)
     _, codes = np.unique(np.where(known, place, -1.0), return_inverse=True)
     return codes.astype(np.intp)
-
-
-def _chi_squares(
-    cells: FloatArray, owner: IntArray, members: list[FloatArray], n_columns: int
-) -> FloatArray:
-    """χ² per degree of freedom of every column, shape (B, n_columns)."""
-    size = cells.sum(axis=0)
-    total = np.zeros((len(members[0]), cells.shape[1]))
-    for member in members:
-        expected = member.sum(axis=1, keepdims=True) * size / len(cells)
-        total += (member @ cells - expected) ** 2 / expected
-    chi = np.zeros((len(total), n_columns))
-    np.add.at(chi.T, owner, total.T)
-    df = (np.bincount(owner, minlength=n_columns) - 1) * (len(members) - 1)
-    return chi / np.maximum(df, 1)
 
 
 # -- a table that holds nothing but selected columns ---------------------------------

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection._search import BaseSearchCV
 
+from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import LEVEL, selection_scar
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
@@ -208,7 +208,7 @@ def _pairs(pairs: Any, exact: Any, nearness: Any) -> str:
 def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
     """VD007: the score of a search is the best of many."""
     search = e.procedure.whole
-    if not isinstance(search, BaseSearchCV) or search.scoring not in (None, "accuracy"):
+    if not is_search(search) or search.scoring not in (None, "accuracy"):
         return None
     p = e.procedure
     fitted = clone(search).fit(p.table.source, p.table.labels)

@@ -16,6 +16,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.evaluation.engine import rank
+from veridical.kernels.statistics import between_classes
 from veridical.selection import SELECTORS, AnovaF, Correlation
 
 # Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
@@ -69,22 +70,13 @@ class QuickF:
     def rank_table(self, table: Table, train_sets: Sequence[IntArray]) -> IntArray:
         """Choose features, best first, on each training set."""
         codes, n_features = table.y, self.n_features
-        n, n_classes = len(self.values), table.n_classes
-        counts = np.zeros((len(train_sets), n))
+        counts = np.zeros((len(train_sets), len(self.values)))
         for s, rows in enumerate(train_sets):
             np.add.at(counts[s], rows, 1.0)
         square = counts @ self.squares
-        total = np.zeros_like(square)
-        between = np.zeros_like(square)
-        for k in range(n_classes):
-            member = counts * (codes == k)
-            weight = member.sum(axis=1, keepdims=True)
-            sums = member @ self.values
-            total += sums
-            between += sums**2 / np.maximum(weight, 1.0)
-        mean_part = total**2 / counts.sum(axis=1, keepdims=True)
-        between -= mean_part
-        spread = square - mean_part
+        members = (counts * (codes == k) for k in range(table.n_classes))
+        between, mean, weight = between_classes(self.values, members)
+        spread = square - weight * mean**2
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(spread > 1e-12 * square, between / spread, -1.0)
         best = np.argpartition(-share, n_features - 1, axis=1)[:, :n_features]

@@ -17,7 +17,6 @@ procedure; where there is a signal, training sets agree more and it is cautious.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +28,11 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.records import Interval
+from veridical._core.seeds import stream
 from veridical._core.splits import Split
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
+from veridical.kernels.statistics import wilson_bounds
 
 _CHUNKS = 50
 
@@ -58,8 +59,7 @@ class Orders:
         self, b: int, codes: IntArray, classes: Any
     ) -> tuple[IntArray, list[Split]]:
         """Draw the b-th order of the labels and its splits."""
-        stream = np.random.SeedSequence(self.seed, spawn_key=(b,))
-        shuffle, split = stream.generate_state(2)
+        shuffle, split = stream(self.seed, b).generate_state(2)
         mixed = codes[np.random.default_rng(shuffle).permutation(len(codes))]
         return mixed, self.method.split(classes[mixed], int(split))
 
@@ -137,9 +137,4 @@ def interval(
     """Interval of an accuracy whose variation is known from random labels."""
     z = float(stdtrit(len(accuracies) - 1, 1 - alpha / 2))
     n = n_test / overdispersion(accuracies, n_test)
-    middle = 2 * n * accuracy + z**2
-    reach = z * math.sqrt(4 * n * accuracy * (1 - accuracy) + z**2)
-    low, high = ((middle + s * reach) / (2 * (n + z**2)) for s in (-1, 1))
-    return Interval(
-        accuracy, max(0.0, min(low, accuracy)), min(1.0, max(high, accuracy))
-    )
+    return Interval(accuracy, *wilson_bounds(accuracy, n, z))

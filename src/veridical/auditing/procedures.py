@@ -26,10 +26,10 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import serial
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.auditing.choosing import QuickF, quick_version
@@ -240,7 +240,7 @@ def supports(
         return None
     found = []
     for train, _ in splits:
-        rows = _safe_indexing(X, train)
+        rows = take(X, train)
         n_columns = rows.shape[1]
         kept = np.arange(n_columns)
         for i in range(places[-1] + 1):

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for, seeded
+from veridical._core.sklearn_private import is_search, take
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
@@ -76,7 +75,7 @@ def _picked_alike(step: Any, X: Any, data: Table, seed: int) -> FloatArray | Non
             for _ in range(_TRIALS):
                 rows = rng.permutation(data.n_samples)[:half]
                 labels = rng.permutation(data.labels)[:half]
-                fitted = clone(step).fit(_safe_indexing(X, rows), labels)
+                fitted = clone(step).fit(take(X, rows), labels)
                 again = np.asarray(fitted.transform(X), dtype=np.float64)
                 if not np.array_equal(first, again, equal_nan=True):
                     return None
@@ -187,6 +186,6 @@ def _column(item: Any, data: Table) -> int:
 def how_many_orders(n_permutations: Any, learner: Any) -> int:
     """Decide on the number of random orders of the labels."""
     if n_permutations is None:
-        return ORDERS_OF_A_SEARCH if isinstance(learner, BaseSearchCV) else ORDERS
+        return ORDERS_OF_A_SEARCH if is_search(learner) else ORDERS
     check_count("n_permutations", n_permutations, FEWEST_ORDERS)
     return int(n_permutations)

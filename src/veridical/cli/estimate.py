@@ -170,12 +170,13 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     import numpy as np
 
     from veridical._core.reading import read_table
+    from veridical._core.seeds import mixed_generator
     from veridical.datasets import SOURCES
     from veridical.evaluation import estimate as run
 
     source = SOURCES[SOURCE]
     X, y = source(N_TRAIN, random_state=question.seed)
-    fresh = source.test(N_FRESH, random_state=np.random.default_rng([question.seed, 1]))
+    fresh = source.test(N_FRESH, random_state=mixed_generator(question.seed, 1))
     question = question.complete(*X.shape)
     found = _estimates(question, X, y, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)

@@ -7,7 +7,6 @@ taken from.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from veridical.comparison.records import Calibration, MeasuredSize, TestResult
 from veridical.comparison.significance import Geometry, check_alpha
 from veridical.comparison.splits import repeats_and_folds
 from veridical.comparison.testing import TESTS, apply_test, check_fit, find_test
+from veridical.kernels.statistics import wilson_bounds
 
 
 def calibrate(
@@ -165,23 +165,14 @@ def measure(
 def rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
     """A share of rejections with Wilson's 95 % interval.
 
-    References
-    ----------
-    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical
-       inference", Journal of the American Statistical Association 22 (1927).
-
     Examples
     --------
     >>> size = rate(100, 2000, 0.05, "")
     >>> size.rate, round(size.low, 4), round(size.high, 4)
     (0.05, 0.0413, 0.0604)
     """
-    z2 = float(ndtri(0.975)) ** 2
     share = rejected / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    spread = z2 * (share * (1 - share) / n + z2 / (4 * n**2))
-    reach = math.sqrt(spread) / (1 + z2 / n)
-    low, high = max(0.0, centre - reach), min(1.0, centre + reach)
+    low, high = wilson_bounds(share, n, float(ndtri(0.975)))
     return MeasuredSize(nominal, share, low, high, n, words)
 
 

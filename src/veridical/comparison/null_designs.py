@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from veridical._core import seeds
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import listed
@@ -133,7 +134,7 @@ def simulate(
     shift = np.zeros((design.n_samples, design.n_columns))
     shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
     shift = np.tile(shift, sides)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream,)))
+    rng = np.random.default_rng(seeds.stream(seed, stream))
     learner = LEARNERS[design.estimator][0]
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):

@@ -26,12 +26,10 @@ of freedom. All other columns carry nothing.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import chdtrc, fdtrc, ndtr, ndtri
@@ -40,6 +38,7 @@ from scipy.stats import rankdata
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 FALSE_DISCOVERIES = 0.1
 LARGEST = 100_000_000  # values in a dense copy
@@ -266,9 +265,7 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         df = n_classes - 1, data.n_samples - n_classes
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
     for j in np.flatnonzero(data.categorical):
-        ratio[j], pvalue[j] = _chi_squared(
-            values[:, j], data.target.by_appearance, n_classes
-        )
+        ratio[j], pvalue[j] = _chi_squared(values[:, j], data.target.by_appearance)
     believed = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):
         return np.where(believed, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
@@ -276,30 +273,27 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
 
 def _f(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
     """F statistic of every column; 0 for a constant one."""
-    n = codes.size
-    members = np.eye(n_classes)[codes]
+    members = (codes == np.arange(n_classes)[:, None, None]).astype(np.float64)
     centred = scores - scores.mean(axis=0)
-    sums = members.T @ centred
-    between = (sums**2 / members.sum(axis=0)[:, np.newaxis]).sum(axis=0)
-    within = np.maximum((centred**2).sum(axis=0) - between, 0.0)
-    between /= n_classes - 1
-    within /= max(n - n_classes, 1)
-    alone = np.where(between > 1e-12, math.inf, 0.0)
-    return np.divide(between, within, out=alone, where=within > 1e-12)
+    (between,), _, _ = between_classes(centred, members)
+    within = (centred**2).sum(axis=0) - between
+    df = max(codes.size - n_classes, 1)
+    within = np.where(within > 1e-12 * df, within, 0.0)
+    ratio = f_ratio(between, within, n_classes, n_classes + df)
+    return np.where(between > 1e-12 * (n_classes - 1), ratio, 0.0)
 
 
-def _chi_squared(
-    column: FloatArray, codes: IntArray, n_classes: int
-) -> tuple[float, float]:
+def _chi_squared(column: FloatArray, codes: IntArray) -> tuple[float, float]:
     """χ² of a nominal column over its degrees of freedom, and its p-value."""
     known = ~np.isnan(column)
-    counts = pd.crosstab(column[known], codes[known]).to_numpy(dtype=np.float64)
-    df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    if df < 1:
+    column, codes = column[known], codes[known]
+    cells = (column[:, None] == np.unique(column)).astype(np.float64)
+    members = [(codes == k)[None, :].astype(np.float64) for k in np.unique(codes)]
+    if len(members) < 2 or cells.shape[1] < 2:
         return 1.0, 1.0
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    chi2 = float(((counts - expected) ** 2 / expected).sum())
-    return chi2 / df, float(chdtrc(df, chi2))
+    owner = np.zeros(cells.shape[1], dtype=np.intp)
+    (chi2,), (df,) = (part.ravel() for part in chi_squares(cells, owner, members, 1))
+    return float(chi2 / df), float(chdtrc(df, chi2))
 
 
 def _benjamini_hochberg(pvalues: FloatArray) -> BoolArray:

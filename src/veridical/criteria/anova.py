@@ -11,6 +11,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.moments import block_variances
+from veridical.kernels.statistics import f_ratio
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -113,10 +114,7 @@ class AnovaRelevance:
         parts = variances(data, sets, n_threads)
         n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
         n_cases = parts.weight.sum(axis=1)[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (
-                parts.between / parts.within * (n_cases - n_classes) / (n_classes - 1)
-            )
+        return f_ratio(parts.between, parts.within, n_classes, n_cases)
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
-from sklearn.utils._set_output import _get_output_config
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner, Workers, expected
 from veridical._core.scoring import Scored, Scorer, score
+from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.validation import count_features
@@ -707,7 +707,7 @@ def _handed_on(selector: Any, X: Any) -> Any:
 
     It is an array, unless the selector was told to give data frames.
     """
-    container = _get_output_config("transform", selector)["dense"]
+    container = output_kind(selector)
     if container != "default":
         return X if container == "pandas" and isinstance(X, pd.DataFrame) else None
     values = X

@@ -12,6 +12,7 @@ from scipy import stats
 from veridical._core.errors import InputError
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import default_interval
+from veridical.kernels.statistics import wilson_bounds
 
 Bounds = tuple[float, float]
 
@@ -54,16 +55,7 @@ def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
     >>> [round(bound, 3) for bound in wilson(0.7, 50)]
     [0.562, 0.809]
     """
-    return wilson_roots(accuracy, n_test, normal_quantile(confidence))
-
-
-def wilson_roots(accuracy: float, n_test: int, z: float) -> Bounds:
-    """Solve ``|accuracy − a| = z √(a(1 − a)/n)`` for a."""
-    middle = 2 * n_test * accuracy + z**2
-    reach = z * math.sqrt(4 * n_test * accuracy * (1 - accuracy) + z**2)
-    width = 2 * (n_test + z**2)
-    low, high = (middle - reach) / width, (middle + reach) / width
-    return min(max(0.0, low), accuracy), max(min(1.0, high), accuracy)
+    return wilson_bounds(accuracy, n_test, normal_quantile(confidence))
 
 
 def corrected_t(

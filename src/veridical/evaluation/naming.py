@@ -116,9 +116,10 @@ def read_cv(cv: Any, n_samples: int | None = None) -> Method:
     if isinstance(cv, str):
         return make_method(cv)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        if cv < 2 or (n_samples is not None and cv > n_samples):
-            raise InputError(_impossible_folds(int(cv), n_samples))
-        return CrossValidation(int(cv))
+        folds = int(cv)
+        if folds < 2 or (n_samples is not None and folds > n_samples):
+            raise InputError(_impossible_folds(folds, n_samples))
+        return CrossValidation(folds)
     if not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InputError(
             f"cv={cv!r} is no way to split; pass a number of folds, repeats and folds "

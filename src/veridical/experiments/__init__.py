@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from veridical._core.seeds import derive_seed
     from veridical.experiments.access import StoreError
     from veridical.experiments.cluster import Cluster
     from veridical.experiments.executors import Processes, Serial
     from veridical.experiments.exports import export
     from veridical.experiments.keeper import Limits, WorkerError
-    from veridical.experiments.keys import content_hash, derive_seed
+    from veridical.experiments.keys import content_hash
     from veridical.experiments.plan import Counts, Plan, parse_where
     from veridical.experiments.progress import Progress
     from veridical.experiments.runner import RunReport, run_study
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from veridical.experiments.verification import Verification, verify
 
 _HOMES = {
+    "._core.seeds": ("derive_seed",),
     "access": ("StoreError",),
     "cluster": ("Cluster",),
     "executors": ("Processes", "Serial"),
     "exports": ("export",),
     "keeper": ("Limits", "WorkerError"),
-    "keys": ("content_hash", "derive_seed"),
+    "keys": ("content_hash",),
     "plan": ("Counts", "Plan", "parse_where"),
     "progress": ("Progress",),
     "runner": ("RunReport", "run_study"),
@@ -67,7 +69,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
-        module = import_module(f"{__name__}.{_HOME_OF[name]}")
+        module = import_module(f".{_HOME_OF[name]}", __name__)
         return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.canonical import canonical as canonical_json
 from veridical._core.errors import InputError
-from veridical.experiments.keys import canonical as canonical_json
 from veridical.experiments.keys import recipe_digest
 from veridical.experiments.store import Row, Store
 from veridical.experiments.stored_keys import StoredKeys

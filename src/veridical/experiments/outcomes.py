@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from veridical.experiments.keys import canonical
+from veridical._core.canonical import canonical
 from veridical.experiments.study import Cell, Study, Unit
 
 Status = Literal[

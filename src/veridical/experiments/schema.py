@@ -20,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
 from veridical.experiments.checksums import EMPTY, chain, row_check
-from veridical.experiments.keys import canonical
 
 #: Marks an SQLite file as a store of ours: "veri" in ASCII.
 APPLICATION_ID = 0x76657269

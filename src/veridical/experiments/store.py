@@ -17,10 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
 from veridical.experiments.access import connect_to_read, reading, writing
 from veridical.experiments.checksums import chain, row_check
-from veridical.experiments.keys import canonical, write_coordinates
+from veridical.experiments.keys import write_coordinates
 from veridical.experiments.lock import WriterLock
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.schema import (

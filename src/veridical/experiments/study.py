@@ -17,8 +17,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
-from veridical.experiments.keys import NUMERIC_VERSION, canonical
+from veridical.experiments.keys import NUMERIC_VERSION
 
 Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -200,6 +200,19 @@ def association(table: IntArray) -> float:
 
 
 @njit(cache=True, nogil=True)
+def pair_associations(first: IntArray, second: IntArray) -> FloatArray:
+    """χ²/n of every pair of histograms of two classes, shape (F, S)."""
+    found = np.empty((first.shape[0], second.shape[0]))
+    table = np.empty((2, first.shape[1]), first.dtype)
+    for i in range(first.shape[0]):
+        table[0] = first[i]
+        for j in range(second.shape[0]):
+            table[1] = second[j]
+            found[i, j] = association(table)
+    return found
+
+
+@njit(cache=True, nogil=True)
 def simulate_low(
     alphas: FloatArray,
     sizes: IntArray,

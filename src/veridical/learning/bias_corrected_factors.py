@@ -26,7 +26,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical.kernels.beta_counts import log_low, n_nodes, region_table
 from veridical.kernels.count_lattice import SAME, low_region
-from veridical.kernels.dirichlet_counts import simulate_low
+from veridical.kernels.dirichlet_counts import pair_associations, simulate_low
 
 #: Sums of more terms than this, for one α, are simulated instead.
 _MOST_TERMS = 2e7
@@ -189,7 +189,7 @@ def _sum_histograms(
     """Sum over all pairs of class histograms; θ by a product rule on the simplex."""
     theta, weights = simplex_rule(int(sizes.sum()) // 2 + 1, n_values)
     first, second = (compositions(int(n), n_values) for n in sizes)
-    low = _association(first, second) < cut
+    low = pair_associations(first, second) < cut
     found = np.empty(len(alphas))
     for a, alpha in enumerate(alphas):
         joint = (_masses(alpha, theta, first) * weights) @ _masses(
@@ -247,16 +247,6 @@ def _masses(alpha: float, theta: FloatArray, histograms: IntArray) -> FloatArray
         counts = histograms[:, v]
         logs += rises[counts] - gammaln(counts + 1)[:, None]
     return np.exp(logs)
-
-
-def _association(first: IntArray, second: IntArray) -> FloatArray:
-    """χ²/n of every pair of histograms."""
-    n0, n1 = max(int(first[0].sum()), 1), max(int(second[0].sum()), 1)
-    total = np.full((len(first), len(second)), -1.0)
-    for v in range(first.shape[1]):
-        a, b = first[:, v, None].astype(float), second[None, :, v].astype(float)
-        total += (a**2 / n0 + b**2 / n1) / np.maximum(a + b, 1.0)
-    return np.maximum(total, 0.0)
 
 
 # -- arguments -----------------------------------------------------------------------

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     has_fit_parameter,
     validate_data,
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import read_sample_weight
 from veridical._core.text import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
@@ -170,9 +170,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         """Check the data, fit the selector, split the columns."""
         check_fraction(self.unselected_fraction)
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = read_sample_weight(sample_weight, X)
         self.classes_ = np.unique(y[weights > 0])
         refuse_one_class(self, self.classes_)
         self.selector_ = self._select(X, y, sample_weight, weights)

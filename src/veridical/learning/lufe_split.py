@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFromModel, SelectorMixin
-from sklearn.feature_selection._base import _get_feature_importances
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import importances_of
+from veridical.kernels.statistics import between_classes
 
 
 class BestByAnova(SelectorMixin, BaseEstimator):
@@ -28,12 +29,9 @@ class BestByAnova(SelectorMixin, BaseEstimator):
         classes, codes = np.unique(y, return_inverse=True)
         shares = np.zeros((len(classes), len(y)))
         shares[codes, np.arange(len(y))] = weights
-        totals = shares.sum(axis=1)
-        centre = np.asarray(weights @ X) / totals.sum()
-        means = np.asarray(shares @ X) / totals[:, None]
+        (between,), (centre,), _ = between_classes(X, shares[:, None, :])
         squares = X.multiply(X) if sparse.issparse(X) else X * X
-        whole = np.asarray(weights @ squares) - totals.sum() * centre**2
-        between = totals @ (means - centre) ** 2
+        whole = np.asarray(weights @ squares) - weights.sum() * centre**2
         within = np.maximum(whole - between, 0.0)
         told = whole > 1e-12 * np.asarray(weights @ squares)
         ratio = np.divide(
@@ -154,12 +152,7 @@ def read_order(selector: Any, n_features: int) -> IntArray | None:
             return np.argsort(values, kind="stable")
         return _best_first(values)
     if isinstance(selector, SelectFromModel):
-        return _best_first(
-            _get_feature_importances(
-                selector.estimator_, selector.importance_getter, "norm",
-                selector.norm_order,
-            )
-        )  # fmt: skip
+        return _best_first(importances_of(selector))
     return None
 
 

@@ -27,11 +27,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 
@@ -128,7 +128,7 @@ def _with_columns(table: Table, columns: IntArray) -> Table:
     source = table.source
     if source is None:
         return table.permute(columns)
-    return table.replace(features=None, source=_safe_indexing(source, columns, axis=1))
+    return table.replace(features=None, source=take(source, columns, axis=1))
 
 
 def has_predict_table(estimator: Any) -> bool:

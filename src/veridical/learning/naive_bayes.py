@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import is_first_batch
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import listed, show
@@ -173,7 +173,7 @@ class NaiveBayes(PredictMany, ByLogProbability):
         NaiveBayes
             The classifier itself.
         """
-        first = _check_partial_fit_first_call(self, classes)
+        first = is_first_batch(self, classes)
         first = first or not hasattr(self, "_sums")  # an earlier call may have failed
         return self._learn(X, y, sample_weight, classes=self.classes_, first=first)
 

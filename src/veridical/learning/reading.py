@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     validate_data,
 )
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features, encode, refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import read_sample_weight, take
 from veridical._core.table import Table
 
 #: Labels below this number are counted rather than sorted.
@@ -94,12 +94,10 @@ def read_training(
     check_consistent_length(X, y)
     if sample_weight is None:
         return X, y, np.ones(len(y))
-    weights = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
+    weights = read_sample_weight(sample_weight, X)
     if not weights.all():  # a case without weight is as good as absent
         kept = np.flatnonzero(weights)
-        X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+        X, y, weights = take(X, kept), y[kept], weights[kept]
     return X, y, weights
 
 

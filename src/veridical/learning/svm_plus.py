@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import read_sample_weight
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.numeric import (
     read_numeric,
@@ -223,9 +224,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         """
         check_parameters(self)
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = read_sample_weight(sample_weight, X)
         star = None
         if X_privileged is not None:
             star = read_numeric_beside(self, X_privileged, y, "X_privileged")

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags, _safe_indexing
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.learning.c45 import C45
@@ -246,7 +247,7 @@ def _mark_unseen(values: Any, X: Any, categories: Any) -> Any:
         unknown = np.isnan(values[:, j])
         if unknown.any():
             X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-            column = np.asarray(_safe_indexing(X, j, axis=1), dtype=object).ravel()
+            column = np.asarray(take(X, j, axis=1), dtype=object).ravel()
             unknown &= ~pd.isna(column)
             if unknown.any():
                 values = values.copy()

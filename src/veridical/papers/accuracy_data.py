@@ -18,6 +18,7 @@ import pandas as pd
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
+from veridical._core.seeds import mixed_generator
 from veridical._core.table import Table
 from veridical.datasets import available, load
 from veridical.experiments import derive_seed
@@ -156,7 +157,7 @@ def get_table(name: str, seed: int) -> Table:
 
 def _draw_rand(row: Published, seed: int) -> tuple[pd.DataFrame, IntArray]:
     """Draw Boolean features, and a Boolean label that has nothing to do with them."""
-    rng = np.random.default_rng([seed, _RAND_VERSION])
+    rng = mixed_generator(seed, _RAND_VERSION)
     values = rng.integers(2, size=(row.n_cases, row.n_attributes)).astype(bool)
     names = [f"b{j + 1}" for j in range(row.n_attributes)]
     frame = pd.DataFrame(values, columns=names).astype("category")

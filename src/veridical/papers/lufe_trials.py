@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.seeds import mixed_generator
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.svm import solve_dual
@@ -232,7 +233,7 @@ class Trial:
 
     def _random_gram(self, n_features: int) -> FloatArray:
         """Gaussian features in place of the unselected ones, standardised too."""
-        rng = np.random.default_rng([self.seed, n_features])
+        rng = mixed_generator(self.seed, n_features)
         drawn = rng.standard_normal((len(self.sign), n_features))
         drawn = (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
         return drawn @ drawn.T

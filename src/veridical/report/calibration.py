@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.errors import InputError
 from veridical.evaluation import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
-from veridical.report.correction import wilson_bounds
+from veridical.report.correction import observed_bounds
 
 
 class CalibrationDisplay:
@@ -229,7 +229,7 @@ class CalibrationDisplay:
 def _draw_shares(ax: Any, table: CalibrationTable) -> None:
     seen = [b for b in table.bins if b.n]
     shares = np.array([b.observed for b in seen], dtype=float)
-    bounds = np.array([wilson_bounds(b) for b in seen], dtype=float).reshape(-1, 2)
+    bounds = np.array([observed_bounds(b) for b in seen], dtype=float).reshape(-1, 2)
     spans = np.abs(bounds - shares[:, None]).T
     ax.errorbar(
         [b.predicted for b in seen],

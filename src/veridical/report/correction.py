@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._core.numbers import percent
+from veridical.evaluation.intervals import wilson
 from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.report.correction_schema import (
     CORRECTION_SCHEMA,
@@ -70,7 +71,7 @@ def summarize_table(table: CalibrationTable, alpha: float) -> CalibrationSummary
 
 
 def _bin(one: Bin) -> BinSummary:
-    low, high = wilson_bounds(one)
+    low, high = observed_bounds(one)
     return {
         "low": one.low,
         "high": one.high,
@@ -82,11 +83,8 @@ def _bin(one: Bin) -> BinSummary:
     }
 
 
-def wilson_bounds(one: Bin) -> tuple[float | None, float | None]:
+def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
     """Wilson's 95 % interval of the share that a bin observed."""
     if one.n == 0 or one.observed is None:
         return None, None
-    n, p = one.n, one.observed
-    centre = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * float(np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2)))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return wilson(one.observed, one.n)

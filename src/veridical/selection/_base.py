@@ -15,9 +15,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     validate_data,
 )
@@ -26,6 +24,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
+from veridical._core.sklearn_private import output_kind, read_sample_weight
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.kernels.threads import thread_count
@@ -166,8 +165,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         refuse_lazy(X)
         # scikit-learn does this for pandas; other frames it would turn into objects.
-        wanted = _get_output_config("transform", estimator=self)["dense"]
-        if wanted == "polars" and nw.dependencies.is_polars_dataframe(X):
+        if output_kind(self) == "polars" and nw.dependencies.is_polars_dataframe(X):
             check_is_fitted(self)
             validate_data(self, X, skip_check_array=True, reset=False)
             mask = self._get_support_mask()
@@ -248,9 +246,7 @@ class WeightedSelector(Selector):
         data = self._read(X, y)
         if sample_weight is None:
             return self._keep(data, TrainSets.all_rows(len(data.y)))
-        weight = _check_sample_weight(
-            sample_weight, data.values, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = read_sample_weight(sample_weight, data.values)
         self._check_weight(weight)
         sets = TrainSets.from_counts(weight)
         if np.count_nonzero(sets.class_counts(data.y, data.n_classes)) < 2:

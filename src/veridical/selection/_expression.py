@@ -7,9 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import (
-    _check_feature_names_in,
     check_is_fitted,
     validate_data,
 )
@@ -194,7 +193,8 @@ class ExpressionFilter(TransformerMixin, BaseEstimator):
             Names of all genes, if ``fit`` has seen none.
         """
         check_is_fitted(self)
-        return _check_feature_names_in(self, input_features)[self.support_]
+        names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return np.asarray(names)[self.support_]
 
     def _check_parameters(self) -> None:
         for name in ("low", "high", "min_fold", "min_difference", "log"):

@@ -7,6 +7,7 @@ from typing import Self
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
+from veridical._core.sklearn_private import is_watched
 from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Selector
@@ -34,7 +35,7 @@ class ReportsProgress(CallbackSupportMixin, Selector):
     @property
     def _watched(self) -> bool:
         """Whether a fit is going on that callbacks watch."""
-        return hasattr(self, "_callback_fit_ctx") and hasattr(self, "_skl_callbacks")
+        return is_watched(self)
 
     def _tick(self) -> None:
         """Tell the callbacks that a step is done."""

@@ -1,0 +1,120 @@
+"""Everything we take from scikit-learn that it does not call public.
+
+No other module imports or reads a private name of scikit-learn. What each of them is
+relied on for is stated by a test in ``tests/core/test_sklearn_private.py``, so that a
+new version that changes one fails there, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.feature_selection import SelectFromModel
+from sklearn.feature_selection._base import _get_feature_importances
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import _safe_indexing
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import _check_sample_weight
+
+from veridical._core.arrays import FloatArray
+
+
+def take(X: Any, indices: Any, *, axis: int = 0) -> Any:
+    """Take rows, or columns where axis is 1, of whatever holds samples.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame or list
+        Of any library that scikit-learn accepts.
+    indices : int or bool array, list or slice
+        Which rows or columns.
+    axis : int, default=0
+        1 for columns.
+    """
+    return _safe_indexing(X, indices, axis=axis)
+
+
+def read_sample_weight(sample_weight: Any, X: Any) -> FloatArray:
+    """Check sample weights: one per row of X, finite and none negative.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), number or None
+        None is a weight of 1 for every sample.
+    X : array, sparse matrix or data frame
+        The samples.
+    """
+    weights: FloatArray = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    return weights
+
+
+def is_first_batch(estimator: Any, classes: Any) -> bool:
+    """Check the classes given to ``partial_fit``, and whether it is the first call.
+
+    The first call sets ``estimator.classes_``.
+    """
+    return bool(_check_partial_fit_first_call(estimator, classes))
+
+
+def is_search(estimator: Any) -> bool:
+    """Whether an estimator tunes parameters by cross-validation, as GridSearchCV."""
+    return isinstance(estimator, BaseSearchCV)
+
+
+def importances_of(selector: SelectFromModel) -> FloatArray:
+    """Return the importances by which a fitted SelectFromModel selects."""
+    return np.asarray(
+        _get_feature_importances(
+            selector.estimator_,
+            selector.importance_getter,
+            "norm",
+            selector.norm_order,
+        )
+    )
+
+
+# -- what transformers return --------------------------------------------------------
+
+
+def output_kind(estimator: Any) -> str:
+    """Return what ``transform`` has to return: "default", "pandas" or "polars"."""
+    return str(_get_output_config("transform", estimator=estimator)["dense"])
+
+
+def has_set_output(estimator: Any) -> bool:
+    """Whether ``set_output`` was called on an estimator."""
+    return hasattr(estimator, "_sklearn_output_config")
+
+
+def is_watched(estimator: Any) -> bool:
+    """Whether a fit is going on that callbacks watch."""
+    return hasattr(estimator, "_callback_fit_ctx") and hasattr(
+        estimator, "_skl_callbacks"
+    )
+
+
+# -- scorers -------------------------------------------------------------------------
+
+
+class ScorerParts(NamedTuple):
+    """What a scorer of scikit-learn is made of, as ``make_scorer`` takes it."""
+
+    function: Callable[..., Any] | None
+    options: dict[str, Any]
+    response_method: Any
+    greater_is_better: bool
+
+
+def parts_of(scorer: Any) -> ScorerParts:
+    """Take a scorer apart; of one that is a plain callable nothing is known."""
+    return ScorerParts(
+        getattr(scorer, "_score_func", None),
+        getattr(scorer, "_kwargs", {}),
+        getattr(scorer, "_response_method", "predict"),
+        getattr(scorer, "_sign", 1) > 0,
+    )

@@ -1,0 +1,142 @@
+"""What we rely on in scikit-learn beyond its public names, one test each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectFromModel
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import fbeta_score, get_scorer, log_loss, make_scorer
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+import veridical
+from veridical._core.sklearn_private import (
+    has_set_output,
+    importances_of,
+    is_first_batch,
+    is_search,
+    output_kind,
+    parts_of,
+    read_sample_weight,
+    take,
+)
+
+X = np.arange(12.0).reshape(4, 3)
+
+
+def test_no_other_module_uses_a_private_name():
+    root = Path(veridical.__file__).parent
+    private = re.compile(
+        r"sklearn[\w.]*\._|from sklearn[\w.]* import [^\n]*\b_[a-z]"
+        r"|_safe_indexing|_check_sample_weight|_score_func|_sklearn_output_config"
+        r"|from sklearn[\w.]* import \([^)]*\b_[a-z]"
+    )
+    found = {
+        path.name for path in root.rglob("*.py") if private.search(path.read_text())
+    }
+
+    assert found == {"sklearn_private.py"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [X, pd.DataFrame(X), pl.DataFrame(X), sparse.csr_array(X), X.tolist()],
+    ids=["numpy", "pandas", "polars", "sparse", "list"],
+)
+def test_rows_of_any_table(table):
+    rows = np.array([2, 0, 2])
+
+    part = take(table, rows)
+
+    assert isinstance(part, type(table))
+    dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
+    assert np.array_equal(dense, X[rows])
+
+
+@pytest.mark.parametrize("table", [X, pd.DataFrame(X), pl.DataFrame(X)])
+def test_columns_of_any_table(table):
+    assert np.array_equal(np.asarray(take(table, [2, 0], axis=1)), X[:, [2, 0]])
+
+
+def test_sample_weights():
+    assert read_sample_weight(None, X).tolist() == [1.0] * 4
+    assert read_sample_weight([1, 0, 2, 1], X).dtype == np.float64
+    with pytest.raises(ValueError, match="Negative values"):
+        read_sample_weight([1, -1, 1, 1], X)
+    with pytest.raises(ValueError, match="NaN"):
+        read_sample_weight([1, np.nan, 1, 1], X)
+    with pytest.raises(ValueError, match="shape"):
+        read_sample_weight([1, 1], X)
+
+
+def test_the_first_batch_gives_the_classes():
+    model = GaussianNB()
+
+    with pytest.raises(ValueError, match="classes must be passed"):
+        is_first_batch(model, None)
+    assert is_first_batch(model, ["b", "a"])
+    assert model.classes_.tolist() == ["a", "b"]
+    assert not is_first_batch(model, None)
+    with pytest.raises(ValueError, match="is not the same"):
+        is_first_batch(model, ["a", "c"])
+
+
+def test_searches():
+    model = LogisticRegression()
+
+    assert is_search(GridSearchCV(model, {"C": [1]}))
+    assert is_search(RandomizedSearchCV(model, {"C": [1]}))
+    assert not is_search(model)
+
+
+def test_importances_of_several_classes_are_norms():
+    rng = np.random.default_rng(0)
+    data, y = rng.standard_normal((30, 3)), np.arange(30) % 3
+    selector = SelectFromModel(LogisticRegression(), norm_order=2).fit(data, y)
+
+    expected = np.linalg.norm(selector.estimator_.coef_, ord=2, axis=0)
+
+    assert np.allclose(importances_of(selector), expected, rtol=1e-12)
+    chosen = importances_of(selector) >= selector.threshold_
+    assert np.array_equal(selector.get_support(), chosen)
+
+
+def test_what_a_transformer_returns():
+    scaler = StandardScaler()
+    assert not has_set_output(scaler)
+    assert output_kind(scaler) == "default"
+
+    scaler.set_output(transform="polars")
+
+    assert has_set_output(scaler)
+    assert output_kind(scaler) == "polars"
+
+
+def test_the_parts_of_a_scorer():
+    scorer = make_scorer(fbeta_score, beta=2)
+    assert parts_of(scorer) == (fbeta_score, {"beta": 2}, "predict", True)
+
+    function, options, response, greater_is_better = parts_of(
+        get_scorer("neg_log_loss")
+    )
+    assert function is log_loss
+    assert options == {}
+    assert response == "predict_proba"
+    assert not greater_is_better
+
+
+def test_a_plain_callable_has_no_parts():
+    assert parts_of(lambda model, X, y: 0.0) == (None, {}, "predict", True)
+
+
+def test_estimators_without_output():
+    assert not has_set_output(BaseEstimator())
