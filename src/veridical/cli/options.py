@@ -98,13 +98,11 @@ def selector_option(help: str) -> Any:
     return asked("NAME", help=help, autocompletion=known)
 
 
-def estimator_option(default: str | None = None) -> Any:
-    """Offer ``--estimator``; with a default that depends on the data, in words."""
+def estimator_option() -> Any:
+    """Offer ``--estimator``."""
     about = f"What learns: {names.one_of(names.ESTIMATORS)}."
     known = names.completing(names.ESTIMATORS)
-    if default is None:
-        return asked("NAME", help=about, autocompletion=known)
-    return unset("NAME", rf"{about} \[default: {default}]", autocompletion=known)
+    return asked("NAME", help=about, autocompletion=known)
 
 
 def cv_option(help: str, default: str | None = None) -> Any:

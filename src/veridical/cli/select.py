@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from veridical.report.selection import SelectionSummary
 
 SELECTOR = "mrmr"
+ESTIMATOR = "svm"
 CV = "10"
 MOST_SHOWN = 20
 # Where no data are given.
@@ -33,18 +34,18 @@ class Question:
     alpha: str | None
     relevance: str | None
     features: int | None
-    estimator: str | None
+    estimator: str
     cv: str
     seed: int
 
-    def command(self, estimator: str) -> str:
+    def command(self) -> str:
         """Write the command that asks it again, with nothing left to defaults."""
         more: list[object] = ["--selector", self.selector]
         if self.alpha is not None:
             more += ["--alpha", self.alpha]
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
-        more += ["--features", self.features, "--estimator", estimator]
+        more += ["--features", self.features, "--estimator", self.estimator]
         more += ["--cv", self.cv, "--seed", self.seed]
         return options.command("select", self.data, self.target, *more, drop=self.drop)
 
@@ -77,12 +78,7 @@ def select(
         ),
     ] = None,
     features: Annotated[int | None, options.features_option("are selected")] = None,
-    estimator: Annotated[
-        str | None,
-        options.estimator_option(
-            "dagsvm, or svm where columns are categorical or have missing values"
-        ),
-    ] = None,
+    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: options.Cv = CV,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
@@ -117,8 +113,7 @@ def select(
     )
     made = _selector(question)
     options.check_features(features)
-    if estimator is not None:
-        options.check_names(estimators=[estimator])
+    options.check_names(estimators=[estimator])
     if out is not None:
         check_writable(out)
     if data is None:
@@ -197,7 +192,7 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
             n_jobs=jobs,
             progress=progress,
         )
-    repeat = question.command(found.estimator)
+    repeat = question.command()
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, selector=question.selector, settings=settings)
 
