@@ -195,6 +195,8 @@ def read_features(
     if table.source is None or sparse.issparse(table.source):
         if by_dtype or (chosen is None and not table.categorical.any()):
             return table.features, table.categorical
+    elif by_dtype and not table.categorical.any():
+        return table.features, table.categorical
     elif by_dtype:
         one = table.one_sample
         assert one is not None
