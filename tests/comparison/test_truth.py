@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import f_classif
-from sklearn.model_selection import KFold
 from tests.oracles.comparison import in_and_out, true_accuracy
 
 from veridical._core.errors import InputError
@@ -21,6 +20,7 @@ from veridical.comparison import (
     with_truth,
 )
 from veridical.datasets import SOURCES, make_linear
+from veridical.evaluation import CrossValidation
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_equals_the_obvious_loop(result):
         X, y = make_linear(50, random_state=seed_for(42, Purpose.TRAINING_SET, b))
         X_test, y_test = make_linear(80, random_state=seed_for(42, Purpose.TEST_SET, b))
         seed = seed_for(42, Purpose.FOLDS, b)
-        folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
+        folds = CrossValidation(5).split(y, random_state=seed)
         for c, name in enumerate(result.estimators):
 
             def model(name=name):
