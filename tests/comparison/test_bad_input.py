@@ -139,7 +139,7 @@ def test_data(call, problem, spoil, messages):
 
 
 def test_a_class_with_fewer_samples_than_folds(call, problem):
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="so some folds lack it") as warned:
         found = call(y=rare(problem[1]))
     (message,) = {str(one.message) for one in warned}
     for words in ("'owl'", "3 case", "5 folds", "at most 3 folds", "drop it"):

@@ -27,6 +27,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from tests.oracles.comparison import in_and_out
 
+import veridical
+from veridical._core.splits import CrossValidation
 from veridical.comparison import (
     compare,
     corrected_resampled_t,
@@ -35,7 +37,6 @@ from veridical.comparison import (
 )
 from veridical.comparison.records import Comparison
 from veridical.datasets import make_linear, make_monks, make_random_labels
-from veridical.evaluation import CrossValidation, estimate
 from veridical.selection import FCBF, MRMR, AnovaF, ReliefF
 
 NAMED = ["svm", "nb", "1nn", "tree"]
@@ -110,7 +111,7 @@ def test_estimate_has_the_same_folds(problem, first):
     X, y = problem
     common = {"estimator": "nb", "random_state": 11}
     result = compare([first, first], X, y, n_features_to_select=None, **common)
-    alone = estimate("nb", X, y, random_state=11)
+    alone = veridical.estimate("nb", X, y, random_state=11)
     assert result.n_features_to_select == X.shape[1]
     for method in ("in", "out"):
         assert np.array_equal(result.accuracy[method][0, 0, 0], alone.scores)

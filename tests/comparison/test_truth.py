@@ -8,6 +8,7 @@ from tests.oracles.comparison import in_and_out, true_accuracy
 
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for
+from veridical._core.splits import CrossValidation
 from veridical.comparison import (
     binomial_truthfulness,
     cell_bias,
@@ -20,7 +21,6 @@ from veridical.comparison import (
     with_truth,
 )
 from veridical.datasets import SOURCES, make_linear
-from veridical.evaluation import CrossValidation
 
 
 @pytest.fixture(scope="module")
