@@ -53,7 +53,6 @@ def rare(y):
         ({"n_features_to_select": 2.5}, ["whole number", "2.5"]),
         ({"n_features_to_select": 0.0}, ["0.0", "share in (0, 1]"]),
         ({"n_features_to_select": True}, ["whole number"]),
-        ({"n_features_to_select": None}, ["None", "whole number"]),
         ({"methods": ["in", "truth"]}, ["'truth'", "'in', 'out'"]),
         ({"methods": []}, ["methods is empty"]),
         ({"test": "corrected"}, ["'corrected'", "did you mean 'corrected-t'"]),
@@ -62,7 +61,9 @@ def rare(y):
         ({"random_state": "seed"}, ["random_state", "'seed'"]),
         ({"random_state": -1}, ["random_state", "-1"]),
         ({"n_jobs": 0}, ["n_jobs=0"]),
-        ({"cv": 1}, ["cv=1", "2 to 90"]),
+        ({"cv": 1}, ["cv=1", "90 samples", "2 to 90", "LeaveOut(1)"]),
+        ({"cv": 91}, ["cv=91", "90 samples", "2 to 90", "LeaveOut(1)"]),
+        ({"cv": "holdout"}, ["1 split", "at least 2"]),
         ({"cv": "ten"}, ["number of folds", "'ten'"]),
         ({"cv": None}, ["number of folds"]),
         ({"cv": object()}, ["splitter"]),
@@ -91,8 +92,11 @@ def rare(y):
         ({"estimator": "svn"}, ["'svn'", "did you mean 'svm'"]),
         ({"estimator": []}, ["empty list"]),
         ({"estimator": LinearRegression()}, ["LinearRegression", "not a classifier"]),
-        ({"estimator": LogisticRegression}, ["not a classifier", "instance"]),
-        ({"estimator": 7}, ["7", "not a classifier"]),
+        (
+            {"estimator": LogisticRegression},
+            ["the class LogisticRegression", "an instance, LogisticRegression(...)"],
+        ),
+        ({"estimator": 7}, ["estimator=7", "no scikit-learn estimator"]),
     ],
     ids=without_address,
 )
@@ -124,10 +128,6 @@ def test_parameters(call, change, messages):
         (lambda X, y: (X.astype(complex), y), ["omplex"]),
         (lambda X, y: (X.astype(str).astype(object) + "m", y), ["not a number"]),
         (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN or infinite"]),
-        (
-            lambda X, y: (X, rare(y)),
-            ["'owl'", "3 member", "5 folds", "at most 3 folds", "drop it"],
-        ),
     ],
 )
 def test_data(call, problem, spoil, messages):
@@ -138,12 +138,24 @@ def test_data(call, problem, spoil, messages):
         assert message in str(error.value)
 
 
+def test_a_class_with_fewer_samples_than_folds(call, problem):
+    with pytest.warns(UserWarning, match="so some folds lack it") as warned:
+        found = call(y=rare(problem[1]))
+    (message,) = {str(one.message) for one in warned}
+    for words in ("'owl'", "3 case", "5 folds", "at most 3 folds", "drop it"):
+        assert words in message
+    assert {one.filename for one in warned} == {__file__}
+    assert found.accuracy["in"].shape[-1] == 5
+
+
 def test_a_class_that_a_training_fold_lacks(call, problem):
     y = rare(problem[1])
     owls = np.flatnonzero(y == "owl")
     others = np.setdiff1d(np.arange(len(y)), owls)
     splits = [(others, owls), (np.arange(45), np.arange(45, 90))]
-    with pytest.raises(InputError, match=r"'owl'.*3 member.*split 0.*StratifiedKFold"):
+    with pytest.raises(
+        InputError, match=r"'owl' has 3 of 90.*training set of 1 of 2.*stratified"
+    ):
         call(y=y, cv=splits)
     assert call(y=y, cv=StratifiedKFold(3, shuffle=True)).data.classes["owl"] == 3
 

@@ -27,6 +27,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from tests.oracles.comparison import in_and_out
 
+import veridical
+from veridical._core.splits import CrossValidation
 from veridical.comparison import (
     compare,
     corrected_resampled_t,
@@ -91,16 +93,28 @@ def test_equals_the_obvious_loop(problem, anova, worst, cv, n_classes):
             assert np.array_equal(result.accuracy["out"][i, c].ravel(), outside)
 
 
-def test_a_number_of_folds_means_plain_shuffled_folds(problem, anova, worst):
+def test_a_number_of_folds_means_stratified_shuffled_folds(problem, anova, worst):
     X, y = problem
-    result = compare([anova, worst], X, y, n_features_to_select=4, random_state=11)
-    folds = eval(result.settings["cross-validation"], {"KFold": KFold})
-    again = compare(
-        [anova, worst], X, y, n_features_to_select=4, random_state=11, cv=folds
-    )
-    assert folds.get_n_splits() == 10
-    assert folds.shuffle
+    common = {"n_features_to_select": 4, "random_state": 11}
+    result = compare([anova, worst], X, y, **common)
+    folds = CrossValidation(10).split(y, random_state=11)
+    told = result.settings["cross-validation"]
+    assert told == "stratified 10-fold cross-validation"
+    assert {len(np.unique(y[test])) for _, test in folds} == {3}
+    assert not any(np.all(np.diff(test) == 1) for _, test in folds)
+    again = compare([anova, worst], X, y, cv=[*map(tuple, folds)], **common)
     assert same(result, again)
+
+
+def test_estimate_has_the_same_folds(problem, first):
+    """A selector that leaves out nothing: what is left is the estimate of a model."""
+    X, y = problem
+    common = {"estimator": "nb", "random_state": 11}
+    result = compare([first, first], X, y, n_features_to_select=None, **common)
+    alone = veridical.estimate("nb", X, y, random_state=11)
+    assert result.n_features_to_select == X.shape[1]
+    for method in ("in", "out"):
+        assert np.array_equal(result.accuracy[method][0, 0, 0], alone.scores)
 
 
 def test_same_folds_for_every_side_method_and_classifier(problem):

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import f_classif
-from sklearn.model_selection import KFold
 from tests.oracles.comparison import in_and_out, true_accuracy
 
 from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, seed_for
+from veridical._core.splits import CrossValidation
 from veridical.comparison import (
     binomial_truthfulness,
     cell_bias,
@@ -47,7 +47,7 @@ def test_equals_the_obvious_loop(result):
         X, y = make_linear(50, random_state=seed_for(42, Purpose.TRAINING_SET, b))
         X_test, y_test = make_linear(80, random_state=seed_for(42, Purpose.TEST_SET, b))
         seed = seed_for(42, Purpose.FOLDS, b)
-        folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
+        folds = CrossValidation(5).split(y, random_state=seed)
         for c, name in enumerate(result.estimators):
 
             def model(name=name):

@@ -11,11 +11,13 @@ from tests.oracles import comparison as oracle
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare
+from veridical.comparison.sources import SourceSampler, find_source
 from veridical.experiments import (
     Plan,
     Processes,
     Recipe,
     Serial,
+    derive_seed,
     parse_where,
     run_study,
 )
@@ -130,7 +132,7 @@ def test_a_cell_agrees_with_compare(classifier):
     record = compare(
         ["information-gain", "relieff"],
         trial.data.values[:n],
-        trial.data.codes[:n],
+        trial.data.y[:n],
         n_features_to_select=8,
         estimator=classifier,
         cv=folds,
@@ -148,7 +150,7 @@ def test_in_and_out_share_folds_and_truth_selects_as_out_does():
     unit = one_unit(n_folds=4)
     trial = Trial.draw(unit.settings)
     recipe = {"selector": {"kind": "relieff", "parameters": {}}}
-    X, y, n = trial.data.values, trial.data.codes, trial.n_train
+    X, y, n = trial.data.values, trial.data.y, trial.n_train
 
     values = trial.judge(trial.rank(recipe, 5), "nb", [2, 5])[5]
 
@@ -165,10 +167,21 @@ def test_in_and_out_share_folds_and_truth_selects_as_out_does():
 
 def test_the_place_of_a_column_tells_nothing():
     """Relevant columns come first in the source, and anywhere in a trial."""
-    names = [Trial.draw({**one_unit().settings, "set": i}).data.names for i in range(5)]
+    settings = one_unit().settings
+    n = settings["n"]
+    root = derive_seed(settings["seed"], source="linear", n=n)
+    sampler = SourceSampler(find_source("linear")[1], n, n, None, root)
 
-    assert len(set(names)) == 5
-    assert all(set(order) == set(names[0]) for order in names)
+    orders = set()
+    for i in range(5):
+        source = sampler.draw(i)[0].values
+        columns = Trial.draw({**settings, "set": i}).data.values
+        places = (columns.T[:, np.newaxis] == source.T).all(axis=-1)
+        assert np.array_equal(places.sum(axis=1), np.ones(len(places)))
+        orders.add(tuple(places.argmax(axis=1).tolist()))
+
+    assert len(orders) == 5
+    assert all(sorted(order) == list(range(len(order))) for order in orders)
 
 
 def test_workers_and_this_process_agree(tmp_path):

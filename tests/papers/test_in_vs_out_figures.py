@@ -88,7 +88,7 @@ def test_a_cell_of_the_public_truth():
         for i in range(2):
             ours = pair.block.normalised[method][i, 0, 0].mean()
             assert ours == pytest.approx(bias[i].normalised, abs=1e-12)
-        gap = abs(bias["a"].significant - bias["b"].significant)
+        gap = abs(bias[0].significant - bias[1].significant)
         assert pair.imbalance(method)[0, 0] == pytest.approx(gap, abs=1e-12)
     table = count_cells([cell])
     (letter,) = table.index[table.to_numpy().any(axis=1)]
