@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def read_table(
     refuse_lazy(X, shown)
     X = _as_array(X)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-    _check_labels(labels, n_samples, shown)
+    check_labels(labels, n_samples, shown)
     features = None
     if encoded:
         features = encode(X, categorical_features, name=shown)
@@ -92,7 +93,8 @@ def _as_array(X: Any) -> Any:
     return array if array.ndim == 2 else X
 
 
-def _check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
+def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
+    """Refuse labels that are no classes: missing, measurements, or all the same."""
     if labels.ndim != 1:
         raise InputError(
             f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
@@ -135,10 +137,14 @@ def _check_features(features: Features, name: str) -> None:
     # Only a feature that is missing in the first row can be missing in all.
     empty = np.flatnonzero(np.isnan(values[0]))
     empty = empty[np.isnan(values[:, empty]).all(axis=0)]
-    if empty.size:
-        names = features.names
-        columns = empty if names is None else [names[j] for j in empty]
+    names = features.names
+    refuse_empty([j if names is None else names[j] for j in empty.tolist()], name)
+
+
+def refuse_empty(columns: Sequence[Any], name: str) -> None:
+    """Refuse columns that have no value at all; none is fine."""
+    if columns:
         raise InputError(
             f"{name} has no value at all in {plural('column', columns)} "
-            f"{listed(columns)}; remove {'it' if empty.size == 1 else 'them'}."
+            f"{listed(columns)}; remove {'it' if len(columns) == 1 else 'them'}."
         )

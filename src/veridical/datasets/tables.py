@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical._core.reading import check_table
+from veridical._core.reading import check_labels, refuse_empty
 from veridical._core.text import did_you_mean, listed, show
 
 #: Says where row i of a table stands in its file: "line 7".
@@ -70,8 +70,16 @@ def split_target(
         )
     y = _as_labels(frame[target], f"column {target!r} of {name}", where)
     X = settle_kinds(frame.drop(columns=target), name, where)
-    check_table(X, y, name)
+    check_labels(y, len(X), name)
+    _refuse_empty(X, name)
     return X, y
+
+
+def _refuse_empty(X: pd.DataFrame, name: str) -> None:
+    """Refuse columns without any value; the table is encoded later, once."""
+    # Only a column that is missing in the first row can be missing in all.
+    first = X.columns[X.iloc[0].isna().to_numpy()]
+    refuse_empty([c for c in first if X[c].isna().all()], name)
 
 
 def _as_labels(column: pd.Series[Any], label: str, where: Where) -> NDArray[Any]:
