@@ -125,7 +125,7 @@ def test_bad_input_is_named():
         select("anovaa", X, y, max_features=3)
     with pytest.raises(InputError, match="none of veridical"):
         select(3, X, y, max_features=3)
-    with pytest.raises(InputError, match="no classifier"):
+    with pytest.raises(InputError, match="no estimator"):
         select("anova", X, y, max_features=3, learner="cart")
 
 
