@@ -380,7 +380,7 @@ KINDS = (
         "estimates",
         "Estimates of accuracy",
         "With C4.5 as the learner, on {size}. Naive Bayes, nearest neighbours and the "
-        "majority have [shortcuts](estimating.md) that need no fits at all.",
+        "majority are [computed for all splits at once](estimating.md), without fits.",
         Size(100, 10),
         ESTIMATES,
     ),

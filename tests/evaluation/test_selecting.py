@@ -143,7 +143,7 @@ def test_bad_input_is_named():
         select("anovaa", X, y, n_features_to_select=3)
     with pytest.raises(InputError, match="does not select features"):
         select(3, X, y, n_features_to_select=3)
-    with pytest.raises(InputError, match="no classifier 'cart'"):
+    with pytest.raises(InputError, match="no estimator 'cart'"):
         select("anova", X, y, n_features_to_select=3, estimator="cart")
     with pytest.raises(InputError, match="is no way to split"):
         select("anova", X, y, cv=2.5)

@@ -50,6 +50,9 @@ _CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
 #: A relative error beyond this is past what a first-order bound can speak about.
 _LOOSEST = 1e-2
 
+#: Squared distances beyond this may have been cut, see `Normals.log_density`.
+_FURTHEST = 1e290
+
 
 class BayesSettings(NamedTuple):
     """Parameters of :class:`NaiveBayes`."""
@@ -142,7 +145,8 @@ class Evidence:
                 off = loose[which]
                 size = distance + largest[which]
                 bound = (distance + ends) * off + 4 * (ends + 4) * EPS * size
-                self.slack[part, :, k] += np.where(off > _LOOSEST, np.inf, bound)
+                beyond = (off > _LOOSEST) | (distance > _FURTHEST)
+                self.slack[part, :, k] += np.where(beyond, np.inf, bound)
 
     def add_categorical(
         self, logs: FloatArray, places: IntArray, ends: IntArray
@@ -187,20 +191,23 @@ class Evidence:
             that agree to `tie_width` are equal, and the most frequent one wins.
             Without it, the largest wins, however close.
         """
-        best = self.joint.argmax(axis=2)
-        top = np.take_along_axis(self.joint, best[..., np.newaxis], axis=2)
-        absent = np.isneginf(self.joint)
-        slack = np.where(absent, 0.0, self.slack + 1e-13 * (1 + np.abs(self.joint)))
-        slack = slack + np.take_along_axis(slack, best[..., np.newaxis], axis=2)
-        width = np.zeros_like(top) if train_codes is None else tie_width(top)
+        m, n_sizes, n_classes = self.joint.shape
+        joint = self.joint.reshape(-1, n_classes)
+        slack = self.slack.reshape(-1, n_classes) + 1e-13 * (1 + np.abs(joint))
+        slack[np.isneginf(joint)] = 0.0  # an absent class
+        winner, each = joint.argmax(axis=1), np.arange(len(joint))
+        top = joint[each, winner, np.newaxis]
+        slack += slack[each, winner, np.newaxis]
+        width = 0.0 if train_codes is None else tie_width(top)
         with np.errstate(invalid="ignore"):
-            gap = top - self.joint
+            gap = top - joint
             clear = np.abs(gap - width) > slack
-        np.put_along_axis(clear, best[..., np.newaxis], True, axis=2)
-        certain = clear.all(axis=2) & np.isfinite(top[..., 0])
-        certain &= np.isfinite(slack).all(axis=2)
+        clear[each, winner] = True
+        clear &= np.isfinite(slack) & np.isfinite(top)
+        certain = clear.all(axis=1).reshape(m, n_sizes)
+        best = winner.reshape(m, n_sizes)
         if train_codes is not None:
-            self._break_ties(best, gap < width, train_codes)
+            self._break_ties(best, (gap < width).reshape(self.joint.shape), train_codes)
         ends = np.cumsum([len(test) for test in tests]).tolist()
         starts = [0, *ends[:-1]]
         good = np.logical_and.reduceat(certain.all(axis=1), starts) & ~unfit
@@ -318,9 +325,7 @@ def _as_naive_bayes(
     A feature that is constant in the training set is left out. Whether it *is* constant
     cannot be read off rounded sums, so that is looked up where they leave it open.
     """
-    spread = m.var * m.weight
-    mean, variance = gaussians(m.weight, m.mean, spread, min_std)
-    overall = pool(m.weight, m.mean, spread)[1]
+    mean, variance, overall = gaussians(m.weight, m.mean, m.var * m.weight, min_std)
     # fmin and fmax pass over missing values; a feature without any value stays NaN.
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     varies = low < high
@@ -407,23 +412,24 @@ def _one_split(
 
 def _of_one(sums: Sums, min_std: float, known: Features) -> tuple[Densities, bool]:
     """Make the densities of one training set, and bound the rounding of its sums."""
-    mean, variance = gaussians(sums.weight, sums.mean, sums.spread, min_std)
+    mean, variance, overall = gaussians(sums.weight, sums.mean, sums.spread, min_std)
     used: BoolArray = np.all(variance > 0, axis=0)  # a constant feature says nothing
     values = known.values[:, ~known.categorical]
+    # fmin and fmax pass over missing values; a feature without any value stays NaN.
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        reach = np.fmax.reduce(values) - np.fmin.reduce(values)
         rounding = 4 * len(values) * EPS
-        largest = np.fmax.reduce(np.abs(values))
-        mean_error = np.where(used, rounding * reach + EPS * largest, 0.0)
+        largest = np.maximum(np.abs(low), np.abs(high))
+        mean_error = rounding * (high - low) + EPS * largest
         var_error = rounding * variance + mean_error**2
     densities = Densities.of(
         mean[np.newaxis],
         variance[np.newaxis],
         used[np.newaxis],
-        np.tile(mean_error, (1, len(mean), 1)),
+        mean_error[np.newaxis, np.newaxis],
         var_error[np.newaxis],
     )
-    return densities, not bool(np.isfinite(variance).all())
+    return densities, not bool(np.isfinite(overall).all())
 
 
 # -- scikit-learn's ------------------------------------------------------------------

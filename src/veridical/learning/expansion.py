@@ -18,6 +18,7 @@ columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Expansion:
         codes = tuple(np.unique(values[:, j]) for j in np.flatnonzero(categorical))
         return cls(categorical, low, span, centre, codes, weight)
 
-    @property
+    @cached_property
     def ends(self) -> IntArray:
         """Where the columns of each feature end in the matrix."""
         widths = np.ones(self.categorical.size, dtype=np.intp)

@@ -270,8 +270,10 @@ class NaiveBayes(PredictMany, ByLogProbability):
         shape = (len(self.classes_), len(self._categorical))
         self.class_count_ = sums.class_weight
         self.theta_, self.var_ = np.full(shape, np.nan), np.full(shape, np.nan)
-        mean, variance = gaussians(sums.weight, sums.mean, sums.spread, self.min_std)
-        if not np.isfinite(variance).all():
+        mean, variance, overall = gaussians(
+            sums.weight, sums.mean, sums.spread, self.min_std
+        )
+        if not np.isfinite(overall).all():
             raise InputError(
                 "Some numbers in X are too large to be squared; divide their feature "
                 "by a large constant."

@@ -44,10 +44,11 @@ class RowSums:
         """Find how each training set differs from all rows, or from none."""
         whole = np.zeros(len(splits))
         rows, changes, starts = [], [], [0]
+        minus = np.full(n_rows, -1.0)
         for s, split in enumerate(splits):
             if split.leaves_out and 2 * len(split.test) < n_rows:
                 whole[s], differs = 1.0, split.test
-                changes.append(np.full(len(differs), -1.0))
+                changes.append(minus[: len(differs)])
             else:
                 counts = np.bincount(split.train, minlength=n_rows)
                 differs = np.flatnonzero(counts)

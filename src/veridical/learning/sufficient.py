@@ -183,22 +183,28 @@ def pool(
 
 def gaussians(
     weight: FloatArray, mean: FloatArray, spread: FloatArray, min_std: float
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean and variance of numeric features in each class, as naive Bayes uses them.
 
-    A class without a known value takes the feature over all classes. Variances are not
-    finite where numbers are too large to be squared.
+    A class without a known value takes the feature over all classes.
+
+    Returns
+    -------
+    mean, variance : arrays of shape (…, K, numeric)
+        Of each class.
+    overall : array of shape (…, numeric)
+        Variance over all classes; not finite where numbers are too large to be squared.
     """
-    overall, overall_variance = (
-        part[..., np.newaxis, :] for part in pool(weight, mean, spread)
-    )
+    overall_mean, overall = pool(weight, mean, spread)
     seen = weight > 0
+    if not seen.all():
+        mean = np.where(seen, mean, overall_mean[..., np.newaxis, :])
+    least = min_std**2 * overall[..., np.newaxis, :]
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = np.where(
-            seen, spread / np.where(seen, weight, 1.0), overall_variance
-        )
-        variance = np.maximum(variance, min_std**2 * overall_variance)
-    return np.where(seen, mean, overall), variance
+        variance = spread / np.where(seen, weight, 1.0)
+        if not seen.all():
+            variance = np.where(seen, variance, overall[..., np.newaxis, :])
+        return mean, np.maximum(variance, least), overall
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,15 +258,21 @@ class Normals:
         """
         z = values - self.mean[which]
         z *= self.scale[which]
-        np.clip(z, -_FAR, _FAR, out=z)
         constant = self.constant[which]
         if known is not None:
             z *= known
             constant = constant * known
+        with np.errstate(over="ignore"):
+            total = np.einsum("ij,ij->i", z, z)
+        if not np.isfinite(total).all():
+            far = ~np.isfinite(total)
+            z[far] = np.clip(z[far], -_FAR, _FAR)
+            total = np.einsum("ij,ij->i", z, z)
         volume = np.broadcast_to(sum_at(constant, ends), (len(z), ends.size))
         if ends.size == 1 and ends[0] == z.shape[1]:
-            return np.einsum("ij,ij->i", z, z)[:, np.newaxis], volume
-        return sum_at(z * z, ends), volume
+            return total[:, np.newaxis], volume
+        z *= z
+        return sum_at(z, ends), volume
 
 
 def sum_at(terms: FloatArray, ends: IntArray) -> FloatArray:
