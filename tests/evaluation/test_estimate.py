@@ -438,7 +438,10 @@ def test_a_training_set_of_one_class_names_it():
         ({"cv": CrossValidation(151)}, "151 folds cannot be made of 150"),
         ({"cv": "cv"}, "There is no method 'cv'"),
         ({"estimator": GaussianNB}, "is the class GaussianNB"),
-        ({"estimator": LinearRegression()}, r"LinearRegression\(\) is not a classifier"),
+        (
+            {"estimator": LinearRegression()},
+            r"LinearRegression\(\) is not a classifier",
+        ),
         ({"estimator": 7}, "no scikit-learn estimator"),
         ({"scoring": "accurcy"}, "no scorer that scikit-learn knows"),
         ({"scoring": 3}, "must be the name of a scorer"),
