@@ -15,6 +15,9 @@ from veridical._core.errors import InputError
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
 
+#: Sparse formats whose rows and columns can be indexed.
+_INDEXED = ("csr", "csc")
+
 
 def read_table(
     X: Any,
@@ -72,7 +75,9 @@ def read_table(
         features = encode(X, categorical_features, name=shown)
         _check_features(features, shown)
     target = Classes.of(labels)
-    return Table(features, target, source=X, name="data" if name is None else name)
+    # Not every sparse format can be indexed by rows; scikit-learn does the same.
+    source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXED else X
+    return Table(features, target, source=source, name="data" if name is None else name)
 
 
 def check_table(
