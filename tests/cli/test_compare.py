@@ -166,7 +166,7 @@ def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
     np.savez(path, X=X, y=y)
 
     result = run(
-        "compare", path, "--selectors", "anova", "information-gain", "--out", out,
+        "compare", path, "--selectors", "anova,information-gain", "--out", out,
         "--json", "--estimator", "nb",
     )  # fmt: skip
 
@@ -234,7 +234,10 @@ MANY = ("--features", 2, "--cv", 5, "--estimator", "nb")
 @pytest.mark.parametrize(
     "words",
     [
-        ("--selectors", "anova", "correlation", "information-gain"),
+        (
+            *("--selectors", "anova", "--selectors", "correlation"),
+            *("--selectors", "information-gain"),
+        ),
         ("--selectors", "anova,correlation,information-gain"),
         ("--selectors", "anova, correlation", "--selectors", "information-gain"),
     ],
@@ -293,7 +296,39 @@ def test_the_same_selector_three_times_is_refused(run, table):
     assert "names anova twice" in result.stderr
 
 
-def test_a_file_after_the_selectors_is_told_from_a_selector(run, table):
-    result = run("compare", "--target", "kind", "--selectors", "anova", "fcbf", table)
+def test_the_file_may_come_after_the_selectors(run, table):
+    words = ("--target", "kind", "--selectors", "anova,fcbf", *MANY, "--json")
+    before, after = run("compare", table, *words), run("compare", *words, table)
+    answers = [json.loads(result.stdout) for result in (before, after)]
+    assert answers[0].pop("seconds").keys() == answers[1].pop("seconds").keys()
+    assert answers[0] == answers[1]
+
+
+def test_spaces_between_selectors_are_told(run, table):
+    result = run("compare", table, "--target", "kind", "--selectors", "anova", "fcbf")
     assert result.exit_code == 2
-    assert "put the file first" in result.stderr
+    assert "put commas between selectors" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("cv", ["loo", "subsampling5", "plain-4", "complete1"])
+def test_any_way_to_split_that_gives_two_splits(run, table, cv):
+    words = ("compare", table, "--target", "kind", *PAIR, "--estimator", "nb")
+    answer = json.loads(run(*words, "--features", 2, "--cv", cv, "--json").stdout)
+    n_splits = {"loo": 60, "subsampling5": 5, "plain-4": 4, "complete1": 60}[cv]
+    assert [m["n_folds"] for m in answer["methods"]] == [n_splits, n_splits]
+    assert f"--cv {cv} " in answer["settings"]["command"]
+
+
+@pytest.mark.parametrize("cv", ["holdout", "resubstitution"])
+def test_one_split_cannot_be_tested(run, table, cv):
+    result = run("compare", table, "--target", "kind", *PAIR, "--cv", cv)
+    assert result.exit_code == 2
+    assert "cv yields 1 split(s), but a test needs at least 2" in result.stderr
+
+
+def test_what_long_work_costs_is_said_beforehand(run, table):
+    words = ("compare", table, "--target", "kind", *PAIR, "--features", 2)
+    result = run(*words, "--estimator", "nb", "--cv", "20x10")
+    told = "IN and OUT: about 2 × 2 × 200 fits of NaiveBayes: 800 fits"
+    assert told in result.stderr
+    assert run(*words, "--estimator", "nb").stderr == ""

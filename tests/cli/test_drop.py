@@ -11,6 +11,7 @@ import pytest
 READING = {
     "select": ("--selector", "anova", "--features", 2, "--cv", 3),
     "estimate": ("--estimator", "nb", "--cv", 3),
+    "compare": ("--selectors", "anova,correlation", "--features", 2, "--cv", 3),
     "audit": ("--estimator", "nb", "--cv", 3, "--permutations", 19),
     "probabilities": ("--features", 2, "--cv", 3),
     "data show": (),
@@ -85,7 +86,7 @@ def test_bad_names(run, with_ids, words, said):
 
 
 def test_without_data_or_without_names(run, tmp_path):
-    for verb in ("select", "estimate", "audit", "probabilities"):
+    for verb in ("select", "estimate", "compare", "audit", "probabilities"):
         result = run(verb, "--drop", "id")
         assert result.exit_code == 2
         assert f"veridical {verb} DATA --drop COLUMN" in result.stderr

@@ -46,8 +46,8 @@ CALLS = {
         ("--estimator", "nb", "--cv", "3,resubstitution"),
     ],
     "compare": [
-        ("TABLE", "--selectors", "anova", "fcbf", *COMPARE),
-        ("TABLE", "--selectors", "anova", "fcbf", "mrmr", *COMPARE),
+        ("TABLE", "--selectors", "anova,fcbf", *COMPARE),
+        ("TABLE", "--selectors", "anova,fcbf,mrmr", *COMPARE),
         (
             "TABLE",
             "--selectors",

@@ -21,7 +21,7 @@ from veridical.cli import (
     select,
     study,
 )
-from veridical.cli.commands import TakesLists, Verb
+from veridical.cli.commands import Verb
 from veridical.cli.failures import Verbs
 from veridical.cli.options import examples
 
@@ -56,7 +56,7 @@ app.command(
 )(estimate.estimate)
 app.command(
     "compare",
-    cls=TakesLists,
+    cls=Verb,
     epilog=examples(
         "compare genes.csv --target tumour --selectors relieff,mrmr",
         "compare genes.csv --target tumour --cv 10x10 --out report.html",

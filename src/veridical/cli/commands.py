@@ -1,4 +1,4 @@
-"""How a verb reads its words: lists, and a help that is easy to read."""
+"""How a verb reads its words, and a help that is easy to read."""
 
 from __future__ import annotations
 
@@ -43,38 +43,14 @@ class Verb(TyperCommand):
             told = getattr(error, "message", "")
             known = {name for parameter in self.params for name in parameter.opts}
             if "unexpected extra argument" in told and "--target" in known:
-                error.message = f"{told}. Name the class with --target COLUMN"  # type: ignore[attr-defined]
+                cure = "Name the class with --target COLUMN"
+                if "--selectors" in known:
+                    cure += ", and put commas between selectors"
+                error.message = f"{told}. {cure}"  # type: ignore[attr-defined]
             elsewhere = ELSEWHERE.get(getattr(error, "option_name", ""))
             if elsewhere is not None:
                 error.message, error.possibilities = f"{told}. {elsewhere}", None  # type: ignore[attr-defined]
             raise
-
-
-class TakesLists(Verb):
-    """A command whose options of several values take them in one go.
-
-    ``--selectors anova mrmr`` is read as ``--selectors anova --selectors mrmr``: all
-    words up to the next option belong to it.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the name of a list before each of its words."""
-        lists = {name for p in self.params if _is_list(p) for name in p.opts}
-        words, name = [], ""
-        for i, word in enumerate(args):
-            if word == "--":
-                words += args[i:]
-                break
-            if word.startswith("-"):
-                name = word.partition("=")[0]
-                name = name if name in lists else ""
-                follows = args[i + 1 : i + 2]
-                if word == name and follows and not follows[0].startswith("-"):
-                    continue  # its words will bring it
-            elif name:
-                words.append(name)
-            words.append(word)
-        return super().parse_args(ctx, words)
 
 
 class Group(TyperGroup):
@@ -83,7 +59,3 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, as help shows them."""
         return tidy(super().get_params(ctx))
-
-
-def _is_list(parameter: Any) -> bool:
-    return parameter.param_type_name == "option" and parameter.multiple

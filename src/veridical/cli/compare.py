@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
 SELECTORS = ("relieff", "fcbf")
 ESTIMATOR = "svm"
+CV = "10"
 DEFAULT_TEST = "corrected-t"
 # The paper's own example, run where no data are given.
 SOURCE, N_TRAIN, N_SETS, PAPERS_TEST = "linear", 125, 100, "paired-t"
@@ -25,10 +25,11 @@ class Request:
 
     data: Path | None
     target: str | None
+    drop: tuple[str, ...]
     selectors: tuple[str, ...]
     estimators: list[str]
     features: int | float | None
-    cv: int | str
+    cv: str
     test: str
     calibrated: bool
     seed: int
@@ -57,6 +58,7 @@ class Request:
             *("--features", n_features, "--estimator", ",".join(self.estimators)),
             *("--cv", self.cv, "--test", self.test, "--seed", self.seed),
             *(("--calibrated",) if self.calibrated else ()),
+            drop=self.drop,
         )
 
 
@@ -65,12 +67,13 @@ def compare(
         Path | None, options.data_argument("the paper's own example")
     ] = None,
     target: options.Target = None,
+    drop: options.Drop = None,
     selectors: Annotated[
         list[str] | None,
         options.unset(
             "A,B,...",
-            f"Two or more of {', '.join(names.SELECTORS)}, with commas or spaces "
-            rf"between them. \[default: {','.join(SELECTORS)}]",
+            f"Two or more of {', '.join(names.SELECTORS)}, with commas between them. "
+            rf"\[default: {','.join(SELECTORS)}]",
             autocompletion=names.completing(names.SELECTORS),
         ),
     ] = None,
@@ -84,12 +87,7 @@ def compare(
             autocompletion=names.completing(names.ESTIMATORS),
         ),
     ] = None,
-    cv: Annotated[
-        str,
-        options.asked(
-            "N", help="Folds of the cross-validation, or repeats and folds: 5x2."
-        ),
-    ] = "10",
+    cv: Annotated[str, options.cv_option("How to split, in two splits or more")] = CV,
     test: Annotated[
         str | None,
         options.unset(
@@ -125,18 +123,20 @@ def compare(
     p-values that allow for the number of pairs, and by their mean ranks.
     """
     from veridical import report
+    from veridical._core.advice import for_the_command_line
 
     console.be(quiet=quiet)
     chosen = _names(selectors)
-    options.check_target("compare", data, target)
+    options.check_target("compare", data, target, drop)
     options.check_numbers(seed, jobs)
     request = Request(
         data=data,
         target=target,
+        drop=tuple(drop or ()),
         selectors=chosen,
-        estimators=_split(estimator or [ESTIMATOR]),
+        estimators=options.split(estimator or [ESTIMATOR]),
         features=_read_features(features),
-        cv=_read_cv(cv),
+        cv=cv,
         test=test or DEFAULT_TEST,
         calibrated=calibrated,
         seed=seed,
@@ -149,7 +149,8 @@ def compare(
         report.check_writable(out)
     if data is None:
         console.tell(_without_data(pair), aside=as_json)
-    record = _run(request, jobs)
+    with for_the_command_line():
+        record = _run(request, jobs)
     repeat = request.command(record.n_features_to_select)
     settings = options.with_origin(record.settings, data, repeat)
     record = replace(record, settings=settings)
@@ -174,19 +175,14 @@ def _check_words(request: Request) -> None:
     from veridical.comparison.testing import TESTS, find_test
 
     options.check_names(request.selectors, request.estimators)
+    options.method(request.cv)
     entry = TESTS[find_test(request.test)]
-    repeats, folds = repeats_and_folds(request.cv) or (1, int(request.cv))
-    if not entry.fits(repeats, folds):
+    repeats, folds = repeats_and_folds(request.cv) or (None, None)
+    if repeats and folds and not entry.fits(repeats, folds):
         raise InputError(
             f"--test {request.test} is not made for {repeats} x {folds} folds; add "
             f"--cv {entry.wanted}, or take --test {DEFAULT_TEST}, which is for any."
         )
-
-
-def _split(given: Iterable[str]) -> list[str]:
-    """Take names with spaces or commas between them."""
-    words = [word.strip() for text in given for word in text.split(",")]
-    return [word for word in words if word]
 
 
 def _read_features(text: str | None) -> int | float | None:
@@ -204,32 +200,11 @@ def _read_features(text: str | None) -> int | float | None:
     )
 
 
-def _read_cv(text: str) -> int | str:
-    """Read a number of folds, or repeats and folds."""
-    from veridical._core.errors import InputError
-    from veridical.comparison.splits import repeats_and_folds
-
-    repeated = repeats_and_folds(text)
-    if repeated is not None and min(repeated) > 0:
-        return text
-    if not text.isdecimal():
-        raise InputError(
-            f"--cv {text} is no number of folds; give 10, or repeats and folds: 5x2."
-        )
-    return int(text)
-
-
 def _names(selectors: list[str] | None) -> tuple[str, ...]:
     """Take the selectors; at least two, all different where there are more."""
     from veridical._core.errors import InputError
 
-    names = tuple(_split(selectors or SELECTORS))
-    files = [name for name in names if Path(name).is_file()]
-    if files:
-        raise InputError(
-            f"--selectors takes all words up to the next option, so {files[0]} is read "
-            "as a selector; put the file first: veridical compare DATA --selectors A,B"
-        )
+    names = tuple(options.split(selectors or SELECTORS))
     if len(names) < 2:
         raise InputError(
             f"--selectors names {len(names)} selector(s); a comparison takes two or "
@@ -254,7 +229,7 @@ def _run(request: Request, jobs: int) -> Comparison:
         X, y = SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
         name = f"{SOURCE} source"
     else:
-        X, y, name = options.take(request.data, request.target)
+        X, y, name = options.take(request.data, request.target, request.drop)
     common = {**request.settings(X.shape[1]), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(

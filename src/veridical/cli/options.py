@@ -39,7 +39,6 @@ Drop = Annotated[
     list[str] | None,
     unset("COLUMN,...", "Columns to leave out, an identifier say."),
 ]
-Folds = Annotated[int, asked("N", help="Folds of the cross-validation.")]
 Cv = Annotated[
     str, asked("CV", help="Folds of the cross-validation, stratified by class.")
 ]
@@ -210,6 +209,8 @@ def method(given: str) -> Method:
     from veridical._core.advice import for_the_command_line
     from veridical.evaluation import make_method
 
+    if given.isdecimal():
+        folds(given)
     with for_the_command_line():
         return make_method(given)
 

@@ -12,7 +12,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import Progress, announce
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
@@ -94,7 +94,9 @@ def compare(
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
     cv : int, str, scikit-learn splitter or list of (train, test), default=10
-        A number means that many plain shuffled folds; "10x5" means ten repeats of five.
+        A number means that many shuffled folds, stratified by class, as in every verb;
+        "10x5" means ten repeats of five. Any way to split will do that gives two
+        splits or more.
     test : str or function, default="corrected-t"
         How differences between folds are tested: "corrected-t", "paired-t",
         "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
@@ -213,6 +215,8 @@ def compare(
     )
     workers = Workers(n_jobs, progress)
     workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
+    # Each null data set is compared under both of its selectors.
+    announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
     columns = column_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
@@ -358,6 +362,15 @@ def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
     """Draw the order in which selectors see the columns of one data set."""
     seed = seed_for(root, Purpose.COLUMNS, data_set)
     return np.random.default_rng(seed).permutation(n_features)
+
+
+def announce_fits(
+    progress: Progress | None, design: Design, n_splits: int, n_sets: int
+) -> None:
+    """Say beforehand how many fits a comparison costs, estimator by estimator."""
+    n_protocols, n_selectors = len(design.protocols), len(design.selectors)
+    for one in design.estimators:
+        announce(progress, one.what, n_sets, n_protocols, n_selectors, n_splits)
 
 
 def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:

@@ -21,7 +21,12 @@ from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical._core.validation import check_count, count_features
 from veridical.comparison import conclusions as say
-from veridical.comparison.comparing import check_methods, column_order, describe_design
+from veridical.comparison.comparing import (
+    announce_fits,
+    check_methods,
+    column_order,
+    describe_design,
+)
 from veridical.comparison.design import (
     Design,
     Named,
@@ -32,7 +37,7 @@ from veridical.comparison.design import (
 )
 from veridical.comparison.records import Comparison, PairVerdict, Verdict, Winner
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
-from veridical.comparison.splits import make_splits
+from veridical.comparison.splits import Splits, make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
 from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
@@ -149,15 +154,19 @@ def truth(
         draw, n_train, n_test if "truth" in methods else 0, cv, root
     )
     first, _ = sampler.draw(0)
+    folds: Sequence[Any] | Splits = ()
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
-        check_fit(test, *make_splits(cv, first, seed, n_rows=n_train).shape)
+        folds = make_splits(cv, first, seed, n_rows=n_train)
+        check_fit(test, *folds.shape)
     design = Design(
         selectors=named,
         estimators=read_estimators(estimator, root),
         n_features=count_features(n_features_to_select, first.n_features, strict=True),
         methods=methods,
     )
+    n_splits = len(folds) + ("truth" in methods)
+    announce_fits(progress, design, n_splits, n_sets)
     workers = Workers(n_jobs, progress, n_sets)
     results = workers((_one_set, (design, sampler, number)) for number in range(n_sets))
     settings = {
