@@ -25,6 +25,7 @@ class Request:
 
     data: Path | None
     target: str | None
+    drop: tuple[str, ...]
     selectors: tuple[str, ...]
     estimators: list[str]
     features: int | float | None
@@ -57,6 +58,7 @@ class Request:
             *("--features", n_features, "--estimator", ",".join(self.estimators)),
             *("--cv", self.cv, "--test", self.test, "--seed", self.seed),
             *(("--calibrated",) if self.calibrated else ()),
+            drop=self.drop,
         )
 
 
@@ -65,6 +67,7 @@ def compare(
         Path | None, options.data_argument("the paper's own example")
     ] = None,
     target: options.Target = None,
+    drop: options.Drop = None,
     selectors: Annotated[
         list[str] | None,
         options.unset(
@@ -87,7 +90,9 @@ def compare(
     cv: Annotated[
         str,
         options.asked(
-            "N", help="Folds of the cross-validation, or repeats and folds: 5x2."
+            "N",
+            help="Folds of the cross-validation, stratified by class, or repeats and "
+            "folds: 5x2.",
         ),
     ] = "10",
     test: Annotated[
@@ -128,11 +133,12 @@ def compare(
 
     console.be(quiet=quiet)
     chosen = _names(selectors)
-    options.check_target("compare", data, target)
+    options.check_target("compare", data, target, drop)
     options.check_numbers(seed, jobs)
     request = Request(
         data=data,
         target=target,
+        drop=tuple(drop or ()),
         selectors=chosen,
         estimators=_split(estimator or [ESTIMATOR]),
         features=_read_features(features),
@@ -254,7 +260,7 @@ def _run(request: Request, jobs: int) -> Comparison:
         X, y = SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
         name = f"{SOURCE} source"
     else:
-        X, y, name = options.take(request.data, request.target)
+        X, y, name = options.take(request.data, request.target, request.drop)
     common = {**request.settings(X.shape[1]), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(

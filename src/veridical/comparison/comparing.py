@@ -86,7 +86,7 @@ def compare(
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
     estimator : str, classifier or list of them, default="svm"
-        A name from ``veridical.comparison.CLASSIFIERS`` such as "svm", "nb", "1nn" or
+        A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
         "tree", or scikit-learn classifiers. With several, verdicts rest on their mean
         accuracy and `by_estimator` has them one by one.
     n_features_to_select : int or float, default=10
@@ -94,7 +94,8 @@ def compare(
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
     cv : int, str, scikit-learn splitter or list of (train, test), default=10
-        A number means that many plain shuffled folds; "10x5" means ten repeats of five.
+        How to split, as in `veridical.evaluation.estimate`: a number of stratified
+        folds, "10x5" for ten repeats of five folds, or a splitter.
     test : str or function, default="corrected-t"
         How differences between folds are tested: "corrected-t", "paired-t",
         "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or

@@ -99,7 +99,7 @@ class InVsOutSpec(Spec):
     selectors : tuple of SelectorChoice
         Whose choices are judged.
     classifiers : tuple of str
-        Names of `veridical.comparison.CLASSIFIERS`.
+        Names of `veridical.learning.ESTIMATORS`.
     n_sets : int
         Training sets per source and N.
     n_folds : int
