@@ -35,8 +35,8 @@ from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
 from veridical.comparison.verdicts import pair_verdicts
-from veridical.evaluation.naming import read_cv
 from veridical.datasets import SOURCES
+from veridical.evaluation.naming import read_cv
 
 METHODS = ("truth", "in", "out")
 

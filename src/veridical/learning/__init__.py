@@ -21,6 +21,7 @@ from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.lufe import LUFe
 from veridical.learning.lufe_cv import LUFeCV
 from veridical.learning.lufe_logistic import LUFeLogistic
+from veridical.learning.many import LeavesOneOut, register_predict_table
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.svm_plus import SVMPlus
 from veridical.learning.tabular import (
@@ -54,6 +55,7 @@ __all__ = [
     "LUFe",
     "LUFeCV",
     "LUFeLogistic",
+    "LeavesOneOut",
     "MedianBinarizer",
     "NaiveBayes",
     "SVMPlus",
@@ -62,6 +64,7 @@ __all__ = [
     "prob_low_correlation_factor",
     "prob_low_correlation_gaussian",
     "prob_low_correlation_mixture",
+    "register_predict_table",
 ]
 
 publish_classes(__name__, __all__)

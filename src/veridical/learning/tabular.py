@@ -97,7 +97,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         categories are at squared Euclidean distance 1. None leaves codes and missing
         values to the estimator, which is told of them by ``categorical_features``.
     categorical_features : "from_dtype", None, bool mask, indices or names
-        Which columns are nominal, see `veridical.datasets.encode`.
+        Which columns are nominal, see `veridical._core.encoding.encode`.
 
     Attributes
     ----------
