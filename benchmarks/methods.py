@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from veridical import comparison, estimation, learning, selection
+from veridical import auditing, comparison, evaluation, learning, selection
 
 
 @dataclass(frozen=True)
@@ -188,45 +188,45 @@ BINARY = (
 
 def _estimates(method: Any) -> Callable[[Any, Any], Any]:
     tree = learning.C45()
-    return lambda X, y: estimation.estimate(tree, X, y, cv=method, random_state=0)
+    return lambda X, y: evaluation.estimate(tree, X, y, cv=method, random_state=0)
 
 
 ESTIMATES = (
-    Method("Resubstitution()", "1 fit", _estimates(estimation.Resubstitution()), "n"),
-    Method("Holdout()", "1 fit", _estimates(estimation.Holdout()), "n"),
+    Method("Resubstitution()", "1 fit", _estimates(evaluation.Resubstitution()), "n"),
+    Method("Holdout()", "1 fit", _estimates(evaluation.Holdout()), "n"),
     Method(
         "RandomSubsampling(20)",
         "20 fits",
-        _estimates(estimation.RandomSubsampling(20)),
+        _estimates(evaluation.RandomSubsampling(20)),
         "n",
     ),
     Method(
         "CrossValidation(10)",
         "10 fits",
-        _estimates(estimation.CrossValidation(10)),
+        _estimates(evaluation.CrossValidation(10)),
         "n",
     ),
     Method(
         "CrossValidation(10, n_repeats=10)",
         "100 fits",
-        _estimates(estimation.CrossValidation(10, n_repeats=10)),
+        _estimates(evaluation.CrossValidation(10, n_repeats=10)),
         "n",
     ),
-    Method("LeaveOut(1)", "n fits", _estimates(estimation.LeaveOut(1)), "n"),
+    Method("LeaveOut(1)", "n fits", _estimates(evaluation.LeaveOut(1)), "n"),
     Method(
-        "CompleteCV(2)", "n(n − 1)/2 fits", _estimates(estimation.CompleteCV(2)), ""
+        "CompleteCV(2)", "n(n − 1)/2 fits", _estimates(evaluation.CompleteCV(2)), ""
     ),
-    Method("Bootstrap632(50)", "51 fits", _estimates(estimation.Bootstrap632(50)), "n"),
+    Method("Bootstrap632(50)", "51 fits", _estimates(evaluation.Bootstrap632(50)), "n"),
     Method(
         "Bootstrap632(50, plus=True)",
         "51 fits",
-        _estimates(estimation.Bootstrap632(50, plus=True)),
+        _estimates(evaluation.Bootstrap632(50, plus=True)),
         "n",
     ),
     Method(
         "nested_cv(n_repeats=10)",
         "10 × 55 fits",
-        lambda X, y: estimation.nested_cv(
+        lambda X, y: evaluation.nested_cv(
             learning.C45(), X, y, n_repeats=10, random_state=0
         ),
         "",
@@ -275,7 +275,7 @@ QUESTIONS = (
     Method(
         "select",
         "f + 1 rankings, f fits for each size",
-        lambda X, y: comparison.select(
+        lambda X, y: evaluation.select(
             "mrmr", X, y, n_features_to_select=10, random_state=0
         ),
         "np",
@@ -283,7 +283,7 @@ QUESTIONS = (
     Method(
         "audit(n_permutations=20)",
         "21 times what is audited",
-        lambda X, y: comparison.audit(
+        lambda X, y: auditing.audit(
             "svm", X, y, selected=range(10), n_permutations=20, random_state=0
         ),
         "np",

@@ -8,9 +8,13 @@ import importlib
 import importlib.util
 import re
 import tomllib
+from functools import cache
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
+
+import veridical
 
 ROOT = Path(__file__).parent.parent
 GENERATED = {"_build", "api", "gallery"}
@@ -25,6 +29,7 @@ PAGES = sorted(
     ]
 )
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+#: Packages that blocks of plain Python may import; the tests do without them.
 STRANGERS = {"skore"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -147,17 +152,8 @@ def titles(folder: str) -> set[str]:
 
 # -- the reference -------------------------------------------------------------------
 
-ROOMS = (
-    "selection",
-    "comparison",
-    "datasets",
-    "learning",
-    "estimation",
-    "experiments",
-    "report",
-)
-#: Reexported at the top; the reference says so in words.
-MODULES = {"__version__", *ROOMS}
+#: Rooms that users import from.
+ROOMS = [name for name in veridical.__all__ if ismodule(getattr(veridical, name))]
 
 
 def reference() -> set[str]:
@@ -175,6 +171,12 @@ def reference() -> set[str]:
     return found
 
 
+def test_the_rooms_are_found():
+    assert {"selection", "learning", "evaluation", "comparison", "auditing"} < set(
+        ROOMS
+    )
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_public_name_is_documented(room):
     module = importlib.import_module(f"veridical.{room}")
@@ -183,12 +185,22 @@ def test_every_public_name_is_documented(room):
 
 
 def test_names_at_the_top_are_documented():
-    import veridical
-
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     front = text.split("## ")[1]
-    for name in set(veridical.__all__) - MODULES:
+    for name in set(veridical.__all__) - {"__version__", *ROOMS}:
         assert f"`{name}`" in front or f"veridical.{name}" in reference(), name
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_private_name_of_a_room_is_documented(room):
+    """What the reference lists under a room is in its ``__all__``."""
+    names = {
+        dotted.rsplit(".", 1)[1]
+        for dotted in reference()
+        if dotted.rsplit(".", 1)[0] == f"veridical.{room}"
+    }
+    assert names
+    assert names <= set(importlib.import_module(f"veridical.{room}").__all__)
 
 
 def test_documented_names_exist_and_say_what_they_are():
@@ -269,3 +281,86 @@ def test_no_page_promises_groups_that_nobody_reads():
         text = page.read_text(encoding="utf-8")
         assert "cv=GroupKFold(" not in text, page
         assert "duplicates, groups" not in text, page
+
+
+# -- names of earlier versions -------------------------------------------------------
+
+#: What 0.1.0 called things; CHANGELOG.md alone may name them.
+OLD_NAMES = (
+    r"\bcompare_many\b",
+    r"\bManyComparison\b",
+    r"\bp_values?\b(?!_is_worth)",
+    r"\bdata_name\b",
+    r"\bnames=\{",
+    r"\b(compare|truth|sensitivity|select)\([^()]*\b(n_features|max_features)=",
+    r"\b(compare|truth|sensitivity|select)\([^()]*\b(classifier|learner|n_folds)=",
+    r"\b(compare|truth|sensitivity)\(\s*[\"']",  # selectors come in a list
+    r"\bestimate\([^()]*\bmethod=",
+    r"\bby_classifier\b",
+    r"\bleading_kind\b",
+    r"\bregister_shortcut\b",
+    r"\b(comparison|veridical)\.(CLASSIFIERS|LEARNERS)\b",
+    r"\bveridical\.estimation\b|\bfrom veridical import [^\n]*\bestimation\b",
+    r"\bcomparison\.(audit|auditing|select|CODES|skore_checks)\b",
+    r"\bcomparison import [^\n]*\b(audit|select|CODES|Audit|skore_checks)\b",
+    r"\bveridical\._records\b",
+    r"[\"'](plain-)?cv\d+(x\d+)?[\"']",
+    r"--(learner|classifier|methods|folds|repeats|corrected)\b",
+)
+
+
+@cache
+def told() -> dict[str, str]:
+    """Name to text of pages, examples and docstrings."""
+    texts = {
+        str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+    }
+    for file in (ROOT / "examples").rglob("*.py"):
+        texts[str(file.relative_to(ROOT))] = file.read_text(encoding="utf-8")
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for file in (ROOT / "src").rglob("*.py"):
+        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        said = [ast.get_docstring(node) for node in nodes if isinstance(node, kinds)]
+        texts[str(file.relative_to(ROOT))] = "\n\n".join(filter(None, said))
+    return texts
+
+
+def test_pages_examples_and_docstrings_are_found():
+    found = told()
+    assert "compare(" in found["README.md"]
+    assert any(name.startswith("examples/") for name in found)
+    assert "Compare feature selectors" in found["src/veridical/comparison/comparing.py"]
+
+
+@pytest.mark.parametrize("old", OLD_NAMES)
+def test_no_old_name_comes_back(old):
+    found = [
+        f"{name}: {match[0]!r}"
+        for name, text in told().items()
+        for match in re.finditer(old, text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("old", OLD_NAMES)
+def test_old_names_are_recognized(old):
+    """Every pattern finds something in what users of 0.1.0 wrote."""
+    assert re.search(old, WRITTEN_FOR_0_1_0)
+
+
+WRITTEN_FOR_0_1_0 = """
+from veridical import comparison, estimation
+from veridical._records import ManyComparison
+from veridical.comparison import audit, select
+from veridical.estimation import estimate, leading_kind, register_shortcut
+many = compare_many(["anova", "fcbf", "mrmr"], X, y, n_features=5)
+two = compare("anova", "fcbf", X, y, n_features=5, classifier="nb", data_name="genes")
+two = compare(a, b, X, y, n_features=5, names={"a": "first", "b": "second"})
+two.verdicts["in"].p_value, two.by_classifier, comparison.CLASSIFIERS
+found = select("mrmr", X, y, max_features=5, learner="nb", n_folds=5)
+found = estimate(model, X, y, method="cv10x5")
+comparison.audit("svm", X, y)
+# veridical estimate genes.csv --learner nb --methods cv10,loo
+"""

@@ -164,7 +164,7 @@ def encode(
     Examples
     --------
     >>> import pandas as pd
-    >>> from veridical.datasets import encode
+    >>> from veridical._core.encoding import encode
     >>> X = pd.DataFrame({"size": [1.5, None, 3.0], "colour": ["red", "blue", None]})
     >>> table = encode(X)
     >>> table.values

@@ -3,7 +3,15 @@
 from veridical.auditing.codes import CODES
 from veridical.auditing.entry import audit
 from veridical.auditing.for_skore import skore_checks
-from veridical.auditing.reading import read_columns
-from veridical.auditing.records import Audit
+from veridical.auditing.reading import read_columns as read_columns
+from veridical.auditing.records import Audit, Finding, Null, Preselection
 
-__all__ = ["CODES", "Audit", "audit", "read_columns", "skore_checks"]
+__all__ = [
+    "CODES",
+    "Audit",
+    "Finding",
+    "Null",
+    "Preselection",
+    "audit",
+    "skore_checks",
+]

@@ -97,7 +97,7 @@ def skore_checks(
     codes : iterable of str, optional
         Which findings are looked for, by default all.
     n_permutations : int, optional
-        Random orders of the labels, see `veridical.comparison.audit`.
+        Random orders of the labels, see `veridical.audit`.
     random_state : int, default=0
         Decides all that is left to chance.
     n_jobs : int, optional

@@ -5,7 +5,18 @@ from veridical.comparison.calibration import calibrate
 from veridical.comparison.comparing import compare
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
 from veridical.comparison.ranks import friedman
-from veridical.comparison.records import Comparison, TestResult
+from veridical.comparison.records import (
+    Bias,
+    Calibration,
+    Comparison,
+    Friedman,
+    MeasuredSize,
+    PairVerdict,
+    Sensitivity,
+    TestResult,
+    Truthfulness,
+    Verdict,
+)
 from veridical.comparison.sensitivity_analysis import sensitivity
 from veridical.comparison.significance import (
     corrected_resampled_t,
@@ -15,28 +26,30 @@ from veridical.comparison.significance import (
 )
 from veridical.comparison.sources import truth, with_truth
 from veridical.comparison.stability import stability
-from veridical.comparison.truthfulness import (
-    binomial_truthfulness,
-    cell_bias,
-    count_cells,
-    welch_bias,
-)
-from veridical.evaluation.reading import make_selector
+from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
+from veridical.comparison.truthfulness import cell_bias as cell_bias
+from veridical.comparison.truthfulness import count_cells as count_cells
+from veridical.evaluation.reading import make_selector as make_selector
 
 __all__ = [
+    "Bias",
+    "Calibration",
     "Comparison",
+    "Friedman",
+    "MeasuredSize",
+    "PairVerdict",
+    "Sensitivity",
     "TestResult",
+    "Truthfulness",
+    "Verdict",
     "bayesian_correlated_t",
     "binomial_truthfulness",
     "calibrate",
-    "cell_bias",
     "compare",
     "corrected_resampled_t",
-    "count_cells",
     "five_by_two_f",
     "five_by_two_t",
     "friedman",
-    "make_selector",
     "paired_t",
     "repeated_cv_t",
     "sensitivity",

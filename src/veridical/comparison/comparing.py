@@ -86,7 +86,7 @@ def compare(
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
     estimator : str, classifier or list of them, default="svm"
-        A name from ``veridical.comparison.CLASSIFIERS`` such as "svm", "nb", "1nn" or
+        A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
         "tree", or scikit-learn classifiers. With several, verdicts rest on their mean
         accuracy and `by_estimator` has them one by one.
     n_features_to_select : int or float, default=10

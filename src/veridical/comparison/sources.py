@@ -41,6 +41,7 @@ from veridical.comparison.splits import Splits, make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
 from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
+from veridical.evaluation.naming import read_cv
 
 METHODS = ("truth", "in", "out")
 
@@ -92,7 +93,7 @@ def truth(
     methods : iterable of {"truth", "in", "out"}
         Protocols to run; all three by default.
     cv : int or scikit-learn splitter, default=10
-        Folds of IN and OUT; a number means plain shuffled folds.
+        Folds of IN and OUT, as in `compare`.
     test : str or function, default="paired-t"
         How IN and OUT test the folds of one data set, as in `compare`; the default is
         the paper's. The verdict of TRUTH is always a paired t-test, since its data sets
@@ -171,7 +172,7 @@ def truth(
     results = workers((_one_set, (design, sampler, number)) for number in range(n_sets))
     settings = {
         **describe_design(design, alpha, root),
-        "cross-validation": f"cv={cv!r} on each data set",
+        "cross-validation": f"{read_cv(cv).describe()} on each data set",
         "n_sets": str(n_sets),
         "n_train": str(n_train),
         "n_test": str(n_test),

@@ -1,8 +1,6 @@
 """Sources with known truth, and readers for data that people have."""
 
-from veridical._core.encoding import Features, encode
 from veridical._core.hashing import table_hash
-from veridical._core.reading import check_table
 from veridical.datasets.fetching import fetch
 from veridical.datasets.loading import available, load
 from veridical.datasets.monks import make_monks
@@ -17,11 +15,8 @@ from veridical.datasets.synthetic import (
 
 __all__ = [
     "SOURCES",
-    "Features",
     "Source",
     "available",
-    "check_table",
-    "encode",
     "fetch",
     "load",
     "make_beta_bernoulli",

@@ -49,7 +49,7 @@ class LUFeCV(LUFe):
     privileged_bias : bool, default=True
         Whether slacks have a constant; see `LUFe`.
     n_jobs : int, default=None
-        Number of threads for the folds; None takes all cores, -1 too.
+        Number of threads for the folds; None is 1, -1 all cores.
 
     Attributes
     ----------

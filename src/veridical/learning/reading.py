@@ -72,7 +72,7 @@ def read_training(
     Returns
     -------
     X : array or data frame
-        The features, ready for `veridical.datasets.encode`.
+        The features, ready for `veridical._core.encoding.encode`.
     y : array of shape (n_samples,)
         The labels.
     weights : array of shape (n_samples,)

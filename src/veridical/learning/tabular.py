@@ -40,7 +40,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
         missing values to the estimator, which is told of them by
         ``categorical_features``.
     categorical_features : "from_dtype", None, bool mask, indices or names
-        Which features are categorical, see `veridical.datasets.encode`.
+        Which features are categorical.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ def save(record: Any, path: str | Path) -> Path:
     Parameters
     ----------
     record : Comparison, Estimates or Audit
-        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        What `veridical.compare`, `truth` or `audit` returned, or several
         estimates of one learner.
     path : str or Path
         Where to write it.
@@ -70,7 +70,7 @@ def fragment(record: Any) -> str:
     Parameters
     ----------
     record : Comparison, Estimates or Audit
-        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        What `veridical.compare`, `truth` or `audit` returned, or several
         estimates of one learner.
     """
     return render.fragment(summarize(record))
@@ -82,7 +82,7 @@ def to_json(record: Any) -> AnySummary:
     Parameters
     ----------
     record : Comparison, Estimates or Audit
-        What `veridical.comparison.compare`, `truth` or `audit` returned, or several
+        What `veridical.compare`, `truth` or `audit` returned, or several
         estimates of one learner.
 
     Returns

@@ -23,7 +23,7 @@ def of(record: Audit) -> AuditSummary:
     Parameters
     ----------
     record : Audit
-        What `veridical.comparison.audit` returned.
+        What `veridical.audit` returned.
     """
     summary: AuditSummary = {
         "schema": AUDIT_SCHEMA,

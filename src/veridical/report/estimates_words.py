@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from veridical._core.numbers import MISSING, count, percent, percent_range
-from veridical.evaluation import is_doubt
+from veridical.evaluation.notes import is_doubt
 from veridical.report.schema import (
     BoundsSummary,
     CoverageSummary,

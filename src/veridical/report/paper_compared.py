@@ -93,11 +93,10 @@ def _resampling(s: Any) -> list[str]:
     methods = {method["method"]: method for method in s["methods"]}
     said = []
     if "in" in methods:
-        m = methods["in"]
-        repeats = f", repeated {m['n_repeats']} times" if m["n_repeats"] > 1 else ""
+        splits = s["settings"].get("cross-validation", "cross-validation")
         said.append(
-            f"Features were selected anew in each training set (IN) of {m['n_folds']}-"
-            f"fold cross-validation{repeats}, the same folds for all selectors."
+            f"Features were selected anew in each training set (IN) of {splits}, the "
+            "same folds for all selectors."
         )
     if "out" in methods:
         said.append(

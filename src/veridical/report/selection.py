@@ -108,7 +108,7 @@ def save(record: Selection, path: str | Path) -> Path:
     Parameters
     ----------
     record : Selection
-        What `veridical.comparison.select` returned.
+        What `veridical.select` returned.
     path : str or Path
         Where to write it; an older page is replaced in a single step.
 

@@ -149,7 +149,7 @@ def headline(report: StudyReport) -> str:
 
     Examples
     --------
-    >>> from veridical._records import Check, StudyReport
+    >>> from veridical.experiments.findings import Check, StudyReport
     >>> check = Check("More is better", "open", "yes", "no data", "more > less")
     >>> headline(StudyReport("s", "Is more better?", "Anon 1995", (check,)))
     'Of 1 finding of the paper, 0 are reproduced, 0 are not, 1 is open.'

@@ -47,7 +47,7 @@ class AuditDisplay(Display):
         Parameters
         ----------
         record : Audit
-            What `veridical.comparison.audit` returned.
+            What `veridical.audit` returned.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
         **kwargs

@@ -132,7 +132,7 @@ class SelectionDisplay(_RowsDisplay):
         Parameters
         ----------
         record : Selection
-            What `veridical.comparison.select` returned.
+            What `veridical.select` returned.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
         **kwargs

@@ -73,7 +73,7 @@ class CurvesDisplay(Display):
         Parameters
         ----------
         record : Selection
-            What `veridical.comparison.select` returned.
+            What `veridical.select` returned.
         which : int, default=0
             0 is the accuracy by number of features; then comes what the selector says
             of its first features, and last the exponents that were tried.
