@@ -76,7 +76,7 @@ VERBS = {
     "encode": lambda X, y: encode(X),
     "estimate": lambda X, y: estimate(C45(), X, y, random_state=0),
     "nested_cv": lambda X, y: nested_cv(NaiveBayes(), X, y, n_repeats=3),
-    "correction": lambda X, y: correction(X, y, n_features=2, random_state=0),
+    "correction": lambda X, y: correction(X, y, n_features_to_select=2, random_state=0),
     "compare": lambda X, y: compare(
         AnovaF(2), ReliefF(2), X, y, n_features=2, random_state=0
     ),

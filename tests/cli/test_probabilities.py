@@ -35,7 +35,7 @@ def test_it_says_what_the_library_says(weak, tmp_path):
     found = correction(
         frame.drop(columns="label"),
         frame["label"],
-        n_features=30,
+        n_features_to_select=30,
         n_folds=5,
         random_state=0,
     )

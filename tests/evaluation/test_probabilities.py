@@ -71,7 +71,7 @@ def test_bad_arguments_are_named(arguments, words):
 def test_a_correction_is_cross_validation_of_both_models():
     """Selection inside every training set; the same folds for both."""
     X, y = make_beta_bernoulli(60, 500, alpha=50, random_state=0)
-    found = correction(X, y, n_features=20, n_folds=5, random_state=3)
+    found = correction(X, y, n_features_to_select=20, n_folds=5, random_state=3)
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
@@ -83,7 +83,7 @@ def test_a_correction_is_cross_validation_of_both_models():
     assert found.model == "binary"
     assert found.threshold == BiasCorrectedNB(20).fit(X, y).threshold_
     assert found.alphas["corrected"] > found.alphas["uncorrected"]
-    again = correction(X, y, n_features=20, n_folds=5, random_state=3)
+    again = correction(X, y, n_features_to_select=20, n_folds=5, random_state=3)
     assert again == found
 
 
@@ -97,7 +97,9 @@ def test_the_model_fits_the_columns():
     assert correction(sparse, y, random_state=0).model == "binary"
     frame = pd.DataFrame(numbers[:, :5]).add_prefix("g")
     frame["kind"] = pd.Categorical(rng.choice(["u", "v"], 40))
-    named = correction(frame, np.where(y, "yes", "no"), n_features=3, random_state=0)
+    named = correction(
+        frame, np.where(y, "yes", "no"), n_features_to_select=3, random_state=0
+    )
     assert named.model == "binary"
     assert named.data.classes == {"no": 20, "yes": 20}
     assert named.data.feature_names[-1] == "kind"
@@ -105,14 +107,14 @@ def test_the_model_fits_the_columns():
 
 def test_the_verdict_says_what_may_be_believed():
     X, y = make_beta_bernoulli(150, 3000, random_state=2)
-    good = correction(X, y, n_features=100, random_state=0)
+    good = correction(X, y, n_features_to_select=100, random_state=0)
     assert good.verdict.endswith("Believe the corrected probabilities.")
     # Copies of one feature: naive Bayes counts the same evidence ten times.
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     one = (rng.random(200) < 0.35 + 0.3 * y).astype(int)
     copies = np.column_stack([one] * 60)
-    bad = correction(copies, y, n_features=40, random_state=0)
+    bad = correction(copies, y, n_features_to_select=40, random_state=0)
     assert "depend on each other" in bad.verdict
     assert bad.verdict.endswith("too sure of itself.")
 

@@ -106,7 +106,7 @@ def test_nominal_columns_go_to_another_learner():
     X, y = load("monks-1")
     frame = pd.DataFrame(X)
     found = select("relieff", frame, y, n_features_to_select=3, cv=3)
-    assert found.learner == "svm"
+    assert found.estimator == "svm"
     assert found.sizes == (1, 2, 3)
     with pytest.raises(InputError, match="dagsvm needs"):
         select("relieff", frame, y, n_features_to_select=3, estimator="dagsvm")

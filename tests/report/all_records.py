@@ -32,11 +32,11 @@ def of_page(build, say=plain):
 
 def estimate(say=plain):
     """One estimate alone."""
-    made = estimates_records.with_failure(learner=say("C4.5")).estimates[0]
+    made = estimates_records.with_failure(estimator=say("C4.5")).estimates[0]
     notes = tuple(say(note) for note in made.notes)
     from dataclasses import replace
 
-    return replace(made, method=say(made.method), learner=say("C4.5"), notes=notes)
+    return replace(made, method=say(made.method), estimator=say("C4.5"), notes=notes)
 
 
 def calibration(say=plain):

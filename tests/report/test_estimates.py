@@ -258,7 +258,7 @@ def test_sections_in_reading_order(tmp_path):
     ]
     for words in (
         records.MEMORY,
-        "the wilson interval assumes the learner is stable.",
+        "the wilson interval assumes the estimator is stable.",
         "no interval is valid.",
         "+16.4",
         "20000 fresh cases",
@@ -301,10 +301,10 @@ def test_fragment_is_the_first_part_of_the_page():
 
 def named(text):
     """A record with a text in every place a name can have."""
-    odd = {"method": text, "notes": (text,), "learner": text, "details": {text: 1.0}}
+    odd = {"method": text, "notes": (text,), "estimator": text, "details": {text: 1.0}}
     return records.with_truth(
         name=text,
-        learner=text,
+        estimator=text,
         class_names=(text, text + " 2"),
         settings={"command": text, text: text},
         truth=records.fresh(0.5, method=text),
@@ -312,7 +312,7 @@ def named(text):
         records.estimates(
             records.estimate(0.7, assumes={"wilson": text}, **odd),
             records.bootstrap(0.6, **odd),
-            learner=text,
+            estimator=text,
         )
     )
 

@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R", bound=Any)
 
 #: Parameters that change how an answer comes or looks, not what it is.
-_IDLE = {"n_jobs", "progress", "data_name", "name"}
+_IDLE = {"n_jobs", "progress", "name"}
 #: What is longer is not written out; the reader is told its name.
 _LONGEST = 300
 

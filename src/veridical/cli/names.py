@@ -36,7 +36,7 @@ TESTS = _names("comparison/testing", "TESTS")
 METHODS = _names("evaluation/naming", "METHODS")
 SCALES = _names("experiments/study", "Scale")
 STUDIES = _names("papers/__init__", "_STUDIES")
-CODES = _names("audit/codes", "CODES")
+CODES = _names("auditing/codes", "CODES")
 RELEVANCES = ("all-classes", "one-vs-all")
 
 #: Verbs that answer in JSON, as ``veridical schema`` names them.

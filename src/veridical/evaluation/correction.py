@@ -34,7 +34,7 @@ def correction(
     X: Any,
     y: Any,
     *,
-    n_features: int = 10,
+    n_features_to_select: int = 10,
     model: str = "auto",
     n_folds: int = 10,
     random_state: Any = None,
@@ -54,7 +54,7 @@ def correction(
         The features; none missing.
     y : array-like of shape (n_samples,)
         The class labels, two of them.
-    n_features : int, default=10
+    n_features_to_select : int, default=10
         How many features to retain.
     model : {"auto", "binary", "gaussian"}, default="auto"
         `BiasCorrectedNB` or `BiasCorrectedGaussianNB`; "auto" takes the binary one
@@ -80,7 +80,7 @@ def correction(
     >>> from veridical.datasets import make_beta_bernoulli
     >>> from veridical.evaluation import correction
     >>> X, y = make_beta_bernoulli(120, 2000, random_state=0)
-    >>> found = correction(X, y, n_features=50, random_state=0)
+    >>> found = correction(X, y, n_features_to_select=50, random_state=0)
     >>> found.verdict.endswith("Believe the corrected probabilities.")
     True
     """
@@ -108,7 +108,7 @@ def correction(
     tables, alphas = {}, {}
     workers = Workers(n_jobs, progress, 2 * folds)
     for kind, correct in (("corrected", True), ("uncorrected", False)):
-        learner = MODELS[chosen](n_features, correct)
+        learner = MODELS[chosen](n_features_to_select, correct)
         logs = _out_of_fold(learner, X, labels, splits, workers)
         tables[kind] = calibration_table(labels, log_probability=logs, label=kind)
         whole = learner.fit(X, labels)

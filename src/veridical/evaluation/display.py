@@ -65,7 +65,7 @@ def rows(estimate: Estimate) -> list[tuple[str, str]]:
         ("splits", str(len(estimate.scores))),
         ("cases tested", str(estimate.n_test)),
         ("method", estimate.method),
-        ("learner", estimate.learner),
+        ("estimator", estimate.estimator),
         ("random_state", str(estimate.random_state)),
     ]
     for key, value in estimate.details.items():

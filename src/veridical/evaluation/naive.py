@@ -8,7 +8,7 @@ plain fit.
 symbol  meaning                                                      shape
 ======  ===========================================================  ===============
 S, K    number of training sets, of classes
-mean    mean that the learner would use                              (S, K, p)
+mean    mean that the estimator would use                              (S, K, p)
 var     variance that it would use                                   (S, K, p)
 loose   relative error that var, and mean over √var, may have        (S, K)
 ======  ===========================================================  ===============
@@ -43,7 +43,7 @@ _LOOSEST = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """Means and variances as the learner would use them, and how loose they are."""
+    """Means and variances as the estimator would use them, and how loose they are."""
 
     mean: FloatArray
     var: FloatArray
@@ -176,7 +176,7 @@ def _gather(parts: list[Any]) -> Any:
     )
 
 
-# -- learners ------------------------------------------------------------------------
+# -- estimators ------------------------------------------------------------------------
 
 
 def gaussian_nb(

@@ -1,4 +1,4 @@
-"""How accurate a learner is, by one method or by several."""
+"""How accurate an estimator is, by one method or by several."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Coverage(NamedTuple):
     Parameters
     ----------
     low, high : float
-        The least and the greatest share of data sets over the learners tried.
+        The least and the greatest share of data sets over the estimators tried.
     conditions : str
         With what it was measured, in words.
     """
@@ -34,7 +34,7 @@ class Coverage(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(ForPapers):
-    """How accurate a learner is on some data, by one method.
+    """How accurate an estimator is on some data, by one method.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Estimate(ForPapers):
         where the score of a split is not defined; the estimate leaves it out.
     n_test : int
         How many different cases were tested.
-    metric, method, learner : str
+    metric, method, estimator : str
         What was measured, how, and of what.
     random_state : int
         The seed that gives the same splits again.
@@ -76,7 +76,7 @@ class Estimate(ForPapers):
     n_test: int
     metric: str
     method: str
-    learner: str
+    estimator: str
     random_state: int
     assumes: Mapping[str, str]
     details: Mapping[str, float]
@@ -134,13 +134,13 @@ class Estimate(ForPapers):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(OnAPage):
-    """How accurate one learner is on one data set, by several methods.
+    """How accurate one estimator is on one data set, by several methods.
 
     Parameters
     ----------
     data : DataSummary
         The data set or the source.
-    learner : str
+    estimator : str
         Display name of what learned.
     estimates : tuple of Estimate
         At least one, all of the same metric.
@@ -152,13 +152,13 @@ class Estimates(OnAPage):
     """
 
     data: DataSummary
-    learner: str
+    estimator: str
     estimates: tuple[Estimate, ...]
     truth: Estimate | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Estimates({self.learner}: {', '.join(map(repr, self.estimates))})"
+        return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
 
 
 def _display() -> Any:
@@ -353,7 +353,7 @@ class Correction(OnAPage):
     model : str
         ``"binary"`` (features cut at their median where they are not zeros and ones)
         or ``"gaussian"``.
-    n_features : int
+    n_features_to_select : int
         How many features were retained of all.
     threshold : float
         The smallest absolute correlation that was retained, on all cases.
@@ -370,7 +370,7 @@ class Correction(OnAPage):
 
     data: DataSummary
     model: str
-    n_features: int
+    n_features_to_select: int
     threshold: float
     corrected: CalibrationTable
     uncorrected: CalibrationTable

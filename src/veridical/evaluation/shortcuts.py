@@ -1,4 +1,4 @@
-"""Learners that can be fitted on many training sets for little more than on one.
+"""Estimators that can be fitted on many training sets for little more than on one.
 
 A shortcut gives the predictions of plain fits, and says of which splits it is not
 sure: where rounding could decide (a tie of two classes, of two neighbours), the plain
@@ -40,7 +40,7 @@ _SHORTCUTS: dict[type, Shortcut] = {}
 
 @runtime_checkable
 class LeavesOneOut(Protocol):
-    """A learner that predicts each case from all the others by itself.
+    """An estimator that predicts each case from all the others by itself.
 
     ``leave_one_out_predictions(X, y)`` must return what fitting without a case and
     predicting it would, for every case.
@@ -51,12 +51,12 @@ class LeavesOneOut(Protocol):
         ...
 
 
-def register_shortcut(learner: type) -> Callable[[Shortcut], Shortcut]:
-    """Offer a shortcut for a class of learners (not for its subclasses).
+def register_shortcut(estimator: type) -> Callable[[Shortcut], Shortcut]:
+    """Offer a shortcut for a class of estimators (not for its subclasses).
 
     Parameters
     ----------
-    learner : type
+    estimator : type
         The class of the estimator.
 
     Returns
@@ -68,21 +68,21 @@ def register_shortcut(learner: type) -> Callable[[Shortcut], Shortcut]:
     """
 
     def register(shortcut: Shortcut) -> Shortcut:
-        _SHORTCUTS[learner] = shortcut
+        _SHORTCUTS[estimator] = shortcut
         return shortcut
 
     return register
 
 
 def find_shortcut(estimator: Any) -> Shortcut | None:
-    """Find the shortcut of a learner; a subclass may differ, so it has none."""
+    """Find the shortcut of an estimator; a subclass may differ, so it has none."""
     return _SHORTCUTS.get(type(estimator))
 
 
 def leave_one_out_labels(
     estimator: Any, X: Any, y: NDArray[Any], splits: Sequence[Split]
 ) -> Any:
-    """Ask a learner that leaves one out by itself; None if it, or the splits, do not.
+    """Ask an estimator that leaves one out itself; None if it, or the splits, do not.
 
     Returns
     -------

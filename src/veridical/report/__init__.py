@@ -47,7 +47,7 @@ def save(record: Any, path: str | Path) -> Path:
     ----------
     record : Comparison, Estimates or Audit
         What `veridical.comparison.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+        estimates of one estimator.
     path : str or Path
         Where to write it.
 
@@ -71,7 +71,7 @@ def fragment(record: Any) -> str:
     ----------
     record : Comparison, Estimates or Audit
         What `veridical.comparison.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+        estimates of one estimator.
     """
     return render.fragment(summarize(record))
 
@@ -83,7 +83,7 @@ def to_json(record: Any) -> AnySummary:
     ----------
     record : Comparison, Estimates or Audit
         What `veridical.comparison.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+        estimates of one estimator.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From several estimates of one learner to plain numbers and strings."""
+"""From several estimates of one estimator to plain numbers and strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def of(record: Estimates) -> EstimatesSummary:
     Parameters
     ----------
     record : Estimates
-        Accuracies of one learner.
+        Accuracies of one estimator.
     """
     if not record.estimates:
         raise InputError("Estimates without an estimate show nothing; give it some.")
@@ -39,7 +39,7 @@ def of(record: Estimates) -> EstimatesSummary:
     summary: EstimatesSummary = {
         "schema": ESTIMATES_SCHEMA,
         "kind": "estimates",
-        "learner": clean(record.learner),
+        "estimator": clean(record.estimator),
         "metric": "accuracy",
         "confidence": CONFIDENCE,
         "data": data_info(record.data),
@@ -57,7 +57,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
         "method": clean(estimate.method),
         "value": float(estimate.value),
         "intervals": _intervals(estimate),
-        "sd": finite(estimate.std),
+        "std": finite(estimate.std),
         "n_splits": len(estimate.scores),
         "n_test": int(estimate.n_test),
         "details": {clean(k): float(v) for k, v in estimate.details.items()},

@@ -43,11 +43,11 @@ EXPLAIN = {
     ),
     "leave-": (
         "Leaving out few cases at a time learns from nearly all of them and so hardly "
-        "leans at all, but it misleads where a learner reacts to a single case."
+        "leans at all, but it misleads where an estimator reacts to a single case."
     ),
     ".632+": (
         "The .632+ bootstrap does as .632, but gives the accuracy on the training "
-        "cases the less weight the more the learner overfits."
+        "cases the less weight the more the estimator overfits."
     ),
     ".632": (
         "The .632 bootstrap learns from cases drawn with replacement and adds 0.632 of "
@@ -129,30 +129,30 @@ def covered(measured: CoverageSummary | None) -> str:
 
 
 def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, str]:
-    learner, value = shortened(summary["learner"]), percent(lead["value"])
+    who, value = shortened(summary["estimator"]), percent(lead["value"])
     chance = summary["data"]["chance"]
     if summary["truth"] is not None:
         return "known", _headline_truth(summary, summary["truth"], lead)
     if lead["method"] == RESUBSTITUTION:
         return "no", (
-            f"How accurate {learner} is on new cases cannot be told from the cases it "
+            f"How accurate {who} is on new cases cannot be told from the cases it "
             "has learned from."
         )
     if _has_doubts(lead):
         return "care", (
-            f"{learner} may be right about {value} of new cases, but there is a doubt "
+            f"{who} may be right about {value} of new cases, but there is a doubt "
             "about every estimate here; read the notes first."
         )
     if not lead["intervals"]:
         return "care", (
-            f"{learner} is right about an estimated {value} of new cases, by "
+            f"{who} is right about an estimated {value} of new cases, by "
             f"{lead['method']}, which has no valid interval."
         )
     claim = (
-        f"{learner} is right about {value} of new cases ({interval(summary, lead)}, by "
+        f"{who} is right about {value} of new cases ({interval(summary, lead)}, by "
         f"{lead['method']})"
     )
-    # No interval is right for every learner, least for those that select features: on
+    # No interval is right for every estimator, least for those that select features: on
     # labels without meaning (60 cases, 10 of 1000 features by anova, naive Bayes, ten
     # folds) Wilson's lay above chance in 10 of 150 samples, and all intervals did in 1.
     # So only all of them together support the claim.
@@ -174,8 +174,9 @@ def _headline_truth(
     summary: EstimatesSummary, truth: EstimateSummary, lead: EstimateSummary
 ) -> str:
     fact = (
-        f"{shortened(summary['learner'])} is right about {percent(truth['value'])} of "
-        f"new cases from this source; {lead['method']} says {percent(lead['value'])}"
+        f"{shortened(summary['estimator'])} is right about "
+        f"{percent(truth['value'])} of new "
+        f"cases from this source; {lead['method']} says {percent(lead['value'])}"
     )
     if not lead["intervals"]:
         return f"{fact}."

@@ -164,7 +164,7 @@ def _of_estimate(record: Estimate) -> dict[str, Any]:
     return {
         "kind": "estimate",
         "metric": clean(record.metric),
-        "learner": clean(record.learner),
+        "estimator": clean(record.estimator),
         "method": clean(record.method),
         "n_test": record.n_test,
         "n_splits": len(record.scores),

@@ -14,11 +14,11 @@ from veridical._core.numbers import (
 )
 from veridical.report.paper_compared import Table, data, p, sentence
 
-# -- one learner ---------------------------------------------------------------------
+# -- one estimator ---------------------------------------------------------------------
 
 
 def estimated(s: Any) -> Table:
-    """Tabulate the estimates of a learner."""
+    """Tabulate the estimates of an estimator."""
     rows = []
     for each in s["estimates"]:
         best = each["intervals"][0] if each["intervals"] else None
@@ -34,7 +34,7 @@ def estimated(s: Any) -> Table:
             )
         )
     return Table(
-        f"{s['metric'].capitalize()} of {s['learner']} ({data(s)}; chance "
+        f"{s['metric'].capitalize()} of {s['estimator']} ({data(s)}; chance "
         f"{percent(s['data']['chance'])}).",
         (
             "Method",
@@ -50,7 +50,7 @@ def estimated(s: Any) -> Table:
 def estimated_words(s: Any) -> list[str]:
     """Say how accuracy was estimated, and what the intervals assume."""
     said = [
-        f"The {s['metric']} of {s['learner']} on {data(s)} was estimated by "
+        f"The {s['metric']} of {s['estimator']} on {data(s)} was estimated by "
         f"{names([each['method'] for each in s['estimates']])}."
     ]
     told = set()
@@ -82,8 +82,8 @@ def audited(s: Any) -> Table:
     ]
     found = names([each["code"] for each in s["findings"]]) or "none"
     return Table(
-        f"Accuracy of {s['learner']} as reported and as measured honestly ({data(s)}; "
-        f"chance {percent(s['data']['chance'])}). Findings: {found}.",
+        f"Accuracy of {s['estimator']} as reported and as measured honestly "
+        f"({data(s)}; chance {percent(s['data']['chance'])}). Findings: {found}.",
         ("Protocol", "Accuracy", "95 % interval", "On random labels", "p"),
         tuple(rows),
     )
@@ -92,7 +92,7 @@ def audited(s: Any) -> Table:
 def audited_words(s: Any) -> list[str]:
     """Say what was audited, and what was found."""
     said = [
-        f"The accuracy of {s['learner']} on {data(s)} was audited.",
+        f"The accuracy of {s['estimator']} on {data(s)} was audited.",
         *(sentence(words) for words in s["words"]["methods"]),
     ]
     if s["optimism"] is not None:
@@ -111,7 +111,7 @@ def audited_words(s: Any) -> list[str]:
 def single(s: Any) -> Table:
     """Tabulate one estimate, line by line."""
     return Table(
-        f"{s['metric'].capitalize()} of {s['learner']}, by {s['method']}.",
+        f"{s['metric'].capitalize()} of {s['estimator']}, by {s['method']}.",
         ("", "Value"),
         tuple(s["rows"]),
     )
@@ -120,7 +120,7 @@ def single(s: Any) -> Table:
 def single_words(s: Any) -> list[str]:
     """Say how one figure was estimated, and what its intervals assume."""
     said = [
-        f"The {s['metric']} of {s['learner']} was estimated by {s['method']}, on "
+        f"The {s['metric']} of {s['estimator']} was estimated by {s['method']}, on "
         f"{count(s['n_test'], 'case')} in {count(s['n_splits'], 'split')}."
     ]
     said += [
@@ -145,7 +145,7 @@ def selected(s: Any) -> Table:
         for feature in s["features"]
     ]
     return Table(
-        f"Features selected by {s['selector']} ({data(s)}). {s['learner']} names "
+        f"Features selected by {s['selector']} ({data(s)}). {s['estimator']} names "
         f"{percent(s['accuracy'])} of new cases rightly "
         f"({percent_range(s['low'], s['high'])}) where they are selected anew in every "
         "training fold.",
@@ -161,10 +161,10 @@ def selected_words(s: Any) -> list[str]:
         chosen = " The exponent alpha was chosen inside every training set."
     return [
         f"From {data(s)}, {s['selector']} selected "
-        f"{count(s['n_features'], 'feature')} on all cases.",
+        f"{count(s['n_features_to_select'], 'feature')} on all cases.",
         f"The accuracy is that of the whole procedure: in each of {s['n_folds']} "
         "stratified folds the features were selected anew and "
-        f"{s['learner']} was trained without the test cases.{chosen}",
+        f"{s['estimator']} was trained without the test cases.{chosen}",
         f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')}, with "
         "Wilson's 95 % interval for independent cases "
         f"({percent_range(s['low'], s['high'])}).",
@@ -187,8 +187,8 @@ def corrected(s: Any) -> Table:
         for model in s["models"]
     ]
     return Table(
-        f"Naive Bayes on {count(s['n_features'], 'feature')} selected by correlation "
-        f"({data(s)}), with and without the correction for selection.",
+        f"Naive Bayes on {count(s['n_features_to_select'], 'feature')} selected by "
+        f"correlation ({data(s)}), with and without the correction for selection.",
         ("Model", "Error rate", "Expected", "Log loss", "Squared error"),
         tuple(rows),
     )
@@ -197,9 +197,9 @@ def corrected(s: Any) -> Table:
 def corrected_words(s: Any) -> list[str]:
     """Say what was corrected for, and how it was measured."""
     return [
-        f"On {data(s)}, {count(s['n_features'], 'feature')} were selected by absolute "
-        f"correlation (at least {s['threshold']:.3f} on all cases) for naive Bayes "
-        f"with {s['model']} features.",
+        f"On {data(s)}, {count(s['n_features_to_select'], 'feature')} were selected by "
+        f"absolute correlation (at least {s['threshold']:.3f} on all cases) for naive "
+        f"Bayes with {s['model']} features.",
         "Predictive probabilities were computed with and without conditioning on the "
         "features that selection discarded (Li, Zhang and Neal 2008), by "
         "cross-validation with the selection repeated in every training set.",

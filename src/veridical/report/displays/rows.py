@@ -26,7 +26,7 @@ _MORE = 0.22  # between two intervals of one estimate, in rows
 
 
 class EstimatesDisplay(Display):
-    """Estimates of one learner, each with its intervals, chance and the truth.
+    """Estimates of one estimator, each with its intervals, chance and the truth.
 
     An open mark is an estimate with a note: there is a reason to doubt it.
 
@@ -48,7 +48,7 @@ class EstimatesDisplay(Display):
     def from_estimates(
         cls, record: Estimates, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw the estimates of one learner.
+        """Draw the estimates of one estimator.
 
         Parameters
         ----------
