@@ -18,7 +18,7 @@ from veridical._core.errors import InputError
 from veridical.evaluation import CrossValidation, nested_cv, wilson
 from veridical.evaluation import estimate as measure
 from veridical.evaluation.records import Coverage
-from veridical.report import draw
+from veridical.report import draw, render
 from veridical.report.schema import EstimatesSummary, EstimateSummary
 from veridical.report.summarize import summarize
 
@@ -79,13 +79,23 @@ def test_nested_is_shown_only_where_somebody_had_it_computed():
     assert bounds == again.interval()
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [({"metric": "f1_macro"}, "f1_macro"), ({"metric": "<b>\x1b[2J"}, "<b>\ufffd")],
-)
-def test_other_scores_than_accuracy_are_refused(fields, words):
-    with pytest.raises(InputError, match=words):
-        summarize(records.estimates(records.estimate(0.8, **fields)))
+def test_scores_of_two_kinds_are_refused():
+    found = [records.estimate(0.8, metric=m) for m in ("accuracy", "<b>\x1b[2J")]
+    with pytest.raises(InputError, match="accuracy and <b>\ufffd"):
+        summarize(records.estimates(*found))
+
+
+@pytest.mark.parametrize("data", [None, records.estimates().data])
+def test_a_page_of_another_score_writes_numbers_and_no_chance(data):
+    found = records.estimate(0.8125, metric="f1_macro", score_range=(0.0, 1.0))
+    summary = summarize(replace(records.estimates(found), data=data))
+    assert summary["metric"] == "f1_macro"
+    assert summary["words"]["belief"] == "open"
+    assert summary["words"]["headline"].startswith("c45 has f1_macro 0.8125 on new")
+    page = render.page(summary)
+    assert "0.8125" in page
+    assert "81.2" not in page
+    assert "chance " not in page
 
 
 def test_nothing_is_refused():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import DataSummary, ForPapers, Interval, OnAPage
+from veridical._core.records import DataSummary, Interval, OnAPage, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ForPapers):
+class Estimate(OnAPage):
     """How accurate an estimator is on some data, by one method.
 
     Parameters
@@ -122,6 +122,18 @@ class Estimate(ForPapers):
         low, high = room.interval_of(self, confidence, kind)
         return low, high
 
+    def to_frame(self) -> pd.DataFrame:
+        """Every score in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns estimator, method, metric, split, score.
+        """
+        shared = (self.estimator, self.method, self.metric)
+        rows = ((*shared, i, float(score)) for i, score in enumerate(self.scores))
+        return frame(rows, "estimator", "method", "metric", "split", "score")
+
     def __repr__(self) -> str:
         return _display().one_line(self)
 
@@ -138,8 +150,8 @@ class Estimates(OnAPage):
 
     Parameters
     ----------
-    data : DataSummary
-        The data set or the source.
+    data : DataSummary or None
+        The data set or the source; None where it is not known.
     estimator : str
         Display name of what learned.
     estimates : tuple of Estimate
@@ -151,7 +163,7 @@ class Estimates(OnAPage):
         Everything else a reader needs to repeat the run.
     """
 
-    data: DataSummary
+    data: DataSummary | None
     estimator: str
     estimates: tuple[Estimate, ...]
     truth: Estimate | None = None
@@ -159,6 +171,21 @@ class Estimates(OnAPage):
 
     def __repr__(self) -> str:
         return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every estimate in a row of its own, the truth last where it is known.
+
+        Returns
+        -------
+        DataFrame
+            Columns estimator, metric, method, value, std, interval (the kind of the
+            interval, None where none is valid), low, high (its 95 % bounds), n_splits,
+            n_test.
+        """
+        known = () if self.truth is None else (self.truth,)
+        names = ("estimator", "metric", "method", "value", "std", "interval")
+        rows = (_display().row(self.estimator, one) for one in self.estimates + known)
+        return frame(rows, *names, "low", "high", "n_splits", "n_test")
 
 
 def _display() -> Any:
@@ -235,8 +262,6 @@ class Selection(OnAPage):
         to nominal, see `veridical.evaluation.default_interval`.
     """
 
-    _drawn_by: ClassVar[str] = "veridical.report.selection"
-
     data: DataSummary
     selector: str
     estimator: str
@@ -264,6 +289,20 @@ class Selection(OnAPage):
         accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
         return f"Selection({self.selector}: {listed}; {accuracy})"
 
+    def to_frame(self) -> pd.DataFrame:
+        """Every selected feature in a row of its own, the best first.
+
+        Returns
+        -------
+        DataFrame
+            Columns rank, index, name, score, n_folds.
+        """
+        rows = (
+            (rank, one.index, one.name, one.score, one.n_folds)
+            for rank, one in enumerate(self.features, 1)
+        )
+        return frame(rows, "rank", "index", "name", "score", "n_folds")
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -287,7 +326,7 @@ class Bin:
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationTable(ForPapers):
+class CalibrationTable(Record):
     """Predicted probabilities of one class beside what happened.
 
     Parameters
@@ -332,14 +371,7 @@ class CalibrationTable(ForPapers):
         DataFrame
             Columns low, high, n, predicted, observed; a row for each bin.
         """
-        import pandas as pd
-
-        rows = [(b.low, b.high, b.n, b.predicted, b.observed) for b in self.bins]
-        names = ["low", "high", "n", "predicted", "observed"]
-        return pd.DataFrame.from_records(rows, columns=names)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return frame(self.bins, "low", "high", "n", "predicted", "observed")
 
 
 @dataclass(frozen=True, repr=False)
@@ -380,3 +412,20 @@ class Correction(OnAPage):
 
     def __repr__(self) -> str:
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every bin of both calibrations in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns model ("corrected" or "uncorrected"), low, high, n, predicted,
+            observed.
+        """
+        both = {"corrected": self.corrected, "uncorrected": self.uncorrected}
+        rows = (
+            (model, b.low, b.high, b.n, b.predicted, b.observed)
+            for model, table in both.items()
+            for b in table.bins
+        )
+        return frame(rows, "model", "low", "high", "n", "predicted", "observed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from veridical._core.numbers import MISSING, count, percent, percent_range
+from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical.evaluation import is_doubt
 from veridical.report.schema import (
     BoundsSummary,
@@ -57,6 +57,34 @@ EXPLAIN = {
 }
 
 
+def figure(value: float | None, metric: str = "accuracy") -> str:
+    """Write an accuracy as a percentage, any other score as a number.
+
+    Examples
+    --------
+    >>> figure(0.8125, "r2")
+    '0.8125'
+    """
+    if metric == "accuracy" or value is None:
+        return percent(value)
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def figure_range(
+    low: float | None, high: float | None, metric: str = "accuracy"
+) -> str:
+    """Write an interval of an accuracy in percent, of another score in numbers."""
+    if metric == "accuracy" or low is None or high is None:
+        return percent_range(low, high)
+    return f"{figure(low, metric)} to {figure(high, metric)}"
+
+
+def chance_of(summary: EstimatesSummary) -> float | None:
+    """Find the accuracy of always naming the most frequent class, where it is known."""
+    data = summary["data"]
+    return None if data is None or summary["metric"] != "accuracy" else data["chance"]
+
+
 def silence() -> EstimatesWords:
     """Leave every sentence blank."""
     return {
@@ -107,7 +135,7 @@ def _has_doubts(estimate: EstimateSummary) -> bool:
 def interval(summary: EstimatesSummary, estimate: EstimateSummary) -> str:
     """Write the first interval: its confidence, its kind and its measured coverage."""
     first = estimate["intervals"][0]
-    bounds = percent_range(first["low"], first["high"])
+    bounds = figure_range(first["low"], first["high"], summary["metric"])
     known = first["coverage"]
     measured = f", measured coverage {covered(known)}" if known else ""
     confidence = f"{100 * summary['confidence']:g} %"
@@ -129,8 +157,8 @@ def covered(measured: CoverageSummary | None) -> str:
 
 
 def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, str]:
-    who, value = shortened(summary["estimator"]), percent(lead["value"])
-    chance = summary["data"]["chance"]
+    who, chance = shortened(summary["estimator"]), chance_of(summary)
+    be, does, told = _reached(summary, lead)
     if summary["truth"] is not None:
         return "known", _headline_truth(summary, summary["truth"], lead)
     if lead["method"] == RESUBSTITUTION:
@@ -140,18 +168,17 @@ def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, st
         )
     if _has_doubts(lead):
         return "care", (
-            f"{who} may be right about {value} of new cases, but there is a doubt "
-            "about every estimate here; read the notes first."
+            f"{who} may {be} {told}, but there is a doubt about every estimate here; "
+            "read the notes first."
         )
     if not lead["intervals"]:
         return "care", (
-            f"{who} is right about an estimated {value} of new cases, by "
-            f"{lead['method']}, which has no valid interval."
+            f"{who} {does} an estimated {told}, by {lead['method']}, which has no "
+            "valid interval."
         )
-    claim = (
-        f"{who} is right about {value} of new cases ({interval(summary, lead)}, by "
-        f"{lead['method']})"
-    )
+    claim = f"{who} {does} {told} ({interval(summary, lead)}, by {lead['method']})"
+    if chance is None:
+        return "open", f"{claim}."
     # No interval is right for every estimator, least for those that select features: on
     # labels without meaning (60 cases, 10 of 1000 features by anova, naive Bayes, ten
     # folds) Wilson's lay above chance in 10 of 150 samples, and all intervals did in 1.
@@ -170,13 +197,24 @@ def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, st
     )
 
 
+def _reached(
+    summary: EstimatesSummary, estimate: EstimateSummary
+) -> tuple[str, str, str]:
+    """Say how good the estimator is: the verb after "may", the verb, and the rest."""
+    value = figure(estimate["value"], summary["metric"])
+    if summary["metric"] == "accuracy":
+        return "be right about", "is right about", f"{value} of new cases"
+    return "have", "has", f"{summary['metric']} {value} on new cases"
+
+
 def _headline_truth(
     summary: EstimatesSummary, truth: EstimateSummary, lead: EstimateSummary
 ) -> str:
+    _, does, told = _reached(summary, truth)
+    said = figure(lead["value"], summary["metric"])
     fact = (
-        f"{shortened(summary['estimator'])} is right about "
-        f"{percent(truth['value'])} of new "
-        f"cases from this source; {lead['method']} says {percent(lead['value'])}"
+        f"{shortened(summary['estimator'])} {does} {told} from this source; "
+        f"{lead['method']} says {said}"
     )
     if not lead["intervals"]:
         return f"{fact}."
@@ -200,16 +238,23 @@ def _evidence(summary: EstimatesSummary, lead: EstimateSummary) -> list[str]:
         said += _covered(first)
     values = [e["value"] for e in summary["estimates"]]
     if len(values) > 1:
+        chance = chance_of(summary)
         said.append(
             f"The {len(values)} methods range over "
-            f"{percent_range(min(values), max(values))}; always naming the most "
-            f"frequent class is right about {percent(summary['data']['chance'])}."
+            f"{figure_range(min(values), max(values), summary['metric'])}"
+            + (
+                "."
+                if chance is None
+                else "; always naming the most frequent class is right about "
+                f"{percent(chance)}."
+            )
         )
     truth = summary["truth"]
+    data = summary["data"]
     if truth is not None and truth["intervals"]:
+        cases = "cases" if data is None else count(data["n_samples"], "case")
         said.append(
-            "The truth is that of the classifier built on all "
-            f"{count(summary['data']['n_samples'], 'case')}, tested on "
+            f"The truth is that of the classifier built on all {cases}, tested on "
             f"{count(truth['n_test'], 'fresh one')} ({interval(summary, truth)})."
         )
     return said

@@ -12,6 +12,7 @@ from veridical._core.numbers import (
     points,
     points_range,
 )
+from veridical.report.estimates_words import chance_of, figure, figure_range
 from veridical.report.paper_compared import Table, data, p, sentence
 
 # -- one estimator ---------------------------------------------------------------------
@@ -25,17 +26,20 @@ def estimated(s: Any) -> Table:
         rows.append(
             (
                 each["method"],
-                percent(each["value"]),
+                figure(each["value"], s["metric"]),
                 "none valid"
                 if best is None
-                else percent_range(best["low"], best["high"]),
+                else figure_range(best["low"], best["high"], s["metric"]),
                 "" if best is None else best["kind"],
                 str(each["n_test"]),
             )
         )
+    known = [] if s["data"] is None else [data(s)]
+    chance = chance_of(s)
+    known += [] if chance is None else [f"chance {percent(chance)}"]
+    where = f" ({'; '.join(known)})" if known else ""
     return Table(
-        f"{s['metric'].capitalize()} of {s['estimator']} ({data(s)}; chance "
-        f"{percent(s['data']['chance'])}).",
+        f"{sentence(s['metric'])[:-1]} of {s['estimator']}{where}.",
         (
             "Method",
             "Estimate",
@@ -49,8 +53,9 @@ def estimated(s: Any) -> Table:
 
 def estimated_words(s: Any) -> list[str]:
     """Say how accuracy was estimated, and what the intervals assume."""
+    where = "" if s["data"] is None else f" on {data(s)}"
     said = [
-        f"The {s['metric']} of {s['estimator']} on {data(s)} was estimated by "
+        f"The {s['metric']} of {s['estimator']}{where} was estimated by "
         f"{names([each['method'] for each in s['estimates']])}."
     ]
     told = set()
@@ -105,29 +110,36 @@ def audited_words(s: Any) -> list[str]:
     return said
 
 
-# -- one estimate --------------------------------------------------------------------
+# -- nested cross-validation ---------------------------------------------------------
 
 
-def single(s: Any) -> Table:
-    """Tabulate one estimate, line by line."""
+def nested(s: Any) -> Table:
+    """Tabulate what nested cross-validation found."""
     return Table(
-        f"{s['metric'].capitalize()} of {s['estimator']}, by {s['method']}.",
-        ("", "Value"),
-        tuple(s["rows"]),
+        f"Accuracy by nested cross-validation ({count(s['n_cases'], 'case')}, "
+        f"{count(s['n_folds'], 'fold')}, {count(s['n_repeats'], 'repeat')}).",
+        ("Method", "Accuracy", "95 % interval", "Standard error", "Naive one"),
+        (
+            (
+                "nested cross-validation",
+                percent(s["value"]),
+                percent_range(*s["interval"]),
+                points(s["standard_error"], signed=False),
+                points(s["naive_standard_error"], signed=False),
+            ),
+        ),
     )
 
 
-def single_words(s: Any) -> list[str]:
-    """Say how one figure was estimated, and what its intervals assume."""
-    said = [
-        f"The {s['metric']} of {s['estimator']} was estimated by {s['method']}, on "
-        f"{count(s['n_test'], 'case')} in {count(s['n_splits'], 'split')}."
+def nested_words(s: Any) -> list[str]:
+    """Say how the error of cross-validation was estimated."""
+    return [
+        "The error of cross-validation was estimated by nested cross-validation "
+        f"(Bates, Hastie and Tibshirani 2024) with {count(s['n_folds'], 'fold')} and "
+        f"{count(s['n_repeats'], 'repeat')} on {count(s['n_cases'], 'case')}: the "
+        f"accuracy is {percent(s['value'])} with a 95 % interval of "
+        f"{percent_range(*s['interval'])}."
     ]
-    said += [
-        f"Its {kind} interval assumes the following: {sentence(text)}"
-        for kind, text in s["assumes"].items()
-    ]
-    return said + [sentence(note) for note in s["notes"]]
 
 
 # -- a selection ---------------------------------------------------------------------

@@ -305,7 +305,7 @@ class EstimatesSummary(TypedDict):
     estimator: str
     metric: str
     confidence: float
-    data: DataInfo
+    data: DataInfo | None
     estimates: list[EstimateSummary]
     truth: EstimateSummary | None
     settings: dict[str, str]
