@@ -41,7 +41,7 @@ OPTIONS = {"estimator": "nb", "n_features_to_select": 5, "random_state": 0}
             ["IN 0."],
         ),
         (
-            lambda: select("anova", *DATA, max_features=8, random_state=0),
+            lambda: select("anova", *DATA, n_features_to_select=8, random_state=0),
             ["anova", "and 3 more", "accuracy 0."],
         ),
         (

@@ -89,7 +89,7 @@ def test_honest_pipeline_of_noise_is_clean(run, noise):
     found = json.loads(result.stdout)
     assert found["findings"] == []
     assert found["words"]["belief"] == "open"
-    assert found["learner"] == "nb on the best 10 by anova"
+    assert found["estimator"] == "nb on the best 10 by anova"
 
 
 def test_selecting_first_is_the_same_as_the_list(run, noise):

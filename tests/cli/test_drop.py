@@ -10,7 +10,6 @@ import pytest
 
 READING = {
     "select": ("--selector", "anova", "--features", 2, "--cv", 3),
-    "compare": ("--selectors", "anova,fcbf", "--features", 2, "--cv", 3),
     "estimate": ("--estimator", "nb", "--cv", 3),
     "compare": ("--selectors", "anova,correlation", "--features", 2, "--cv", 3),
     "audit": ("--estimator", "nb", "--cv", 3, "--permutations", 19),

@@ -83,8 +83,8 @@ def test_json_and_nothing_else(run, table, tmp_path):
         ) == expected.interval(kind=kind)
 
 
-@pytest.mark.parametrize("learner", ["c45", "nb", "svm", "1nn", "tree", "logistic"])
-def test_every_learner(run, table, learner):
+@pytest.mark.parametrize("estimator", ["c45", "nb", "svm", "1nn", "tree", "logistic"])
+def test_every_learner(run, table, estimator):
     found = answer(
         run(
             "estimate",
@@ -92,13 +92,13 @@ def test_every_learner(run, table, learner):
             "--target",
             "kind",
             "--estimator",
-            learner,
+            estimator,
             *FEW,
             "--json",
         )
     )
 
-    assert found["learner"] == learner
+    assert found["estimator"] == estimator
     assert found["estimates"][0]["value"] > 0.6
 
 
@@ -134,7 +134,7 @@ def test_the_command_on_the_page_repeats_the_run(run, table):
     assert command[0] == "veridical"
 
     assert answer(run(*command[1:], "--json")) == found
-    assert found["learner"] == "nb on 3 features by anova"  # half of what there is
+    assert found["estimator"] == "nb on 3 features by anova"  # half of what there is
     kinds = [b["kind"] for b in found["estimates"][0]["intervals"]]
     assert kinds == ["nested", "wilson", "corrected-t"]
 

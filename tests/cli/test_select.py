@@ -87,7 +87,7 @@ def record(name="gene", **changes):
     parts = {
         "data": DataSummary(name, 40, 9, {name: 30, f"{name}2": 10}, (name,) * 9),
         "selector": name,
-        "learner": name,
+        "estimator": name,
         "features": tuple(SelectedFeature(j, name, 1.5, 3) for j in range(3)),
         "accuracy": Interval(0.9, 0.8, 0.95),
         "n_test": 40,

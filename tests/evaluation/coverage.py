@@ -21,7 +21,7 @@ from veridical.evaluation import (
     estimate,
 )
 
-#: Name in the table: learner and number of columns.
+#: Name in the table: estimator and number of columns.
 ROWS = {
     "naive Bayes, 10 columns": (GaussianNB(), 10),
     "naive Bayes, 200 columns": (GaussianNB(), 200),
@@ -34,7 +34,7 @@ FOLDS = (
     (CrossValidation(10), "nested"),
     (CrossValidation(10), "corrected-t"),
 )
-#: Other methods, which are measured for the first learner alone.
+#: Other methods, which are measured for the first estimator alone.
 OTHERS = (
     (CrossValidation(10, n_repeats=10), "wilson"),
     (CrossValidation(10, n_repeats=10), "corrected-t"),
@@ -49,7 +49,7 @@ N_RUNS = 500
 
 
 def folds_of(name: str):
-    """The columns of the table that are measured for a learner."""
+    """The columns of the table that are measured for an estimator."""
     return [column for column in FOLDS if (name, column) not in LEFT_OUT]
 
 
@@ -68,14 +68,14 @@ def accuracy(model, n_columns: int, rng: np.random.Generator) -> float:
 
 def of_splits(name: str, columns, n_runs: int = N_RUNS) -> dict:
     """Share of runs whose interval covers the accuracy of the model on all cases."""
-    learner, n_columns = ROWS[name]
+    estimator, n_columns = ROWS[name]
     covered: Counter = Counter()
     for run in range(n_runs):
         rng = np.random.default_rng([run, n_columns])
         X, y = source(N_CASES, n_columns, rng)
-        truth = accuracy(learner.fit(X, y), n_columns, rng)
+        truth = accuracy(estimator.fit(X, y), n_columns, rng)
         methods = dict.fromkeys(method for method, _ in columns)
-        found = {m: estimate(learner, X, y, cv=m, random_state=run) for m in methods}
+        found = {m: estimate(estimator, X, y, cv=m, random_state=run) for m in methods}
         for method, kind in columns:
             low, high = found[method].interval(kind=kind)
             covered[method, kind] += low <= truth <= high

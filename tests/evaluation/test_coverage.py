@@ -20,7 +20,7 @@ def documented(*names: str) -> list[str]:
 
 
 def figures_of(column) -> list[float]:
-    """What the documentation says of a method and a kind, learner by learner."""
+    """What the documentation says of a method and a kind, estimator by estimator."""
     method, kind = column
     if column in coverage.FOLDS:
         place = coverage.FOLDS.index(column)
@@ -42,8 +42,10 @@ def test_what_is_shown_beside_an_interval_is_what_is_documented():
         figures = figures_of(column)
         assert shown.low == pytest.approx(min(figures) / 100)
         assert shown.high == pytest.approx(max(figures) / 100)
-        learners = "naive Bayes" if len(figures) == 1 else f"{len(figures)} learners"
-        assert learners in shown.conditions
+        estimators = (
+            "naive Bayes" if len(figures) == 1 else f"{len(figures)} estimators"
+        )
+        assert estimators in shown.conditions
         assert f"{coverage.N_RUNS} data sets" in shown.conditions
     shown = MEASURED[Holdout()]["wilson"]
     assert f"{100 * shown.low:.1f} % over\n2000 data sets" in PAGE.read_text()

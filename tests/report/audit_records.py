@@ -49,7 +49,7 @@ def audit(
         feature_names,
     )
     options: dict[str, Any] = {
-        "learner": "svm",
+        "estimator": "svm",
         "accuracy": {"in": Interval(honest, honest - 0.15, min(1.0, honest + 0.12))},
         "reported": "in",
         "optimism": None,

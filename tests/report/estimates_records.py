@@ -9,8 +9,8 @@ import numpy as np
 from veridical._core.records import DataSummary
 from veridical.evaluation.records import Coverage, Estimate, Estimates
 
-STABLE = "the learner is stable"
-MEMORY = "The learner knows its training cases by heart, so .632 is too high."
+STABLE = "the estimator is stable"
+MEMORY = "The estimator knows its training cases by heart, so .632 is too high."
 COMMAND = {"random_state": "0", "command": "veridical estimate --seed 0"}
 
 
@@ -24,7 +24,7 @@ def estimate(value: float, **fields: Any) -> Estimate:
         "n_test": 200,
         "metric": "accuracy",
         "method": "stratified 10-fold cross-validation",
-        "learner": "C45()",
+        "estimator": "C45()",
         "random_state": 0,
         "assumes": {"wilson": STABLE, "corrected-t": "normal scores"},
         "details": {"mean_of_splits": value},
@@ -50,7 +50,7 @@ def resubstitution(value: float = 1.0, **fields: Any) -> Estimate:
 def estimates(
     *found: Estimate,
     name: str = "table.csv",
-    learner: str = "c45",
+    estimator: str = "c45",
     class_names: tuple[str, str] = ("no", "yes"),
     **fields: Any,
 ) -> Estimates:
@@ -59,7 +59,7 @@ def estimates(
         name, 200, 3, dict(zip(class_names, (90, 110), strict=True)), ("x", "y", "z")
     )
     options = {"settings": COMMAND, **fields}
-    return Estimates(data, learner, found or (estimate(0.8),), **options)
+    return Estimates(data, estimator, found or (estimate(0.8),), **options)
 
 
 def with_failure(**options: Any) -> Estimates:

@@ -120,10 +120,10 @@ def _renamed(data: DataSummary, say: Say) -> DataSummary:
 
 
 def estimates(say: Say, make=estimates_records.with_failure) -> str:
-    """One learner, several methods."""
+    """One estimator, several methods."""
     record = make(
         name=say("colon.csv"),
-        learner=say("C4.5"),
+        estimator=say("C4.5"),
         class_names=(say("normal"), say("tumour")),
         settings=settings(say, "estimate"),
     )
@@ -173,7 +173,7 @@ def audit(say: Say) -> str:
     record = audit_records.leaky(
         *found,
         name=say("genes.csv"),
-        learner=say("svm"),
+        estimator=say("svm"),
         feature_names=features,
         class_names=(say("normal"), say("tumour")),
         preselection=chosen,
@@ -227,7 +227,7 @@ def selected(say: Say, n: int = 30, n_classes: int = 4) -> str:
     record = Selection(
         data=data,
         selector=say("DDP, one against all"),
-        learner=say("DAG of linear SVMs"),
+        estimator=say("DAG of linear SVMs"),
         features=tuple(
             SelectedFeature(j, say(gene(j)), 9.5 / (j + 1), 10 - j // 4)
             for j in range(n)

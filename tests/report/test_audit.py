@@ -182,7 +182,7 @@ def test_hostile_names_make_no_element(tmp_path):
             name=names[3],
             feature_names=names[:3],
             class_names=names[4:6],
-            learner=names[6],
+            estimator=names[6],
         )
         text = report.save(record, tmp_path / "page.html").read_text(encoding="utf-8")
         return Counter(elements(text))

@@ -18,7 +18,7 @@ from veridical._core.errors import InputError
 from veridical.evaluation import CrossValidation, nested_cv, wilson
 from veridical.evaluation import estimate as measure
 from veridical.evaluation.records import Coverage
-from veridical.report import draw
+from veridical.report import draw, render
 from veridical.report.schema import EstimatesSummary, EstimateSummary
 from veridical.report.summarize import summarize
 
@@ -79,13 +79,23 @@ def test_nested_is_shown_only_where_somebody_had_it_computed():
     assert bounds == again.interval()
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [({"metric": "f1_macro"}, "f1_macro"), ({"metric": "<b>\x1b[2J"}, "<b>\ufffd")],
-)
-def test_other_scores_than_accuracy_are_refused(fields, words):
-    with pytest.raises(InputError, match=words):
-        summarize(records.estimates(records.estimate(0.8, **fields)))
+def test_scores_of_two_kinds_are_refused():
+    found = [records.estimate(0.8, metric=m) for m in ("accuracy", "<b>\x1b[2J")]
+    with pytest.raises(InputError, match="accuracy and <b>\ufffd"):
+        summarize(records.estimates(*found))
+
+
+@pytest.mark.parametrize("data", [None, records.estimates().data])
+def test_a_page_of_another_score_writes_numbers_and_no_chance(data):
+    found = records.estimate(0.8125, metric="f1_macro", score_range=(0.0, 1.0))
+    summary = summarize(replace(records.estimates(found), data=data))
+    assert summary["metric"] == "f1_macro"
+    assert summary["words"]["belief"] == "open"
+    assert summary["words"]["headline"].startswith("c45 has f1_macro 0.8125 on new")
+    page = render.page(summary)
+    assert "0.8125" in page
+    assert "81.2" not in page
+    assert "chance " not in page
 
 
 def test_nothing_is_refused():
@@ -258,7 +268,7 @@ def test_sections_in_reading_order(tmp_path):
     ]
     for words in (
         records.MEMORY,
-        "the wilson interval assumes the learner is stable.",
+        "the wilson interval assumes the estimator is stable.",
         "no interval is valid.",
         "+16.4",
         "20000 fresh cases",
@@ -301,10 +311,10 @@ def test_fragment_is_the_first_part_of_the_page():
 
 def named(text):
     """A record with a text in every place a name can have."""
-    odd = {"method": text, "notes": (text,), "learner": text, "details": {text: 1.0}}
+    odd = {"method": text, "notes": (text,), "estimator": text, "details": {text: 1.0}}
     return records.with_truth(
         name=text,
-        learner=text,
+        estimator=text,
         class_names=(text, text + " 2"),
         settings={"command": text, text: text},
         truth=records.fresh(0.5, method=text),
@@ -312,7 +322,7 @@ def named(text):
         records.estimates(
             records.estimate(0.7, assumes={"wilson": text}, **odd),
             records.bootstrap(0.6, **odd),
-            learner=text,
+            estimator=text,
         )
     )
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from html.parser import HTMLParser
 
 import pytest
+from rich.console import Console
 from tests.report.all_records import KINDS
 from tests.report.hostile import PAYLOADS
 
 from veridical import report
+from veridical._core.errors import InputError
+from veridical._core.records import Record
+from veridical.comparison.records import Calibration, Friedman, TestResult
+from veridical.evaluation import NestedCV
+from veridical.evaluation.records import CalibrationTable
 
 ROUNDS = 8  # so many sets of nasty words are tried on each record
 
@@ -65,6 +72,85 @@ def test_it_is_all_there(make):
     assert len(text.split()) > 20
     assert "\n" not in text
     assert not re.search(r"\.\.|  | ,", text)
+
+
+#: Documented columns, by kind of record.
+COLUMNS = {
+    "Estimate": "estimator method metric split score",
+    "Estimates": "estimator metric method value std interval low high n_splits n_test",
+    "Selection": "rank index name score n_folds",
+    "Comparison": "method selector estimator repeat fold accuracy n_features_to_select",
+    "Sensitivity": "strength n_relevant truth_a truth_b in_a in_b out_a out_b "
+    "true_winner n_sets in_right out_right pvalue more_truthful",
+    "Audit": "code severity title evidence cure",
+    "Correction": "model low high n predicted observed",
+    "CalibrationTable": "low high n predicted observed",
+    "StudyReport": "statement outcome published ours rule",
+    "TestResult": "name statistic pvalue df mean_difference low high n alpha winner",
+    "Friedman": "selector mean_rank critical_difference pvalue",
+    "Calibration": "test nominal rate low high n_simulations accuracy design",
+    "NestedCV": "value low high standard_error naive_standard_error cv_value n_cases "
+    "n_folds n_repeats",
+}
+WITHOUT_A_PAGE = (CalibrationTable, TestResult, Friedman, Calibration, NestedCV)
+
+
+def test_every_record_is_here():
+    kinds = {type(make()).__name__ for make in KINDS.values()}
+    assert kinds == set(COLUMNS)
+    below = Record.__subclasses__()
+    for one in below:
+        below += one.__subclasses__()
+    public = {one.__name__ for one in below} - {"OnAPage", "Truthfulness", "Bias"}
+    assert public == set(COLUMNS)
+
+
+def test_the_frame_has_the_documented_columns(make):
+    record = make()
+    frame = record.to_frame()
+    assert list(frame.columns) == COLUMNS[type(record).__name__].split()
+    said = " ".join(type(record).to_frame.__doc__.split())
+    assert all(name in said for name in frame.columns)
+    assert list(frame.index) == list(range(len(frame)))
+
+
+def test_it_is_told_in_a_line(make):
+    shown = repr(make())
+    assert "\n" not in shown
+    assert type(make()).__name__ in shown
+
+
+def test_a_terminal_shows_it(make):
+    console = Console(width=100, file=io.StringIO(), force_terminal=False)
+    console.print(make())
+    assert len(console.file.getvalue().splitlines()) >= 3
+    assert "object at 0x" not in console.file.getvalue()
+
+
+def test_it_has_a_page(make, tmp_path):
+    record = make()
+    if isinstance(record, WITHOUT_A_PAGE):
+        assert not hasattr(record, "save")
+        with pytest.raises(InputError, match="no report is known"):
+            report.save(record, tmp_path / "page.html")
+        return
+    path = record.save(tmp_path / "page.html")
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    again = report.save(record, tmp_path / "again.html")
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_single_estimate_tells_its_figures():
+    record = KINDS["estimate"]()
+    told = record.to_dict()
+    assert told["kind"] == "estimate"
+    assert told["value"] == record.value
+    assert told["scores"] == list(record.scores)
+    low, high = record.interval(kind="wilson")
+    assert {"kind": "wilson", "low": low, "high": high}.items() <= max(
+        told["intervals"], key=lambda bounds: bounds["kind"]
+    ).items()
+    assert record.to_frame()["score"].tolist() == list(record.scores)
 
 
 def test_it_is_plain_for_programs(make):

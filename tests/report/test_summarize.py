@@ -80,7 +80,7 @@ def test_interval_of_independent_data_sets_is_the_usual_one():
 def test_a_single_value_has_no_interval():
     mean = mean_with_interval(np.array([0.9]), 0.5, 0.05)
 
-    assert (mean["low"], mean["high"], mean["sd"], mean["n"]) == (None, None, None, 1)
+    assert (mean["low"], mean["high"], mean["std"], mean["n"]) == (None, None, None, 1)
 
 
 def test_fold_sizes_come_from_the_settings_where_they_are():

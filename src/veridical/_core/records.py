@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from veridical._core.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,17 @@ class DataSummary:
         return max(self.classes.values()) / sum(self.classes.values())
 
 
-class ForPapers:
-    """What a record offers to programs and to those who write about it."""
+class Record:
+    """What every record offers to programs, to papers and to those who look at it.
+
+    A record says what it found in a line (``__repr__``) and in a table (`to_frame`).
+    Records lie below every room, so they may not import one; they ask for the one that
+    writes and draws them by name, and only when somebody wants to look.
+    """
+
+    def to_frame(self) -> pd.DataFrame:
+        """Write it as a tidy pandas data frame; every kind of record has its own."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into plain numbers, strings, lists and dicts, as ``--json`` does."""
@@ -81,15 +93,15 @@ class ForPapers:
         """Say how the figures came about, in a paragraph for a method section."""
         return _paper().method_section(self)
 
+    def __rich__(self) -> Any:
+        return _paper().to_rich(self)
 
-class OnAPage(ForPapers):
-    """A record with a page of its own, and a part of it to show in a notebook.
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
-    Records lie below every room, so they may not import one; they ask for the one that
-    draws them by name, and only when somebody wants to look.
-    """
 
-    _drawn_by: ClassVar[str] = "veridical.report"
+class OnAPage(Record):
+    """A record with a page of its own, and a part of it to show in a notebook."""
 
     def save(self, path: str | Path) -> Path:
         """Write it as one self-contained HTML page.
@@ -104,12 +116,36 @@ class OnAPage(ForPapers):
         Path
             The same path.
         """
-        written: Path = import_module(self._drawn_by).save(self, path)
+        written: Path = import_module("veridical.report").save(self, path)
         return written
 
     def _repr_html_(self) -> str:
-        shown: str = import_module(self._drawn_by).fragment(self)
+        shown: str = import_module("veridical.report").fragment(self)
         return shown
+
+
+def frame(rows: Iterable[Any], *columns: str) -> pd.DataFrame:
+    """Make a data frame, of columns even where there is no row.
+
+    Parameters
+    ----------
+    rows : iterable of tuple or object
+        A tuple per row, or an object with the columns for attributes.
+    *columns : str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> frame([Interval(0.5, 0.4, 0.6)], "value", "low").to_dict("list")
+    {'value': [0.5], 'low': [0.4]}
+    """
+    import pandas as pd
+
+    cells = [
+        row if type(row) is tuple else tuple(getattr(row, name) for name in columns)
+        for row in rows
+    ]
+    return pd.DataFrame.from_records(cells, columns=list(columns))
 
 
 def _paper() -> Any:

@@ -51,7 +51,7 @@ def folds_too_small(e: Evidence) -> Finding | None:
 
 
 def follows_the_majority(e: Evidence) -> Finding | None:
-    """VD005: leaving a case out makes the learner name another class."""
+    """VD005: leaving a case out makes the estimator name another class."""
     if not e.leaves_one_out or len(e.splits) < e.n_cases:
         return None
     codes, sizes = e.procedure.table.y, e.class_sizes
@@ -67,7 +67,7 @@ def follows_the_majority(e: Evidence) -> Finding | None:
     return finding(
         "VD005",
         "error",
-        f"In {percent(share)} of the cases the learner names the most frequent class "
+        f"In {percent(share)} of the cases the estimator names the most frequent class "
         "of the others, and leaving a case out makes its own class the rarer one. So "
         f"leave-one-out says {percent(accuracy)} where naming the largest class is "
         f"right about {percent(e.majority)} of new cases.",
@@ -88,9 +88,9 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     return finding(
         "VD006",
         "error",
-        "The learner gets every case right that it has learned from, so 0.368 of the "
+        "The estimator gets every case right that it has learned from, so 0.368 of the "
         f".632 estimate is 1 whatever the data. It says {percent(found.value)}; on "
-        f"cases outside the samples the learner reaches {percent(outside)}.",
+        f"cases outside the samples the estimator reaches {percent(outside)}.",
         {"estimate": found.value, "outside": outside},
     )
 

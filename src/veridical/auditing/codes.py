@@ -45,12 +45,12 @@ CODES: dict[str, Code] = {
         "over these folds.",
     ),
     "VD005": Code(
-        "Leave-one-out with a learner that follows the majority",
+        "Leave-one-out with an estimator that follows the majority",
         "Use stratified folds (CrossValidation(10)), which keep the class shares of "
         "every training set.",
     ),
     "VD006": Code(
-        "The .632 bootstrap of a learner that knows its cases by heart",
+        "The .632 bootstrap of an estimator that knows its cases by heart",
         "Use Bootstrap632(plus=True) or CrossValidation(10).",
     ),
     "VD007": Code(

@@ -124,7 +124,7 @@ def audit(
     See Also
     --------
     compare : Which of two selectors is better.
-    veridical.evaluation.estimate : How accurate a learner is, by one method.
+    veridical.evaluation.estimate : How accurate an estimator is, by one method.
 
     Notes
     -----

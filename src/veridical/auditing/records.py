@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import DataSummary, Interval, OnAPage
+from veridical._core.records import DataSummary, Interval, OnAPage, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,8 +180,4 @@ class Audit(OnAPage):
         DataFrame
             Columns code, severity, title, evidence, cure.
         """
-        import pandas as pd
-
-        columns = ("code", "severity", "title", "evidence", "cure")
-        rows = [tuple(getattr(f, name) for name in columns) for f in self.findings]
-        return pd.DataFrame.from_records(rows, columns=columns)
+        return frame(self.findings, "code", "severity", "title", "evidence", "cure")

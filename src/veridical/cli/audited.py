@@ -19,7 +19,7 @@ def figures(summary: AuditSummary, new_table: Callable[[str], Table]) -> Table:
 
     data = summary["data"]
     table = new_table(
-        f"Accuracy of {summary['learner']} on {data['name']}: "
+        f"Accuracy of {summary['estimator']} on {data['name']}: "
         f"{count(data['n_samples'], 'case')}, {count(data['n_features'], 'feature')}, "
         f"chance {percent(data['chance'])}"
     )

@@ -163,8 +163,9 @@ def _estimated(summary: EstimatesSummary) -> Table:
     from veridical.report.estimates_words import covered
 
     data, truth = summary["data"], summary["truth"]
+    assert data is not None  # the verb knows its data
     table = _new_table(
-        f"Accuracy of {summary['learner']} on {data['name']}: "
+        f"Accuracy of {summary['estimator']} on {data['name']}: "
         f"{count(data['n_samples'], 'case')}, {count(data['n_features'], 'feature')}, "
         f"chance {percent(data['chance'])}"
         + ("" if truth is None else "; off the truth in points")

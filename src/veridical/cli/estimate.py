@@ -250,7 +250,7 @@ def _by(
 def _record(
     question: Question,
     data: Table,
-    data_name: str,
+    table_name: str,
     found: tuple[Estimate, ...],
     truth: Estimate | None,
 ) -> Estimates:
@@ -267,9 +267,9 @@ def _record(
         }
     settings = {
         **selection,
-        "estimator": found[0].learner,
+        "estimator": found[0].estimator,
         "random_state": str(question.seed),
         "table sha256": data.sha256(),
     }
     settings = options.with_origin(settings, question.data, question.command())
-    return Estimates(data.summary(data_name), name, found, truth, settings)
+    return Estimates(data.summary(table_name), name, found, truth, settings)

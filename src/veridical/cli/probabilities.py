@@ -122,7 +122,7 @@ def _show(summary: CorrectionSummary) -> None:
     terminal = Console(highlight=False)
     data = summary["data"]
     table = console._new_table(
-        f"Naive Bayes on {count(summary['n_features'], 'feature')} of "
+        f"Naive Bayes on {count(summary['n_features_to_select'], 'feature')} of "
         f"{data['n_features']} from {data['name']}, {count(data['n_samples'], 'case')}"
     )
     for header in ("Model", "Error rate", "It expects", "Minus log probability", "α"):

@@ -230,7 +230,8 @@ def _features(summary: SelectionSummary) -> Any:
 
     data = summary["data"]
     table = console._new_table(
-        f"{summary['selector']}: {count(summary['n_features'], 'feature')} of "
+        f"{summary['selector']}: "
+        f"{count(summary['n_features_to_select'], 'feature')} of "
         f"{data['n_features']} from {data['name']}, {count(data['n_samples'], 'case')}"
     )
     for header, where in (

@@ -14,7 +14,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.records import DataSummary, Interval, OnAPage
+from veridical._core.records import DataSummary, Interval, OnAPage, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +24,8 @@ Winner = Literal["a", "b", "draw"]
 SIDES: tuple[Side, Side] = ("a", "b")
 
 
-@dataclass(frozen=True)
-class TestResult:
+@dataclass(frozen=True, repr=False)
+class TestResult(Record):
     """The outcome of one significance test on paired scores.
 
     Positive differences favour ``a``. ``interval`` is for the mean difference, at
@@ -91,6 +91,26 @@ class TestResult:
             return "a" if lead > 0 else "b"
         return "draw"
 
+    def __repr__(self) -> str:
+        low, high = self.interval
+        found = f"{self.winner}, difference {self.mean_difference:.3g}"
+        span = f"({low:.3g} to {high:.3g}), p = {self.pvalue:.3g}, n = {self.n}"
+        return f"{type(self).__name__}({self.name}: {found} {span})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Write the result as a data frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            Columns name, statistic, pvalue, df, mean_difference, low, high, n, alpha,
+            winner.
+        """
+        first = (self.name, self.statistic, self.pvalue, self.df, self.mean_difference)
+        names = ("name", "statistic", "pvalue", "df", "mean_difference")
+        row = (*first, *self.interval, self.n, self.alpha, self.winner)
+        return frame([row], *names, "low", "high", "n", "alpha", "winner")
+
 
 class Verdict(NamedTuple):
     """Who wins under one method, and on what evidence."""
@@ -107,7 +127,7 @@ class Verdict(NamedTuple):
         return cls(test.winner, test.pvalue, test.mean_difference, test.interval, test)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Truthfulness(TestResult):
     """How often IN and OUT reached the true verdict, over many data sets.
 
@@ -137,7 +157,7 @@ class Truthfulness(TestResult):
         return winners[self.better]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Bias(TestResult):
     """How far a protocol's accuracy lies from the true one, on one data set.
 
@@ -300,16 +320,14 @@ class Comparison(OnAPage):
             Columns method, selector, estimator, repeat, fold, accuracy,
             n_features_to_select.
         """
-        import pandas as pd
-
         columns = ("method", "selector", "estimator", "repeat", "fold", "accuracy")
-        rows = [
+        rows = (
             (method, self.names[s], self.estimators[e], r, f, float(value))
             for method, values in self.accuracy.items()
             for (s, e, r, f), value in np.ndenumerate(values)
-        ]
-        frame = pd.DataFrame.from_records(rows, columns=columns)
-        return frame.assign(n_features_to_select=self.n_features_to_select)
+        )
+        found = frame(rows, *columns)
+        return found.assign(n_features_to_select=self.n_features_to_select)
 
 
 class MeasuredSize(NamedTuple):
@@ -328,7 +346,7 @@ class MeasuredSize(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(Record):
     """A test on data sets where neither side is better, by construction.
 
     Parameters
@@ -356,6 +374,19 @@ class Calibration:
         rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
         return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
+    def to_frame(self) -> pd.DataFrame:
+        """Write what was measured as a data frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            Columns test, nominal, rate, low, high, n_simulations, accuracy, design.
+        """
+        *measured, design = self.size
+        row = (self.test, *measured, self.accuracy, design)
+        names = ("test", "nominal", "rate", "low", "high", "n_simulations")
+        return frame([row], *names, "accuracy", "design")
+
     def pvalue(self, statistic: float) -> float:
         """Share of the null that is at least as extreme, the observed one counted in.
 
@@ -380,8 +411,8 @@ def _slightly_less(value: float) -> float:
     return value - 1e-9 * max(1.0, value) if np.isfinite(value) else value
 
 
-@dataclass(frozen=True)
-class Friedman:
+@dataclass(frozen=True, repr=False)
+class Friedman(Record):
     """Several selectors ranked on the same splits, and whether they differ.
 
     Parameters
@@ -415,6 +446,23 @@ class Friedman:
     alpha: float
     groups: tuple[tuple[int, ...], ...] = ()
     size: MeasuredSize | None = None
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(f"{rank:.2f}" for rank in self.mean_ranks)
+        found = f"critical difference {self.critical_difference:.2f}"
+        return f"Friedman(mean ranks {ranks}; {found}, p = {self.pvalue:.3g})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every selector in a row of its own, in the order of the scores.
+
+        Returns
+        -------
+        DataFrame
+            Columns selector (from 0), mean_rank, critical_difference, pvalue.
+        """
+        shared = (self.critical_difference, self.pvalue)
+        rows = ((i, rank, *shared) for i, rank in enumerate(self.mean_ranks))
+        return frame(rows, "selector", "mean_rank", "critical_difference", "pvalue")
 
 
 @dataclass(frozen=True, repr=False)

@@ -47,7 +47,7 @@ class Bootstrap632:
         are the terms of the estimate with 10 samples and the same seed.
     plus : bool, default=False
         Whether to weigh by the rate of overfitting (.632+), which mends .632 for
-        learners that fit their training cases too well.
+        estimators that fit their training cases too well.
     samples : sequence of int arrays, optional
         The row indices of each sample, repeats and all, instead of drawing them;
         `n_samples` is then their number, and no seed is used. Each must miss a case to

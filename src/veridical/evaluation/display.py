@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import nan
 from typing import Any
 
 from veridical.evaluation.notes import percent
@@ -65,7 +66,7 @@ def rows(estimate: Estimate) -> list[tuple[str, str]]:
         ("splits", str(len(estimate.scores))),
         ("cases tested", str(estimate.n_test)),
         ("method", estimate.method),
-        ("learner", estimate.learner),
+        ("estimator", estimate.estimator),
         ("random_state", str(estimate.random_state)),
     ]
     for key, value in estimate.details.items():
@@ -73,6 +74,14 @@ def rows(estimate: Estimate) -> list[tuple[str, str]]:
         text = figure(estimate, value) if is_share else f"{value:.3f}"
         lines.append((_NAMES.get(key, key), text))
     return lines + [("note", note) for note in estimate.notes]
+
+
+def row(estimator: str, estimate: Estimate) -> tuple[Any, ...]:
+    """Give the figures of an estimate, as a row of `Estimates.to_frame`."""
+    kind = default_interval(estimate)
+    bounds = (nan, nan) if kind is None else estimate.interval(kind=kind)
+    first = (estimator, estimate.metric, estimate.method, estimate.value, estimate.std)
+    return (*first, kind, *bounds, len(estimate.scores), estimate.n_test)
 
 
 def covered(measured: Coverage) -> str:

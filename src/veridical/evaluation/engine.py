@@ -5,7 +5,7 @@ selector sees the training samples of each split, under OUT all samples once. TR
 IN on one more split, which learns from all samples and tests fresh ones.
 
 Rankings come first, for all training sets of a selector at once (``rank_table``). Then
-every split is predicted, at every subset size; learners of ours share work over sizes
+every split is predicted, at every subset size; estimators of ours share work over sizes
 and splits (``predict_table``), all others are fitted in a loop. Whatever the way, the
 predictions are those of the loop, ``clone(estimator).fit(X[train][:, columns],
 y[train]).predict(X[test][:, columns])``; only the time differs.

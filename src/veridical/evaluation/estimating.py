@@ -139,7 +139,7 @@ def estimate(
     metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
         "metric": metric,
-        "learner": " ".join(repr(estimator).split()),
+        "estimator": " ".join(repr(estimator).split()),
         "method": chosen.describe(),
         "random_state": root,
         "score_range": range_of(scorer),
@@ -206,7 +206,7 @@ def accuracy_of_hits(
     splits: Sequence[Split],
     hits: Sequence[NDArray[np.bool_]],
     *,
-    learner: str,
+    estimator: str,
     random_state: int,
 ) -> Estimate:
     """Make the estimate of predictions that were made elsewhere.
@@ -219,7 +219,7 @@ def accuracy_of_hits(
         All of them.
     hits : sequence of bool arrays
         For every split, which of its test cases were predicted rightly.
-    learner : str
+    estimator : str
         What learned, in words.
     random_state : int
         The seed of the splits.
@@ -239,7 +239,7 @@ def accuracy_of_hits(
     return Estimate(
         **{**found, "assumes": assumes},
         metric="accuracy",
-        learner=learner,
+        estimator=estimator,
         method=method.describe(),
         random_state=random_state,
         details={"mean_of_splits": float(scores.mean())},

@@ -22,11 +22,11 @@ _SAME = 1e-12
 ASSUMES = {
     "holdout": "test cases are independent draws; it is for the accuracy of the "
     "classifier built on the training part",
-    "stable": "the learner is stable: leaving the test cases out of the training data "
-    "does not change its predictions. An unstable learner makes it too narrow",
+    "stable": "the estimator is stable: leaving the test cases out of the training "
+    "data does not change its predictions. An unstable estimator makes it too narrow",
     "corrected-t": "scores of splits are normal, and any two correlate as their "
     "training sets overlap (Nadeau and Bengio)",
-    "nested": "nothing of the learner; the variance is itself estimated by nested "
+    "nested": "nothing of the estimator; the variance is itself estimated by nested "
     "cross-validation (Bates, Hastie and Tibshirani), for samples that are not tiny",
 }
 

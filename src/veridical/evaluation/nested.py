@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,17 +26,21 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table
+from veridical._core.records import Record, frame
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
 from veridical.evaluation.engine import as_procedure, evaluate
 from veridical.evaluation.intervals import Bounds, no_narrower, normal_quantile, wilson
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Repeats of nested cross-validation behind ``Estimate.interval(kind="nested")``.
 NESTED_REPEATS = 50
 
 
-@dataclass(frozen=True)
-class NestedCV:
+@dataclass(frozen=True, repr=False)
+class NestedCV(Record):
     """What nested cross-validation found.
 
     Parameters
@@ -73,6 +77,25 @@ class NestedCV:
         reach = normal_quantile(confidence) * self.standard_error
         low, high = wilson(self.cv_value, self.n_cases, confidence)
         return no_narrower((self.value - reach, self.value + reach), high - low)
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        found = f"accuracy {self.value:.3f} ({low:.3f} to {high:.3f})"
+        return f"NestedCV({found}, standard error {self.standard_error:.3f})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Write the result as a data frame of one row.
+
+        Returns
+        -------
+        DataFrame
+            Columns value, low, high (the 95 % interval), standard_error,
+            naive_standard_error, cv_value, n_cases, n_folds, n_repeats.
+        """
+        low, high = self.interval()
+        first, *rest = (getattr(self, field.name) for field in fields(self))
+        names = [field.name for field in fields(self)][1:]
+        return frame([(first, low, high, *rest)], "value", "low", "high", *names)
 
 
 def nested_cv(

@@ -1,6 +1,6 @@
 """What can go wrong with an estimate, detected and said in words.
 
-The failures are those of Kohavi (1995): a memoriser under .632, a majority learner
+The failures are those of Kohavi (1995): a memoriser under .632, a majority estimator
 under leave-one-out, classes that a training set lacks.
 """
 
@@ -26,7 +26,7 @@ from veridical._core.text import show
 from veridical.evaluation.bootstrap import Plus
 from veridical.evaluation.intervals import say_equal, vary
 
-#: Resubstitution error over outside error, up to which a learner is a memoriser.
+#: Resubstitution error over outside error, up to which an estimator is a memoriser.
 _MEMORISED = 0.1
 _ROUNDING = 1e-12
 _UNLEARNED = "nothing was learned."
@@ -65,7 +65,7 @@ def on_splits(
     if one_class:
         notes.append(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
-            "the classifier names that class, whatever the learner."
+            "the classifier names that class, whatever the estimator."
         )
     sizes = np.bincount(table.y)
     if isinstance(method, CrossValidation) and method.stratified:
@@ -106,7 +106,7 @@ def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
 
 
 def is_doubt(note: str) -> bool:
-    """Whether a note says that the estimate may be wrong, not that the learner is poor.
+    """Tell whether a note doubts the estimate, not the quality of the estimator.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def on_predictions(
     splits: Sequence[Split],
     predicted: Sequence[IntArray],
 ) -> list[str]:
-    """Look for learners that ignore the features or memorise the cases."""
+    """Look for estimators that ignore the features or memorise the cases."""
     if isinstance(method, Resubstitution):
         right = bool((predicted[0] == table.y[splits[0].test]).all())
         memory = " Here it knows them by heart, so 100 % says nothing." * right
@@ -137,7 +137,7 @@ def on_predictions(
 def _majority(
     method: Method, table: Table, splits: Sequence[Split], predicted: Any
 ) -> str:
-    """A learner that names the most frequent class of whatever it is given."""
+    """An estimator that names the most frequent class of whatever it is given."""
     counts = class_counts(splits, table.y, table.n_classes)
     most = counts.max(axis=1)
     named = set()
@@ -149,14 +149,14 @@ def _majority(
     ten = f"{advise('CrossValidation(10)', '10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
-            "The learner names the most frequent class of its training cases, and "
+            "The estimator names the most frequent class of its training cases, and "
             "leaving cases of a class out makes another class more frequent. So "
-            f"{method.describe()} is wrong about nearly all of them; the learner is "
+            f"{method.describe()} is wrong about nearly all of them; the estimator is "
             f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use {ten}."
         )
     if len(named) > 1:
         return (
-            "The learner names the most frequent class of its training cases, and "
+            "The estimator names the most frequent class of its training cases, and "
             "which that is depends on the split: test sets have fewer cases of the "
             "class that training sets have more of, so the estimate is too low. Use "
             f"{ten}."
@@ -198,7 +198,7 @@ def on_bootstrap(
             "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "10"
         )
         notes.append(
-            f"The learner {by_heart} (resubstitution {percent(resubstitution)}), so "
+            f"The estimator {by_heart} (resubstitution {percent(resubstitution)}), so "
             "that 36.8 % of the .632 estimate hardly depends on the data: with two "
             "classes at random a memoriser reads 68.4 %. Outside its samples it "
             f"reached {percent(outside)}, and .632+ of the same samples is "
@@ -206,7 +206,7 @@ def on_bootstrap(
         )
     if plus is not None and is_plus and plus.capped:
         notes.append(
-            "Outside its samples the learner does worse than guessing by class shares "
+            "Outside its samples it does worse than guessing by class shares "
             "would; the error was cut to that of guessing. Cut only in what .632+ adds "
             f"to .632, the estimate would read {percent(1 - plus.cut_in_part)}."
         )
@@ -219,7 +219,7 @@ def on_bootstrap(
 
 
 def memorised(resubstitution: float, outside: float) -> bool:
-    """Whether a learner makes few of its errors on the cases it has learned from.
+    """Whether an estimator makes few of its errors on the cases it has learned from.
 
     The rule: it errs on them at most a tenth as often as on other cases, and on those
     it does err.

@@ -1,16 +1,16 @@
-"""How accurate a learner is, by one method or by several."""
+"""How accurate an estimator is, by one method or by several."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import DataSummary, ForPapers, Interval, OnAPage
+from veridical._core.records import DataSummary, Interval, OnAPage, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ class Coverage(NamedTuple):
     Parameters
     ----------
     low, high : float
-        The least and the greatest share of data sets over the learners tried.
+        The least and the greatest share of data sets over the estimators tried.
     conditions : str
         With what it was measured, in words.
     """
@@ -33,8 +33,8 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ForPapers):
-    """How accurate a learner is on some data, by one method.
+class Estimate(OnAPage):
+    """How accurate an estimator is on some data, by one method.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Estimate(ForPapers):
         where the score of a split is not defined; the estimate leaves it out.
     n_test : int
         How many different cases were tested.
-    metric, method, learner : str
+    metric, method, estimator : str
         What was measured, how, and of what.
     random_state : int
         The seed that gives the same splits again.
@@ -76,7 +76,7 @@ class Estimate(ForPapers):
     n_test: int
     metric: str
     method: str
-    learner: str
+    estimator: str
     random_state: int
     assumes: Mapping[str, str]
     details: Mapping[str, float]
@@ -122,6 +122,18 @@ class Estimate(ForPapers):
         low, high = room.interval_of(self, confidence, kind)
         return low, high
 
+    def to_frame(self) -> pd.DataFrame:
+        """Every score in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns estimator, method, metric, split, score.
+        """
+        shared = (self.estimator, self.method, self.metric)
+        rows = ((*shared, i, float(score)) for i, score in enumerate(self.scores))
+        return frame(rows, "estimator", "method", "metric", "split", "score")
+
     def __repr__(self) -> str:
         return _display().one_line(self)
 
@@ -134,13 +146,13 @@ class Estimate(ForPapers):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(OnAPage):
-    """How accurate one learner is on one data set, by several methods.
+    """How accurate one estimator is on one data set, by several methods.
 
     Parameters
     ----------
-    data : DataSummary
-        The data set or the source.
-    learner : str
+    data : DataSummary or None
+        The data set or the source; None where it is not known.
+    estimator : str
         Display name of what learned.
     estimates : tuple of Estimate
         At least one, all of the same metric.
@@ -151,14 +163,29 @@ class Estimates(OnAPage):
         Everything else a reader needs to repeat the run.
     """
 
-    data: DataSummary
-    learner: str
+    data: DataSummary | None
+    estimator: str
     estimates: tuple[Estimate, ...]
     truth: Estimate | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Estimates({self.learner}: {', '.join(map(repr, self.estimates))})"
+        return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every estimate in a row of its own, the truth last where it is known.
+
+        Returns
+        -------
+        DataFrame
+            Columns estimator, metric, method, value, std, interval (the kind of the
+            interval, None where none is valid), low, high (its 95 % bounds), n_splits,
+            n_test.
+        """
+        known = () if self.truth is None else (self.truth,)
+        names = ("estimator", "metric", "method", "value", "std", "interval")
+        rows = (_display().row(self.estimator, one) for one in self.estimates + known)
+        return frame(rows, *names, "low", "high", "n_splits", "n_test")
 
 
 def _display() -> Any:
@@ -235,8 +262,6 @@ class Selection(OnAPage):
         to nominal, see `veridical.evaluation.default_interval`.
     """
 
-    _drawn_by: ClassVar[str] = "veridical.report.selection"
-
     data: DataSummary
     selector: str
     estimator: str
@@ -264,6 +289,20 @@ class Selection(OnAPage):
         accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
         return f"Selection({self.selector}: {listed}; {accuracy})"
 
+    def to_frame(self) -> pd.DataFrame:
+        """Every selected feature in a row of its own, the best first.
+
+        Returns
+        -------
+        DataFrame
+            Columns rank, index, name, score, n_folds.
+        """
+        rows = (
+            (rank, one.index, one.name, one.score, one.n_folds)
+            for rank, one in enumerate(self.features, 1)
+        )
+        return frame(rows, "rank", "index", "name", "score", "n_folds")
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -287,7 +326,7 @@ class Bin:
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationTable(ForPapers):
+class CalibrationTable(Record):
     """Predicted probabilities of one class beside what happened.
 
     Parameters
@@ -332,14 +371,7 @@ class CalibrationTable(ForPapers):
         DataFrame
             Columns low, high, n, predicted, observed; a row for each bin.
         """
-        import pandas as pd
-
-        rows = [(b.low, b.high, b.n, b.predicted, b.observed) for b in self.bins]
-        names = ["low", "high", "n", "predicted", "observed"]
-        return pd.DataFrame.from_records(rows, columns=names)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return frame(self.bins, "low", "high", "n", "predicted", "observed")
 
 
 @dataclass(frozen=True, repr=False)
@@ -353,7 +385,7 @@ class Correction(OnAPage):
     model : str
         ``"binary"`` (features cut at their median where they are not zeros and ones)
         or ``"gaussian"``.
-    n_features : int
+    n_features_to_select : int
         How many features were retained of all.
     threshold : float
         The smallest absolute correlation that was retained, on all cases.
@@ -370,7 +402,7 @@ class Correction(OnAPage):
 
     data: DataSummary
     model: str
-    n_features: int
+    n_features_to_select: int
     threshold: float
     corrected: CalibrationTable
     uncorrected: CalibrationTable
@@ -380,3 +412,20 @@ class Correction(OnAPage):
 
     def __repr__(self) -> str:
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every bin of both calibrations in a row of its own.
+
+        Returns
+        -------
+        DataFrame
+            Columns model ("corrected" or "uncorrected"), low, high, n, predicted,
+            observed.
+        """
+        both = {"corrected": self.corrected, "uncorrected": self.uncorrected}
+        rows = (
+            (model, b.low, b.high, b.n, b.predicted, b.observed)
+            for model, table in both.items()
+            for b in table.bins
+        )
+        return frame(rows, "model", "low", "high", "n", "predicted", "observed")

@@ -131,7 +131,7 @@ def select(
         method,
         splits,
         [hits[-1] for hits in found.hits],
-        learner=name_of(estimator),
+        estimator=name_of(estimator),
         random_state=root,
     )
     return Selection(

@@ -2,7 +2,7 @@
 
 The shares were measured on sources whose truth is known: two classes, two columns that
 tell them apart a little, and columns that tell nothing. docs/estimating.md has them
-learner by learner, and a test holds the two together.
+estimator by estimator, and a test holds the two together.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ MEASURED: dict[Method, dict[str, Coverage]] = {
         )
     },
     CrossValidation(10): {
-        "wilson": Coverage(0.884, 0.926, f"10 folds of 100 cases; 4 learners, {_EACH}"),
-        "nested": Coverage(0.950, 0.950, f"10 folds of 100 cases; 3 learners, {_EACH}"),
+        "wilson": Coverage(
+            0.884, 0.926, f"10 folds of 100 cases; 4 estimators, {_EACH}"
+        ),
+        "nested": Coverage(
+            0.950, 0.950, f"10 folds of 100 cases; 3 estimators, {_EACH}"
+        ),
         "corrected-t": Coverage(
-            0.972, 0.986, f"10 folds of 100 cases; 4 learners, {_EACH}"
+            0.972, 0.986, f"10 folds of 100 cases; 4 estimators, {_EACH}"
         ),
     },
     CrossValidation(10, n_repeats=10): {
@@ -72,7 +76,7 @@ def default_interval(estimate: Estimate) -> str | None:
     """Choose the kind of interval whose measured coverage is closest to nominal.
 
     ``Estimate.interval()`` gives this kind, and whatever shows an estimate shows it
-    first. Where the coverage was measured with several learners, the worst of them
+    first. Where the coverage was measured with several estimators, the worst of them
     counts; where a kind was not measured with the method, its coverage in ten folds
     stands in.
 

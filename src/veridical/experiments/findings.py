@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
-from veridical._core.records import Interval, OnAPage
+from veridical._core.records import Interval, OnAPage, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Outcome = Literal["reproduced", "not reproduced", "open"]
 
@@ -97,8 +100,6 @@ class StudyReport(OnAPage):
         How they came about.
     """
 
-    _drawn_by: ClassVar[str] = "veridical.report.studies"
-
     study: str
     question: str
     paper: str
@@ -111,6 +112,17 @@ class StudyReport(OnAPage):
     def __repr__(self) -> str:
         held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"
         return f"StudyReport({self.study}: {held})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every finding in a row of its own, the most important first.
+
+        Returns
+        -------
+        DataFrame
+            Columns statement, outcome, published, ours, rule.
+        """
+        columns = ("statement", "outcome", "published", "ours", "rule")
+        return frame(self.checks, *columns)
 
     def count(self, outcome: Outcome) -> int:
         """Count the findings that came out so."""

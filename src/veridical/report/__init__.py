@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from veridical.comparison.records import Comparison
-from veridical.report import render
+from veridical.evaluation.records import Selection
+from veridical.experiments.findings import StudyReport
+from veridical.report import render, selection, studies
 from veridical.report.audit import of as summarize_audit
 from veridical.report.correction import of as summarize_correction
 from veridical.report.estimates import of as summarize_estimates
+from veridical.report.estimates import of_one as summarize_estimate
 from veridical.report.many import of as summarize_several
 from veridical.report.many_schema import ManySummary
 from veridical.report.render import check_writable
@@ -32,8 +35,15 @@ def _comparison(record: Comparison) -> Summary | ManySummary:
 
 summarize.register(summarize_audit)
 summarize.register(summarize_correction)
+summarize.register(summarize_estimate)
 summarize.register(summarize_estimates)
 summarize.register(summarize_sensitivity)
+_register: Any = summarize.register  # their summaries are types of their own
+_register(selection.to_json)
+_register(studies.to_json)
+
+#: Those whose pictures need more than the summary.
+_OWN = {Selection: selection, StudyReport: studies}
 
 __all__ = ["check_writable", "fragment", "save", "to_json"]
 
@@ -45,9 +55,9 @@ def save(record: Any, path: str | Path) -> Path:
 
     Parameters
     ----------
-    record : Comparison, Estimates or Audit
-        What `veridical.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+    record : record
+        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
+        Audit, Correction or StudyReport.
     path : str or Path
         Where to write it.
 
@@ -61,7 +71,9 @@ def save(record: Any, path: str | Path) -> Path:
     InputError
         Where the page cannot be written there.
     """
-    return render.write(render.page(summarize(record)), path)
+    own = _OWN.get(type(record))
+    page = render.page(summarize(record)) if own is None else own.page(record)
+    return render.write(page, path)
 
 
 def fragment(record: Any) -> str:
@@ -69,11 +81,12 @@ def fragment(record: Any) -> str:
 
     Parameters
     ----------
-    record : Comparison, Estimates or Audit
-        What `veridical.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+    record : record
+        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
+        Audit, Correction or StudyReport.
     """
-    return render.fragment(summarize(record))
+    own = _OWN.get(type(record))
+    return render.fragment(summarize(record)) if own is None else own.fragment(record)
 
 
 def to_json(record: Any) -> AnySummary:
@@ -81,9 +94,9 @@ def to_json(record: Any) -> AnySummary:
 
     Parameters
     ----------
-    record : Comparison, Estimates or Audit
-        What `veridical.compare`, `truth` or `audit` returned, or several
-        estimates of one learner.
+    record : record
+        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
+        Audit, Correction or StudyReport.
 
     Returns
     -------

@@ -28,7 +28,7 @@ def of(record: Audit) -> AuditSummary:
     summary: AuditSummary = {
         "schema": AUDIT_SCHEMA,
         "kind": "audit",
-        "learner": clean(record.estimator, 400),
+        "estimator": clean(record.estimator, 400),
         "data": data_info(record.data),
         "alpha": float(record.settings.get("alpha", 0.05)),
         "reported": record.reported,

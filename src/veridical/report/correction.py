@@ -32,7 +32,7 @@ def of(record: Correction) -> CorrectionSummary:
         "kind": "correction",
         "data": data_info(record.data),
         "model": record.model,
-        "n_features": int(record.n_features),
+        "n_features_to_select": int(record.n_features_to_select),
         "threshold": float(record.threshold),
         "models": [
             summarize_table(table, record.alphas[kind])

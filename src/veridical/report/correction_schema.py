@@ -46,7 +46,7 @@ class CorrectionSummary(TypedDict):
     kind: Literal["correction"]
     data: Any
     model: str
-    n_features: int
+    n_features_to_select: int
     threshold: float
     models: list[CalibrationSummary]
     belief: str

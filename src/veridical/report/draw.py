@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from veridical._core.numbers import count, percent, percent_range, points
 from veridical.comparison.records import SIDES, Side
+from veridical.report.estimates_words import chance_of, figure, figure_range
 from veridical.report.schema import (
     EstimatesSummary,
     EstimateSummary,
@@ -107,6 +108,23 @@ def scale_for(values: list[float], chance: float) -> Scale:
     return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
 
 
+def score_scale(values: list[float]) -> Scale:
+    """Choose an axis for scores that may have any size and sign.
+
+    Examples
+    --------
+    >>> score_scale([-30.0, 10.0]).ticks
+    (-30.0, -20.0, -10.0, 0.0, 10.0)
+    """
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    low, high = low - margin, high + margin
+    tens = 10.0 ** math.floor(math.log10((high - low) / 6))
+    step = next(s * tens for s in (1, 2, 5, 10) if (high - low) / (s * tens) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+
+
 def _drawn(method: MethodSummary) -> list[float]:
     values = [pair[side] for pair in method["pairs"] for side in SIDES]
     for side in SIDES:
@@ -137,22 +155,28 @@ def describe(summary: Summary, method: MethodSummary) -> str:
 
 def forest(summary: EstimatesSummary) -> Markup:
     """Draw estimates one below the other, with intervals, chance and the truth."""
-    truth, chance = summary["truth"], summary["data"]["chance"]
-    scale = scale_for(_estimated(summary), chance)
-    top = CHANCE_ROW * (1 if truth is None else 2)
+    truth, chance = summary["truth"], chance_of(summary)
+    metric, values = summary["metric"], _estimated(summary)
+    if metric == "accuracy":
+        scale = scale_for(values, values[0] if chance is None else chance)
+    else:
+        scale = score_scale(values)
+    top = CHANCE_ROW * sum(level is not None for level in (chance, truth))
     rows = [
         LABEL_ROW + MEAN_ROW + MORE_ROW * max(0, len(e["intervals"]) - 1)
         for e in summary["estimates"]
     ]
     bottom = top + sum(rows) + 4
     svg = _canvas(describe_estimates(summary), bottom + AXIS_ROW)
-    _axis(svg, scale, top, bottom)
-    _level(svg, "chance", chance, scale, 2, bottom)
+    _axis(svg, scale, top, bottom, metric)
+    if chance is not None:
+        _level(svg, "chance", chance, scale, 2, bottom)
     if truth is not None:
-        _level(svg, "truth", truth["value"], scale, CHANCE_ROW + 2, bottom)
+        start = 2 if chance is None else CHANCE_ROW + 2
+        _level(svg, "truth", truth["value"], scale, start, bottom, metric)
     y = float(top)
     for estimate, height in zip(summary["estimates"], rows, strict=True):
-        _estimate(svg, estimate, scale, y + LABEL_ROW)
+        _estimate(svg, estimate, scale, y + LABEL_ROW, metric)
         y += height
     return _markup(svg)
 
@@ -165,31 +189,35 @@ def _estimated(summary: EstimatesSummary) -> list[float]:
 
 def describe_estimates(summary: EstimatesSummary) -> str:
     """Say in words what a picture of estimates shows."""
+    metric, chance = summary["metric"], chance_of(summary)
     said = [
-        f"{_short(e['method'], LONGEST_METHOD)} {percent(e['value'])}"
-        + "".join(f", {percent_range(b['low'], b['high'])}" for b in e["intervals"][:1])
+        f"{_short(e['method'], LONGEST_METHOD)} {figure(e['value'], metric)}"
+        + "".join(
+            f", {figure_range(b['low'], b['high'], metric)}" for b in e["intervals"][:1]
+        )
         for e in summary["estimates"]
     ]
     if summary["truth"] is not None:
-        said.append(f"the truth is {percent(summary['truth']['value'])}")
-    said.append(f"chance is {percent(summary['data']['chance'])}")
-    return f"Accuracy by method: {'; '.join(said)}."
+        said.append(f"the truth is {figure(summary['truth']['value'], metric)}")
+    if chance is not None:
+        said.append(f"chance is {percent(chance)}")
+    return f"{metric[:1].upper()}{metric[1:]} by method: {'; '.join(said)}."
 
 
 def _estimate(
-    svg: ET.Element, estimate: EstimateSummary, scale: Scale, y: float
+    svg: ET.Element, estimate: EstimateSummary, scale: Scale, y: float, metric: str
 ) -> None:
     # A ring where there is a note: to be told from the others without any colour.
     side: Side = "b" if estimate["notes"] else "a"
     group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
-    label = f"{_short(estimate['method'], LONGEST_METHOD)} {percent(estimate['value'])}"
+    value = figure(estimate["value"], metric)
+    label = f"{_short(estimate['method'], LONGEST_METHOD)} {value}"
     _text(group, LEFT, y - 6, label, "start")
     y += MEAN_ROW / 2 - 3
     for i, bounds in enumerate(estimate["intervals"]):
         row = ET.SubElement(group, "g", {"class": "vd-more" if i else "vd-usual"})
-        ET.SubElement(
-            row, "title"
-        ).text = f"{bounds['kind']}: {percent_range(bounds['low'], bounds['high'])}"
+        span = figure_range(bounds["low"], bounds["high"], metric)
+        ET.SubElement(row, "title").text = f"{bounds['kind']}: {span}"
         low, high = scale.x(bounds["low"]), scale.x(bounds["high"])
         _whiskers(row, low, high, y + MORE_ROW * i)
     mark = ET.SubElement(group, "g")
@@ -259,20 +287,33 @@ def _canvas(words: str, height: float) -> ET.Element:
     )
 
 
-def _axis(svg: ET.Element, scale: Scale, top: float, bottom: float) -> None:
+def _axis(
+    svg: ET.Element,
+    scale: Scale,
+    top: float,
+    bottom: float,
+    metric: str = "accuracy",
+) -> None:
     group = ET.SubElement(svg, "g", {"class": "vd-axis"})
     for tick in scale.ticks:
         x = scale.x(tick)
         _line(group, x, top, x, bottom)
-        _text(group, x, bottom + 15, percent(tick, 0), _anchor(x, 3))
+        shown = percent(tick, 0) if metric == "accuracy" else figure(tick, metric)
+        _text(group, x, bottom + 15, shown, _anchor(x, 3))
 
 
 def _level(
-    svg: ET.Element, name: str, value: float, scale: Scale, top: float, bottom: float
+    svg: ET.Element,
+    name: str,
+    value: float,
+    scale: Scale,
+    top: float,
+    bottom: float,
+    metric: str = "accuracy",
 ) -> None:
-    """Draw an accuracy to hold the others against, as a line through all of them."""
+    """Draw a score to hold the others against, as a line through all of them."""
     group = ET.SubElement(svg, "g", {"class": f"vd-{name}"})
-    words, y = f"{name} {percent(value)}", top + 8
+    words, y = f"{name} {figure(value, metric)}", top + 8
     if scale.shows(value):
         x = scale.x(value)
         _line(group, x, top, x, bottom)

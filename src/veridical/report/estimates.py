@@ -1,6 +1,8 @@
-"""From several estimates of one learner to plain numbers and strings."""
+"""From several estimates of one estimator to plain numbers and strings."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from veridical._core.errors import InputError
 from veridical.evaluation import default_interval
@@ -24,25 +26,25 @@ def of(record: Estimates) -> EstimatesSummary:
     Parameters
     ----------
     record : Estimates
-        Accuracies of one learner.
+        Accuracies of one estimator.
     """
     if not record.estimates:
         raise InputError("Estimates without an estimate show nothing; give it some.")
-    odd = next((e.metric for e in record.estimates if e.metric != "accuracy"), None)
-    if odd is not None:
+    metrics = dict.fromkeys(clean(e.metric) for e in record.estimates)
+    if len(metrics) > 1:
         raise InputError(
-            f"The page shows accuracies, whose chance level is known, but one estimate "
-            f"is of {clean(odd)}; look at that one by itself."
+            f"The estimates are of {' and '.join(metrics)}, which no page can show on "
+            "one axis; save one record for each score."
         )
     truth = None if record.truth is None else _estimate(record.truth, None)
     known = None if truth is None else truth["value"]
     summary: EstimatesSummary = {
         "schema": ESTIMATES_SCHEMA,
         "kind": "estimates",
-        "learner": clean(record.learner),
-        "metric": "accuracy",
+        "estimator": clean(record.estimator),
+        "metric": next(iter(metrics)),
         "confidence": CONFIDENCE,
-        "data": data_info(record.data),
+        "data": None if record.data is None else data_info(record.data),
         "estimates": [_estimate(e, known) for e in record.estimates],
         "truth": truth,
         "settings": clean_settings(record.settings),
@@ -52,12 +54,37 @@ def of(record: Estimates) -> EstimatesSummary:
     return summary
 
 
+def of_one(record: Estimate) -> EstimatesSummary:
+    """Turn one estimate into the page of several; it does not know its data.
+
+    Parameters
+    ----------
+    record : Estimate
+        From `veridical.evaluation.estimate`.
+    """
+    settings = {"random_state": str(record.random_state)}
+    return of(Estimates(None, record.estimator, (record,), settings=settings))
+
+
+def to_dict(record: Estimate) -> dict[str, Any]:
+    """Turn one estimate into plain numbers and strings, with its scores."""
+    return {
+        "kind": "estimate",
+        "estimator": clean(record.estimator),
+        "metric": clean(record.metric),
+        "confidence": CONFIDENCE,
+        **_estimate(record, None),
+        "scores": [finite(score) for score in record.scores],
+        "random_state": int(record.random_state),
+    }
+
+
 def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
     return {
         "method": clean(estimate.method),
         "value": float(estimate.value),
         "intervals": _intervals(estimate),
-        "sd": finite(estimate.std),
+        "std": finite(estimate.std),
         "n_splits": len(estimate.scores),
         "n_test": int(estimate.n_test),
         "details": {clean(k): float(v) for k, v in estimate.details.items()},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from veridical._core.numbers import MISSING, count, percent, percent_range
+from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical.evaluation.notes import is_doubt
 from veridical.report.schema import (
     BoundsSummary,
@@ -43,11 +43,11 @@ EXPLAIN = {
     ),
     "leave-": (
         "Leaving out few cases at a time learns from nearly all of them and so hardly "
-        "leans at all, but it misleads where a learner reacts to a single case."
+        "leans at all, but it misleads where an estimator reacts to a single case."
     ),
     ".632+": (
         "The .632+ bootstrap does as .632, but gives the accuracy on the training "
-        "cases the less weight the more the learner overfits."
+        "cases the less weight the more the estimator overfits."
     ),
     ".632": (
         "The .632 bootstrap learns from cases drawn with replacement and adds 0.632 of "
@@ -55,6 +55,34 @@ EXPLAIN = {
         "It varies little, and is too high where those are known by heart."
     ),
 }
+
+
+def figure(value: float | None, metric: str = "accuracy") -> str:
+    """Write an accuracy as a percentage, any other score as a number.
+
+    Examples
+    --------
+    >>> figure(0.8125, "r2")
+    '0.8125'
+    """
+    if metric == "accuracy" or value is None:
+        return percent(value)
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def figure_range(
+    low: float | None, high: float | None, metric: str = "accuracy"
+) -> str:
+    """Write an interval of an accuracy in percent, of another score in numbers."""
+    if metric == "accuracy" or low is None or high is None:
+        return percent_range(low, high)
+    return f"{figure(low, metric)} to {figure(high, metric)}"
+
+
+def chance_of(summary: EstimatesSummary) -> float | None:
+    """Find the accuracy of always naming the most frequent class, where it is known."""
+    data = summary["data"]
+    return None if data is None or summary["metric"] != "accuracy" else data["chance"]
 
 
 def silence() -> EstimatesWords:
@@ -107,7 +135,7 @@ def _has_doubts(estimate: EstimateSummary) -> bool:
 def interval(summary: EstimatesSummary, estimate: EstimateSummary) -> str:
     """Write the first interval: its confidence, its kind and its measured coverage."""
     first = estimate["intervals"][0]
-    bounds = percent_range(first["low"], first["high"])
+    bounds = figure_range(first["low"], first["high"], summary["metric"])
     known = first["coverage"]
     measured = f", measured coverage {covered(known)}" if known else ""
     confidence = f"{100 * summary['confidence']:g} %"
@@ -129,30 +157,29 @@ def covered(measured: CoverageSummary | None) -> str:
 
 
 def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, str]:
-    learner, value = shortened(summary["learner"]), percent(lead["value"])
-    chance = summary["data"]["chance"]
+    who, chance = shortened(summary["estimator"]), chance_of(summary)
+    be, does, told = _reached(summary, lead)
     if summary["truth"] is not None:
         return "known", _headline_truth(summary, summary["truth"], lead)
     if lead["method"] == RESUBSTITUTION:
         return "no", (
-            f"How accurate {learner} is on new cases cannot be told from the cases it "
+            f"How accurate {who} is on new cases cannot be told from the cases it "
             "has learned from."
         )
     if _has_doubts(lead):
         return "care", (
-            f"{learner} may be right about {value} of new cases, but there is a doubt "
-            "about every estimate here; read the notes first."
+            f"{who} may {be} {told}, but there is a doubt about every estimate here; "
+            "read the notes first."
         )
     if not lead["intervals"]:
         return "care", (
-            f"{learner} is right about an estimated {value} of new cases, by "
-            f"{lead['method']}, which has no valid interval."
+            f"{who} {does} an estimated {told}, by {lead['method']}, which has no "
+            "valid interval."
         )
-    claim = (
-        f"{learner} is right about {value} of new cases ({interval(summary, lead)}, by "
-        f"{lead['method']})"
-    )
-    # No interval is right for every learner, least for those that select features: on
+    claim = f"{who} {does} {told} ({interval(summary, lead)}, by {lead['method']})"
+    if chance is None:
+        return "open", f"{claim}."
+    # No interval is right for every estimator, least for those that select features: on
     # labels without meaning (60 cases, 10 of 1000 features by anova, naive Bayes, ten
     # folds) Wilson's lay above chance in 10 of 150 samples, and all intervals did in 1.
     # So only all of them together support the claim.
@@ -170,12 +197,24 @@ def _headline(summary: EstimatesSummary, lead: EstimateSummary) -> tuple[str, st
     )
 
 
+def _reached(
+    summary: EstimatesSummary, estimate: EstimateSummary
+) -> tuple[str, str, str]:
+    """Say how good the estimator is: the verb after "may", the verb, and the rest."""
+    value = figure(estimate["value"], summary["metric"])
+    if summary["metric"] == "accuracy":
+        return "be right about", "is right about", f"{value} of new cases"
+    return "have", "has", f"{summary['metric']} {value} on new cases"
+
+
 def _headline_truth(
     summary: EstimatesSummary, truth: EstimateSummary, lead: EstimateSummary
 ) -> str:
+    _, does, told = _reached(summary, truth)
+    said = figure(lead["value"], summary["metric"])
     fact = (
-        f"{shortened(summary['learner'])} is right about {percent(truth['value'])} of "
-        f"new cases from this source; {lead['method']} says {percent(lead['value'])}"
+        f"{shortened(summary['estimator'])} {does} {told} from this source; "
+        f"{lead['method']} says {said}"
     )
     if not lead["intervals"]:
         return f"{fact}."
@@ -199,16 +238,23 @@ def _evidence(summary: EstimatesSummary, lead: EstimateSummary) -> list[str]:
         said += _covered(first)
     values = [e["value"] for e in summary["estimates"]]
     if len(values) > 1:
+        chance = chance_of(summary)
         said.append(
             f"The {len(values)} methods range over "
-            f"{percent_range(min(values), max(values))}; always naming the most "
-            f"frequent class is right about {percent(summary['data']['chance'])}."
+            f"{figure_range(min(values), max(values), summary['metric'])}"
+            + (
+                "."
+                if chance is None
+                else "; always naming the most frequent class is right about "
+                f"{percent(chance)}."
+            )
         )
     truth = summary["truth"]
+    data = summary["data"]
     if truth is not None and truth["intervals"]:
+        cases = "cases" if data is None else count(data["n_samples"], "case")
         said.append(
-            "The truth is that of the classifier built on all "
-            f"{count(summary['data']['n_samples'], 'case')}, tested on "
+            f"The truth is that of the classifier built on all {cases}, tested on "
             f"{count(truth['n_test'], 'fresh one')} ({interval(summary, truth)})."
         )
     return said

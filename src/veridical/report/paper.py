@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
 from veridical._core.errors import InputError
 from veridical._core.version import __version__
-from veridical.evaluation import display
-from veridical.evaluation.records import CalibrationTable, Estimate, Selection
-from veridical.experiments.findings import StudyReport
+from veridical.comparison.records import Calibration, Friedman, TestResult
+from veridical.evaluation import NestedCV
+from veridical.evaluation.records import CalibrationTable, Estimate
 from veridical.report import paper_measured as measured
-from veridical.report import selection, studies
+from veridical.report.estimates import to_dict as one_estimate
 from veridical.report.paper_compared import (
     Table,
     compared,
     compared_words,
+    mean_ranked,
+    mean_ranked_words,
     ranked,
     ranked_words,
+    rejecting,
+    rejecting_words,
+    tested,
+    tested_words,
 )
 from veridical.report.summarize import clean, finite, summarize
 
@@ -32,20 +38,28 @@ def to_dict(record: Any) -> dict[str, Any]:
     record : Comparison, Estimates, Audit or any other record
         What is to be told to a program.
     """
-    return {key: _plain(value) for key, value in _summary(record).items()}
+    told = one_estimate(record) if isinstance(record, Estimate) else _summary(record)
+    return {key: _plain(value, False) for key, value in told.items()}
 
 
-def _plain(value: Any) -> Any:
-    """Write tuples and arrays as lists, and what is not finite as None."""
+def _plain(value: Any, make_safe: bool = True) -> Any:
+    """Write records as dicts, arrays as lists, and what is not finite as None."""
+    if is_dataclass(value):
+        value = {one.name: getattr(value, one.name) for one in fields(value)}
+    if hasattr(value, "_asdict"):  # a named tuple
+        value = value._asdict()
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {
+            clean(key) if make_safe else str(key): _plain(one, make_safe)
+            for key, one in value.items()
+        }
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(one, make_safe) for one in value]
     if isinstance(value, float):
         return finite(value)
-    return value
+    return clean(value, 2000) if make_safe and isinstance(value, str) else value
 
 
 def to_markdown(record: Any) -> str:
@@ -118,6 +132,31 @@ def to_html(record: Any) -> str:
     )
 
 
+def to_rich(record: Any) -> Any:
+    """Lay a record out for a terminal: what was found, and the main table.
+
+    Parameters
+    ----------
+    record : Comparison, Estimates, Audit or any other record
+        What is to be shown.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    summary, table = _summary(record), table_of(record)
+    grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for i, name in enumerate(table.header):
+        grid.add_column(Text(name), justify="right" if i else "left", overflow="fold")
+    for row in table.rows:
+        # Text, not strings: a name in brackets is a name and no markup.
+        grid.add_row(*map(Text, row))
+    words = summary.get("words", summary)
+    said = [words["headline"]] if "headline" in words else []
+    return Group(*map(Text, said), Text(table.caption, style="dim"), grid)
+
+
 def method_section(record: Any) -> str:
     """Say how the figures came about, in a paragraph for a method section.
 
@@ -147,32 +186,20 @@ def table_of(record: Any) -> Table:
 
 def _summary(record: Any) -> dict[str, Any]:
     """Turn a record into plain numbers and strings, safe to show."""
-    if isinstance(record, Selection):
-        return dict(selection.to_json(record))
-    if isinstance(record, StudyReport):
-        return studies.to_json(record)
-    if isinstance(record, Estimate):
-        return _of_estimate(record)
-    if isinstance(record, CalibrationTable):
-        known = asdict(record)
-        named = {key: clean(known[key]) for key in ("label", "positive")}
-        return {**known, **named, "kind": "calibration"}
+    for known, (kind, more) in _BARE.items():
+        if isinstance(record, known):
+            return {"kind": kind, **_plain(record), **_plain(more(record))}
     return dict(summarize(record))
 
 
-def _of_estimate(record: Estimate) -> dict[str, Any]:
-    return {
-        "kind": "estimate",
-        "metric": clean(record.metric),
-        "learner": clean(record.learner),
-        "method": clean(record.method),
-        "n_test": record.n_test,
-        "n_splits": len(record.scores),
-        "rows": [(clean(n), clean(text, 2000)) for n, text in display.rows(record)],
-        "assumes": {clean(k): clean(v, 2000) for k, v in record.assumes.items()},
-        "notes": [clean(note, 2000) for note in record.notes],
-        "settings": {"random_state": str(record.random_state)},
-    }
+#: Records without a page: their kind, and what is told besides their fields.
+_BARE: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    TestResult: ("test", lambda record: {"winner": record.winner}),
+    NestedCV: ("nested-cv", lambda record: {"interval": record.interval()}),
+    Friedman: ("friedman", lambda _: {}),
+    Calibration: ("calibration", lambda _: {}),
+    CalibrationTable: ("calibration-table", lambda _: {}),
+}
 
 
 _Maker = tuple[Callable[[Any], Table], Callable[[Any], list[str]]]
@@ -180,11 +207,14 @@ _MAKERS: dict[str, _Maker] = {
     "comparison": (compared, compared_words),
     "many": (ranked, ranked_words),
     "estimates": (measured.estimated, measured.estimated_words),
-    "estimate": (measured.single, measured.single_words),
     "audit": (measured.audited, measured.audited_words),
     "selection": (measured.selected, measured.selected_words),
     "correction": (measured.corrected, measured.corrected_words),
-    "calibration": (measured.calibrated, measured.calibrated_words),
+    "calibration-table": (measured.calibrated, measured.calibrated_words),
+    "calibration": (rejecting, rejecting_words),
+    "test": (tested, tested_words),
+    "friedman": (mean_ranked, mean_ranked_words),
+    "nested-cv": (measured.nested, measured.nested_words),
     "sensitivity": (measured.sensitive, measured.sensitive_words),
     "study": (measured.studied, measured.studied_words),
 }

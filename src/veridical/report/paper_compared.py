@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from veridical._core.numbers import (
+    MINUS,
+    MISSING,
     count,
     names,
     percent,
@@ -186,3 +188,91 @@ def ranked_words(s: Any) -> list[str]:
     if first["pairs"]:
         said += _tested(s, first["pairs"][0]["difference"])
     return said
+
+
+# -- tests on scores -----------------------------------------------------------------
+
+
+def tested(s: Any) -> Table:
+    """Tabulate one significance test."""
+    return Table(
+        "Difference of a and b, positive where a is better "
+        f"({count(s['n'], 'difference')}, level {100 * s['alpha']:g} %).",
+        ("Test", "Difference", "Interval", "Statistic", "p", "Better"),
+        (
+            (
+                s["name"],
+                _number(s["mean_difference"]),
+                " to ".join(map(_number, s["interval"])),
+                _number(s["statistic"]),
+                p(s["pvalue"]),
+                {"draw": "neither"}.get(s["winner"], s["winner"]),
+            ),
+        ),
+    )
+
+
+def tested_words(s: Any) -> list[str]:
+    """Say what was tested, and what that rests on."""
+    return [
+        f"The difference of the scores of a and b was tested by {s['name']} on "
+        f"{count(s['n'], 'difference')}, at the level {100 * s['alpha']:g} %. "
+        f"{sentence(s['assumptions'])}",
+        f"The mean difference is {_number(s['mean_difference'])} "
+        f"({pvalue(s['pvalue'])}).",
+    ]
+
+
+def mean_ranked(s: Any) -> Table:
+    """Tabulate the mean ranks of Friedman's test."""
+    return Table(
+        f"Mean ranks over {count(s['n'], 'split')}, 1 is best; Iman and Davenport's F "
+        f"= {_number(s['statistic'])}, {pvalue(s['pvalue'])}, Nemenyi's critical "
+        f"difference {s['critical_difference']:.2f}.",
+        ("Selector", "Mean rank"),
+        tuple((str(i), f"{rank:.2f}") for i, rank in enumerate(s["mean_ranks"])),
+    )
+
+
+def mean_ranked_words(s: Any) -> list[str]:
+    """Say how selectors were ranked and tested."""
+    return [
+        f"{count(len(s['mean_ranks']), 'selector')} were ranked on each of "
+        f"{count(s['n'], 'split')} and the mean ranks compared by Friedman's test in "
+        f"the form of Iman and Davenport ({pvalue(s['pvalue'])}). Mean ranks further "
+        f"apart than {s['critical_difference']:.2f} differ at the level "
+        f"{100 * s['alpha']:g} % (Nemenyi)."
+    ]
+
+
+def rejecting(s: Any) -> Table:
+    """Tabulate how often a test rejects where there is nothing to find."""
+    size = s["size"]
+    return Table(
+        f"How often the test rejects where neither side is better ({size['design']}).",
+        ("Test", "Nominal", "Rejected", "95 % interval", "Data sets"),
+        (
+            (
+                s["test"],
+                percent(size["nominal"]),
+                percent(size["rate"]),
+                percent_range(size["low"], size["high"]),
+                str(size["n_simulations"]),
+            ),
+        ),
+    )
+
+
+def rejecting_words(s: Any) -> list[str]:
+    """Say how the size of a test was measured."""
+    size = s["size"]
+    return [
+        f"The test {s['test']} was run on {count(size['n_simulations'], 'data set')} "
+        f"in which neither side is better ({size['design']}); at the nominal level "
+        f"{percent(size['nominal'])} it rejected in {percent(size['rate'])} (95 % "
+        f"interval {percent_range(size['low'], size['high'])})."
+    ]
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.4g}".replace("-", MINUS)

@@ -12,30 +12,34 @@ from veridical._core.numbers import (
     points,
     points_range,
 )
+from veridical.report.estimates_words import chance_of, figure, figure_range
 from veridical.report.paper_compared import Table, data, p, sentence
 
-# -- one learner ---------------------------------------------------------------------
+# -- one estimator ---------------------------------------------------------------------
 
 
 def estimated(s: Any) -> Table:
-    """Tabulate the estimates of a learner."""
+    """Tabulate the estimates of an estimator."""
     rows = []
     for each in s["estimates"]:
         best = each["intervals"][0] if each["intervals"] else None
         rows.append(
             (
                 each["method"],
-                percent(each["value"]),
+                figure(each["value"], s["metric"]),
                 "none valid"
                 if best is None
-                else percent_range(best["low"], best["high"]),
+                else figure_range(best["low"], best["high"], s["metric"]),
                 "" if best is None else best["kind"],
                 str(each["n_test"]),
             )
         )
+    known = [] if s["data"] is None else [data(s)]
+    chance = chance_of(s)
+    known += [] if chance is None else [f"chance {percent(chance)}"]
+    where = f" ({'; '.join(known)})" if known else ""
     return Table(
-        f"{s['metric'].capitalize()} of {s['learner']} ({data(s)}; chance "
-        f"{percent(s['data']['chance'])}).",
+        f"{sentence(s['metric'])[:-1]} of {s['estimator']}{where}.",
         (
             "Method",
             "Estimate",
@@ -49,8 +53,9 @@ def estimated(s: Any) -> Table:
 
 def estimated_words(s: Any) -> list[str]:
     """Say how accuracy was estimated, and what the intervals assume."""
+    where = "" if s["data"] is None else f" on {data(s)}"
     said = [
-        f"The {s['metric']} of {s['learner']} on {data(s)} was estimated by "
+        f"The {s['metric']} of {s['estimator']}{where} was estimated by "
         f"{names([each['method'] for each in s['estimates']])}."
     ]
     told = set()
@@ -82,8 +87,8 @@ def audited(s: Any) -> Table:
     ]
     found = names([each["code"] for each in s["findings"]]) or "none"
     return Table(
-        f"Accuracy of {s['learner']} as reported and as measured honestly ({data(s)}; "
-        f"chance {percent(s['data']['chance'])}). Findings: {found}.",
+        f"Accuracy of {s['estimator']} as reported and as measured honestly "
+        f"({data(s)}; chance {percent(s['data']['chance'])}). Findings: {found}.",
         ("Protocol", "Accuracy", "95 % interval", "On random labels", "p"),
         tuple(rows),
     )
@@ -92,7 +97,7 @@ def audited(s: Any) -> Table:
 def audited_words(s: Any) -> list[str]:
     """Say what was audited, and what was found."""
     said = [
-        f"The accuracy of {s['learner']} on {data(s)} was audited.",
+        f"The accuracy of {s['estimator']} on {data(s)} was audited.",
         *(sentence(words) for words in s["words"]["methods"]),
     ]
     if s["optimism"] is not None:
@@ -105,29 +110,36 @@ def audited_words(s: Any) -> list[str]:
     return said
 
 
-# -- one estimate --------------------------------------------------------------------
+# -- nested cross-validation ---------------------------------------------------------
 
 
-def single(s: Any) -> Table:
-    """Tabulate one estimate, line by line."""
+def nested(s: Any) -> Table:
+    """Tabulate what nested cross-validation found."""
     return Table(
-        f"{s['metric'].capitalize()} of {s['learner']}, by {s['method']}.",
-        ("", "Value"),
-        tuple(s["rows"]),
+        f"Accuracy by nested cross-validation ({count(s['n_cases'], 'case')}, "
+        f"{count(s['n_folds'], 'fold')}, {count(s['n_repeats'], 'repeat')}).",
+        ("Method", "Accuracy", "95 % interval", "Standard error", "Naive one"),
+        (
+            (
+                "nested cross-validation",
+                percent(s["value"]),
+                percent_range(*s["interval"]),
+                points(s["standard_error"], signed=False),
+                points(s["naive_standard_error"], signed=False),
+            ),
+        ),
     )
 
 
-def single_words(s: Any) -> list[str]:
-    """Say how one figure was estimated, and what its intervals assume."""
-    said = [
-        f"The {s['metric']} of {s['learner']} was estimated by {s['method']}, on "
-        f"{count(s['n_test'], 'case')} in {count(s['n_splits'], 'split')}."
+def nested_words(s: Any) -> list[str]:
+    """Say how the error of cross-validation was estimated."""
+    return [
+        "The error of cross-validation was estimated by nested cross-validation "
+        f"(Bates, Hastie and Tibshirani 2024) with {count(s['n_folds'], 'fold')} and "
+        f"{count(s['n_repeats'], 'repeat')} on {count(s['n_cases'], 'case')}: the "
+        f"accuracy is {percent(s['value'])} with a 95 % interval of "
+        f"{percent_range(*s['interval'])}."
     ]
-    said += [
-        f"Its {kind} interval assumes the following: {sentence(text)}"
-        for kind, text in s["assumes"].items()
-    ]
-    return said + [sentence(note) for note in s["notes"]]
 
 
 # -- a selection ---------------------------------------------------------------------
@@ -145,7 +157,7 @@ def selected(s: Any) -> Table:
         for feature in s["features"]
     ]
     return Table(
-        f"Features selected by {s['selector']} ({data(s)}). {s['learner']} names "
+        f"Features selected by {s['selector']} ({data(s)}). {s['estimator']} names "
         f"{percent(s['accuracy'])} of new cases rightly "
         f"({percent_range(s['low'], s['high'])}) where they are selected anew in every "
         "training fold.",
@@ -161,10 +173,10 @@ def selected_words(s: Any) -> list[str]:
         chosen = " The exponent alpha was chosen inside every training set."
     return [
         f"From {data(s)}, {s['selector']} selected "
-        f"{count(s['n_features'], 'feature')} on all cases.",
+        f"{count(s['n_features_to_select'], 'feature')} on all cases.",
         f"The accuracy is that of the whole procedure: in each of {s['n_folds']} "
         "stratified folds the features were selected anew and "
-        f"{s['learner']} was trained without the test cases.{chosen}",
+        f"{s['estimator']} was trained without the test cases.{chosen}",
         f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')}, with "
         "Wilson's 95 % interval for independent cases "
         f"({percent_range(s['low'], s['high'])}).",
@@ -187,8 +199,8 @@ def corrected(s: Any) -> Table:
         for model in s["models"]
     ]
     return Table(
-        f"Naive Bayes on {count(s['n_features'], 'feature')} selected by correlation "
-        f"({data(s)}), with and without the correction for selection.",
+        f"Naive Bayes on {count(s['n_features_to_select'], 'feature')} selected by "
+        f"correlation ({data(s)}), with and without the correction for selection.",
         ("Model", "Error rate", "Expected", "Log loss", "Squared error"),
         tuple(rows),
     )
@@ -197,9 +209,9 @@ def corrected(s: Any) -> Table:
 def corrected_words(s: Any) -> list[str]:
     """Say what was corrected for, and how it was measured."""
     return [
-        f"On {data(s)}, {count(s['n_features'], 'feature')} were selected by absolute "
-        f"correlation (at least {s['threshold']:.3f} on all cases) for naive Bayes "
-        f"with {s['model']} features.",
+        f"On {data(s)}, {count(s['n_features_to_select'], 'feature')} were selected by "
+        f"absolute correlation (at least {s['threshold']:.3f} on all cases) for naive "
+        f"Bayes with {s['model']} features.",
         "Predictive probabilities were computed with and without conditioning on the "
         "features that selection discarded (Li, Zhang and Neal 2008), by "
         "cross-validation with the selection repeated in every training set.",

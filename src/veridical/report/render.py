@@ -28,7 +28,7 @@ from veridical.report import (
     many_draw,
     sensitivity_draw,
 )
-from veridical.report.estimates_words import covered
+from veridical.report.estimates_words import covered, figure, figure_range
 from veridical.report.schema import AnySummary
 from veridical.report.size_words import short as size_short
 
@@ -52,6 +52,8 @@ def _templates() -> Environment:
         seconds=numbers.seconds,
         size_short=size_short,
         covered=covered,
+        figure=figure,
+        figure_range=figure_range,
         prose=prose,
         numbered=numbered,
         sections=sections,

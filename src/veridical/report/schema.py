@@ -38,7 +38,7 @@ class MeanSummary(TypedDict):
     value: float
     low: float | None
     high: float | None
-    sd: float | None
+    std: float | None
     n: int
 
 
@@ -232,7 +232,7 @@ class Summary(TypedDict):
 class CoverageSummary(TypedDict):
     """How often 95 % intervals of a kind covered the truth, as shares, and with what.
 
-    ``low`` and ``high`` are the least and the most over the learners tried.
+    ``low`` and ``high`` are the least and the most over the estimators tried.
     """
 
     low: float
@@ -256,7 +256,7 @@ class BoundsSummary(TypedDict):
 class EstimateSummary(TypedDict):
     """The accuracy by one method.
 
-    ``intervals`` has the one to believe first and is empty where none is valid. ``sd``
+    ``intervals`` has the one to believe first and is empty where none is valid. ``std``
     is that of the splits, not the error of ``value``. ``off`` is ``value`` minus the
     truth, where that is known. ``notes`` are the reasons to doubt the estimate.
     """
@@ -264,7 +264,7 @@ class EstimateSummary(TypedDict):
     method: str
     value: float
     intervals: list[BoundsSummary]
-    sd: float | None
+    std: float | None
     n_splits: int
     n_test: int
     details: dict[str, float]
@@ -298,14 +298,14 @@ class EstimatesWords(TypedDict):
 
 
 class EstimatesSummary(TypedDict):
-    """Everything the page of one learner's estimates shows, as plain numbers."""
+    """Everything the page of one estimator's estimates shows, as plain numbers."""
 
     schema: str
     kind: Literal["estimates"]
-    learner: str
+    estimator: str
     metric: str
     confidence: float
-    data: DataInfo
+    data: DataInfo | None
     estimates: list[EstimateSummary]
     truth: EstimateSummary | None
     settings: dict[str, str]
@@ -369,7 +369,7 @@ class AuditSummary(TypedDict):
 
     schema: str
     kind: Literal["audit"]
-    learner: str
+    estimator: str
     data: DataInfo
     alpha: float
     reported: str

@@ -82,8 +82,8 @@ class SelectionSummary(TypedDict):
     schema: str
     kind: str
     selector: str
-    learner: str
-    n_features: int
+    estimator: str
+    n_features_to_select: int
     data: DataInfo
     accuracy: float
     low: float
@@ -178,8 +178,8 @@ def to_json(record: Selection) -> SelectionSummary:
         "schema": SCHEMA,
         "kind": "selection",
         "selector": clean(record.selector),
-        "learner": clean(record.estimator),
-        "n_features": len(record.features),
+        "estimator": clean(record.estimator),
+        "n_features_to_select": len(record.features),
         "data": data_info(record.data),
         "accuracy": float(record.accuracy.value),
         "low": float(record.accuracy.low),
@@ -241,7 +241,7 @@ def _words(record: Selection) -> SelectionWords:
             f"Measured on {count(record.n_test, 'case')} in "
             f"{count(record.n_folds, 'fold')}; in every fold features were selected"
             + (", the exponent chosen" if record.fold_alphas else "")
-            + " and the learner trained without its test cases. "
+            + " and the estimator trained without its test cases. "
             + (
                 f"Best class {clean(best.name)} ({percent(best.accuracy)}), worst "
                 f"{clean(worst.name)} ({percent(worst.accuracy)})."

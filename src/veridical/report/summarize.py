@@ -62,7 +62,7 @@ def summarize(record: Any) -> AnySummary:
     ----------
     record : Comparison or Estimates
         What `veridical.comparison.compare` or `truth` returned, or several estimates
-        of one learner.
+        of one estimator.
 
     Returns
     -------
@@ -267,18 +267,18 @@ def mean_with_interval(
     Examples
     --------
     >>> mean = mean_with_interval(np.array([0.5, 0.75, 1.0]), 0.0, 0.05)
-    >>> mean["value"], mean["sd"], round(mean["low"], 3)
+    >>> mean["value"], mean["std"], round(mean["low"], 3)
     (0.75, 0.25, 0.129)
     """
     n = int(values.size)
     mean = float(values.mean())
     if n < 2:
-        return {"value": mean, "low": None, "high": None, "sd": None, "n": n}
-    sd = float(values.std(ddof=1))
+        return {"value": mean, "low": None, "high": None, "std": None, "n": n}
+    std = float(values.std(ddof=1))
     quantile = float(stats.t.ppf(1 - alpha / 2, n - 1))
-    half = quantile * sd * math.sqrt(1 / n + test_to_train)
+    half = quantile * std * math.sqrt(1 / n + test_to_train)
     low, high = max(0.0, mean - half), min(1.0, mean + half)
-    return {"value": mean, "low": low, "high": high, "sd": sd, "n": n}
+    return {"value": mean, "low": low, "high": high, "std": std, "n": n}
 
 
 def _pairs(values: FloatArray, n_folds: int, unit: str) -> list[PairSummary]:

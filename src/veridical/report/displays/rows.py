@@ -17,6 +17,7 @@ from veridical.report.displays.base import (
     show_level,
     whiskers,
 )
+from veridical.report.estimates_words import chance_of
 from veridical.report.rows_draw import Row
 from veridical.report.selection import to_json
 from veridical.report.sensitivity_draw import SIDES
@@ -26,7 +27,7 @@ _MORE = 0.22  # between two intervals of one estimate, in rows
 
 
 class EstimatesDisplay(Display):
-    """Estimates of one learner, each with its intervals, chance and the truth.
+    """Estimates of one estimator, each with its intervals, chance and the truth.
 
     An open mark is an estimate with a note: there is a reason to doubt it.
 
@@ -48,7 +49,7 @@ class EstimatesDisplay(Display):
     def from_estimates(
         cls, record: Estimates, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw the estimates of one learner.
+        """Draw the estimates of one estimator.
 
         Parameters
         ----------
@@ -82,7 +83,9 @@ class EstimatesDisplay(Display):
                 y = row + _MORE * i
                 ax.plot([low, high], [y, y], color="0.6", marker="|")
         name_rows(ax, [estimate["method"] for estimate in found])
-        show_level(ax, self.summary["data"]["chance"], "chance")
+        chance = chance_of(self.summary)
+        if chance is not None:
+            show_level(ax, chance, "chance")
         if self.summary["truth"] is not None:
             show_level(ax, self.summary["truth"]["value"], "truth", "-")
         show_accuracy(ax, self.summary["metric"])
