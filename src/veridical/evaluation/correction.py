@@ -18,6 +18,7 @@ from veridical._core.errors import InputError
 from veridical._core.hashing import table_hash
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
+from veridical._core.reading import refuse_missing_or_infinite
 from veridical._core.records import DataSummary
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
@@ -25,7 +26,7 @@ from veridical._core.sklearn_private import take
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.learning.bias_corrected_columns import refuse_unknown
+from veridical.learning.bias_corrected_columns import WHO
 
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
@@ -94,7 +95,7 @@ def correction(
             "for two. Leave the correction out, or take two of the classes."
         )
     table = encode(X)  # refused here, a hole has the number of its row in X
-    refuse_unknown(table.values, range(table.values.shape[1]), table.names)
+    refuse_missing_or_infinite(table.values, table.names, WHO)
     chosen = _choose(X, model)
     if n_folds < 2:
         raise InputError(f"n_folds={n_folds} leaves nothing to test; give 2 or more.")

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import FloatArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
+from veridical._core.reading import number_classes, read_samples, read_training
 from veridical.kernels.c45 import grow
 from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
-from veridical.learning.reading import number_classes, read_table, read_training
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
 
@@ -190,7 +190,7 @@ class C45(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         nominal = any(values is not None for values in self.categories_)
-        X = read_table(self, X, reset=False, nominal=nominal)
+        X = read_samples(self, X, reset=False, categorical=nominal)
         table = encode(X, categories=self.categories_)
         tree = self.tree_
         return predict(

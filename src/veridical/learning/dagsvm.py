@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import read_numeric, read_numeric_training
 from veridical._core.text import show
 from veridical.kernels.dagsvm import (
     predict_nested,
@@ -24,7 +25,6 @@ from veridical.kernels.dagsvm import (
     sort_by_class,
     walk,
 )
-from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
+from veridical._core.reading import read_samples, read_training
 from veridical._core.sklearn_private import is_first_batch
 from veridical._core.text import listed, show
 from veridical.learning.log_probabilities import ByLogProbability
-from veridical.learning.reading import read_table, read_training
 from veridical.learning.sufficient import (
     ZERO_COUNTS,
     Sums,
@@ -182,7 +182,7 @@ class NaiveBayes(ByLogProbability):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = read_table(self, X, reset=False, nominal=any(self._nominal))
+        X = read_samples(self, X, reset=False, categorical=any(self._nominal))
         table = encode(X, categories=self.categories_)
         with np.errstate(divide="ignore"):  # a class that never came has no chance
             result = np.log(self.class_count_ / self.class_count_.sum())
