@@ -403,7 +403,7 @@ CSR = {
         ({**CSR, "shape": np.array([3])}, "two positive whole numbers"),
         ({**CSR, "shape": np.array([3, 2**62])}, "more than this machine can hold"),
         ({**CSR, "data": np.array(["a", "b"])}, "must be made of numbers"),
-        ({**CSR, "data": np.array([1, np.nan])}, "NaN or infinite"),
+        ({**CSR, "data": np.array([1, np.nan])}, r"NaN: column \d, row \d, is missing"),
     ],
 )
 def test_npz_refusals(save, arrays, message):
@@ -505,7 +505,7 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         ([[1, np.nan], [2, np.nan]], [0, 1], "toy has no value at all in column 1"),
         (pd.DataFrame({"a": [None, None], "b": [1, 2]}), [0, 1], "column 'a'"),
         ([[1, np.inf], [2, 2]], [0, 1], "Column 1 of toy.*infinite"),
-        (csr_array(np.array([[np.nan], [1]])), [0, 1], "NaN or infinite"),
+        (csr_array(np.array([[np.nan], [1]])), [0, 1], "NaN: column 0, row 0, is"),
     ],
 )
 def test_check_table_refuses(X, y, message):

@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import c45 as oracle
 
 from veridical._core.errors import InputError
+from veridical._core.reading import number_classes
 from veridical.datasets import make_monks
 from veridical.kernels.c45_pruning import added_errors
 from veridical.learning import C45
-from veridical.learning.reading import number_classes
 
 
 def expected_failures(estimator):

@@ -1,22 +1,51 @@
-"""From what users hand over to a table: every check of data, and its message."""
+"""From what users hand over to arrays and tables: every check of data, its message.
+
+`read_table` makes the `Table` that the verbs work on. Estimators read what is given to
+``fit`` and ``predict`` by `read_samples` (numbers and categories) or `read_numeric`
+(numbers alone), and labels by `read_labels`. What an estimator cannot use is refused in
+words that name the place and the cure.
+
+scikit-learn turns a frame into an array first and complains afterwards, when the name
+of the column is gone; dates may even pass for numbers. So columns are looked at before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-from veridical._core.encoding import Features, encode, refuse_lazy
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import (
+    Features,
+    encode,
+    object_if_text,
+    read_numbers,
+    refuse_lazy,
+    refuse_repeated,
+)
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import read_sample_weight, take
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
 
 #: Sparse formats whose rows and columns can be indexed.
 _INDEXED = ("csr", "csc")
+#: Labels below this number are counted rather than sorted.
+_FEW = 1 << 12
+
+_CURE = "encode it as numbers (OneHotEncoder, say), or leave the column out."
+
+# -- tables --------------------------------------------------------------------------
 
 
 def read_table(
@@ -68,8 +97,7 @@ def read_table(
         labels = labels[:, 0]
     refuse_lazy(X, shown)
     X = _as_array(X)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-    check_labels(labels, n_samples, shown)
+    check_labels(labels, _n_samples(X), shown)
     features = None
     if encoded:
         features = encode(X, categorical_features, name=shown)
@@ -85,6 +113,10 @@ def check_table(
 ) -> None:
     """Refuse a table from which nothing can be learned; see `read_table`."""
     read_table(X, y, name=name, categorical_features=categorical_features)
+
+
+def _n_samples(X: Any) -> int:
+    return int(X.shape[0] if hasattr(X, "shape") else len(X))
 
 
 def _as_array(X: Any) -> Any:
@@ -109,19 +141,8 @@ def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
         raise InputError(
             f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
         )
-    missing = np.flatnonzero(pd.isna(labels))
-    if missing.size:
-        raise InputError(
-            f"The class is missing in {plural('row', missing)} {listed(missing)} of "
-            f"{name}, counted from 0; fill it in or remove these rows."
-        )
-    if labels.dtype.kind == "f":
-        broken = labels[labels != np.round(labels)]
-        if broken.size:
-            raise InputError(
-                f"The labels of {name} are measurements such as {show(broken[0])}, not "
-                "classes; choose another target, or cut it into classes first."
-            )
+    refuse_missing_labels(labels, name)
+    _refuse_measurements(labels, f"The labels of {name}")
     classes = pd.unique(labels)
     if len(classes) == 1:
         raise InputError(
@@ -133,11 +154,7 @@ def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
 def _check_features(features: Features, name: str) -> None:
     values = features.values
     if sparse.issparse(values):
-        if not np.isfinite(values.data).all():
-            raise InputError(
-                f"{name} holds a NaN or infinite value; a sparse matrix may hold "
-                "neither. Replace it by a number."
-            )
+        refuse_missing_or_infinite(values, features.names, "A sparse matrix", name)
         return
     # Only a feature that is missing in the first row can be missing in all.
     empty = np.flatnonzero(np.isnan(values[0]))
@@ -153,3 +170,403 @@ def refuse_empty(columns: Sequence[Any], name: str) -> None:
             f"{name} has no value at all in {plural('column', columns)} "
             f"{listed(columns)}; remove {'it' if len(columns) == 1 else 'them'}."
         )
+
+
+# -- labels --------------------------------------------------------------------------
+
+
+def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
+    """Check the class labels given to ``fit``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who learns; messages name it.
+    y : array-like of shape (n_samples,)
+        The labels as the user gave them.
+    n_samples : int
+        Number of rows of X.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        The labels, none missing.
+
+    Raises
+    ------
+    InputError
+        If there are no labels or as many as there are rows, one is missing, or they
+        are measurements.
+    """
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None; pass the class labels."
+        )
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuUS"
+    labels: NDArray[Any] = y if plain else column_or_1d(y, warn=True)
+    if len(labels) != n_samples:
+        raise InputError(
+            f"X has {n_samples} rows but y has {len(labels)}; give one label per row."
+        )
+    if not plain:  # numbers and text are classes; others have to be looked at
+        refuse_missing_labels(labels)
+        _refuse_measurements(labels, "Unknown label type: continuous. The labels in y")
+        check_classification_targets(labels)
+    return labels
+
+
+def refuse_missing_labels(
+    labels: Any, name: str | None = None, where: Callable[[int], str] | None = None
+) -> None:
+    """Refuse missing labels, and say in which rows.
+
+    Parameters
+    ----------
+    labels : array or Series
+        The labels.
+    name : str, optional
+        What messages call the table; without it the labels are called y.
+    where : callable, optional
+        Says where row i stands in a file.
+    """
+    missing = np.flatnonzero(pd.isna(labels))
+    if not missing.size:
+        return
+    if where is not None:
+        places = ", ".join(where(int(i)) for i in missing[:5])
+        more = f" and {missing.size - 5} more" if missing.size > 5 else ""
+        raise InputError(
+            f"The class is missing in {places}{more} ({name}); fill it in or remove "
+            "the row."
+        )
+    rows = f"{plural('row', missing)} {listed(missing)}"
+    if name is None:
+        raise InputError(
+            f"y has no label in {rows} (NaN or None); drop or label the rows without a "
+            "class."
+        )
+    raise InputError(
+        f"The class is missing in {rows} of {name}, counted from 0; fill it in or "
+        "remove these rows."
+    )
+
+
+def _refuse_measurements(labels: NDArray[Any], subject: str) -> None:
+    if labels.dtype.kind == "f":
+        broken = labels[labels != np.round(labels)]
+        if broken.size:
+            raise InputError(
+                f"{subject} are measurements such as {show(broken[0])}, not classes; "
+                "choose another target, or cut it into classes first."
+            )
+
+
+def refuse_one_class(classes: NDArray[Any], who: str) -> None:
+    """Refuse labels of a single class: there is nothing to tell apart."""
+    if len(classes) < 2:
+        held = show(classes[0]) if len(classes) else "none"
+        raise InputError(
+            f"y holds one class only ({held}); {who} needs at least two classes to "
+            "tell apart."
+        )
+
+
+def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """Sort the classes, and number every label by its place among them.
+
+    Small whole numbers are counted, which is several times as fast as sorting.
+
+    Examples
+    --------
+    >>> classes, codes = number_classes(np.array([7, 3, 7]))
+    >>> classes.tolist(), codes.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _FEW:
+        there = np.bincount(y) > 0
+        if there.all():
+            return np.arange(there.size, dtype=y.dtype), y.astype(np.intp)
+        return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.intp)
+
+
+# -- numbers and categories ----------------------------------------------------------
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of any library."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return False
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def names_categorical(chosen: Any) -> bool:
+    """Whether ``categorical_features`` names features, rather than leaves it to X."""
+    return chosen is not None and not isinstance(chosen, str)
+
+
+def read_samples(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    categorical: bool,
+    accept_sparse: bool = False,
+    min_samples: int = 1,
+) -> Any:
+    """Check names and shape; leave frames and categorical features as they are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who is told, or asked for, the number and the names of the features.
+    X : array-like, sparse matrix or data frame
+        What was given.
+    reset : bool
+        Whether the samples are the first, rather than ones that must fit those.
+    categorical : bool
+        Whether features of an array were named as categorical; its text stays then.
+    accept_sparse : bool, default=False
+        Whether sparse matrices are accepted.
+    min_samples : int, default=1
+        Least number of rows of an array.
+
+    Returns
+    -------
+    array, sparse matrix or data frame
+        The features, ready for `encode`.
+    """
+    refuse_lazy(X)
+    if is_frame(X):
+        refuse_repeated(X)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2
+    if plain and X.size and len(X) >= min_samples:  # nothing to convert or to refuse
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=["csc", "csr"] if accept_sparse else False,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=min_samples,
+    )
+    if isinstance(X, np.ndarray) and X.dtype == object and not categorical:
+        # Things that are neither numbers nor text end here, as a TypeError; for text,
+        # `encode` has a message that names the column.
+        with suppress(ValueError):
+            X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
+    return X
+
+
+def read_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    chosen: Any,
+    *,
+    reset: bool = True,
+) -> tuple[Any, NDArray[Any], FloatArray]:
+    """Check samples, labels and weights; samples without weight are left out.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Who learns; it is told the number and the names of the features.
+    X, y, sample_weight : array-like
+        What was given to ``fit``.
+    chosen : "from_dtype", None, bool mask, integer indices or names
+        Which features are categorical.
+    reset : bool, default=True
+        Whether this is the first batch, rather than one that must fit the first.
+
+    Returns
+    -------
+    X : array or data frame
+        The features, ready for `encode`.
+    y : array of shape (n_samples,)
+        The labels.
+    weights : array of shape (n_samples,)
+        All positive.
+    """
+    X = read_samples(estimator, X, reset=reset, categorical=names_categorical(chosen))
+    y = read_labels(estimator, y, _n_samples(X))
+    if sample_weight is None:
+        return X, y, np.ones(len(y))
+    weights = read_sample_weight(sample_weight, X)
+    if not weights.all():  # a sample without weight is as good as absent
+        kept = np.flatnonzero(weights)
+        X, y, weights = take(X, kept), y[kept], weights[kept]
+    return X, y, weights
+
+
+# -- numbers alone -------------------------------------------------------------------
+
+
+def read_numeric(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool = True,
+    accept_sparse: bool = False,
+    min_samples: int = 1,
+) -> Any:
+    """Read a table of numbers, none missing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who computes; it is told, or asked for, number and names of the columns.
+    X : array-like, sparse matrix or data frame
+        What was given.
+    reset : bool, default=True
+        Whether the table is the first, rather than one that must fit it.
+    accept_sparse : bool, default=False
+        Whether sparse matrices stay sparse, in CSR form, or are refused.
+    min_samples : int, default=1
+        Least number of rows.
+
+    Returns
+    -------
+    array or CSR matrix of shape (n_samples, n_features)
+        float64.
+
+    Raises
+    ------
+    InputError
+        For text, dates, repeated names, missing or infinite values; it names the
+        column.
+    """
+    refuse_other_than_numbers(X, "X")
+    values = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=np.float64,
+        accept_sparse="csr" if accept_sparse else False,
+        ensure_min_samples=min_samples,
+        ensure_all_finite=False,
+    )
+    names = getattr(estimator, "feature_names_in_", None)
+    refuse_missing_or_infinite(values, names, type(estimator).__name__)
+    return values
+
+
+def read_numeric_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    accept_sparse: bool = False,
+    min_samples: int = 1,
+) -> tuple[Any, NDArray[Any]]:
+    """Read a table of numbers and the labels of its rows."""
+    values = read_numeric(
+        estimator, X, accept_sparse=accept_sparse, min_samples=min_samples
+    )
+    return values, read_labels(estimator, y, values.shape[0])
+
+
+def read_numeric_beside(estimator: Any, X: Any, y: NDArray[Any], name: str) -> Any:
+    """Read a second table of the same cases, sparse ones too."""
+    values = read_part(estimator, X, None, name)
+    if values.shape[0] != len(y):
+        raise InputError(
+            f"{name} has {values.shape[0]} rows, but X and y have {len(y)}: found "
+            "input variables with inconsistent numbers of samples. Give one row per "
+            "case."
+        )
+    return values
+
+
+def read_part(estimator: Any, X: Any, names: Any, name: str = "X") -> Any:
+    """Read columns of numbers; of an array, messages call them by these names."""
+    refuse_other_than_numbers(X, name, names)
+    if is_frame(X):
+        names = nw.from_native(X, eager_only=True).columns
+    values = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=np.float64,
+        input_name=name,
+        ensure_all_finite=False,
+    )
+    refuse_missing_or_infinite(values, names, type(estimator).__name__, name)
+    return values
+
+
+def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
+    """Name the first column that holds dates, or text that is no number."""
+    refuse_lazy(X, name)
+    if is_frame(X):
+        refuse_repeated(X, name)
+        if _plainly_numbers(X):
+            return
+        frame = nw.from_native(X, eager_only=True)
+        for j, (column, dtype) in enumerate(frame.schema.items()):
+            if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+                label = f"Column {show(column)} of {name}"
+                _refuse_words(frame[:, j].to_numpy(), label)
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSTmM":
+        for j in range(X.shape[1]):
+            told = j if names is None else names[j]
+            _refuse_words(X[:, j], f"Column {show(told)} of {name}")
+
+
+def _plainly_numbers(X: Any) -> bool:
+    """Look at the kinds of pandas at once; narwhals takes its time over each column."""
+    if not isinstance(X, pd.DataFrame):
+        return False
+    return all(getattr(dtype, "kind", "O") in "fiub" for dtype in set(X.dtypes))
+
+
+def _refuse_words(column: NDArray[Any], label: str) -> None:
+    if column.dtype.kind == "O" and not any(isinstance(v, str) for v in column):
+        return  # numbers and None, or things of which scikit-learn says what they are
+    read_numbers(object_if_text(column), label, cure=_CURE)
+
+
+def refuse_missing_or_infinite(
+    values: Any, names: Any, who: str, name: str = "X"
+) -> None:
+    """Refuse missing and infinite values, by column and row.
+
+    Parameters
+    ----------
+    values : array or sparse matrix
+        Numbers.
+    names : sequence or None
+        What the columns are called; by default, their numbers.
+    who : str
+        Who does not accept them.
+    name : str, default="X"
+        What the table is called.
+    """
+    entries = values.data if sparse.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(entries.sum()) or np.isfinite(entries).all():
+            return
+    if sparse.issparse(values):
+        stored = values.tocoo()
+        k = int(np.flatnonzero(~np.isfinite(stored.data))[0])
+        row, j, value = int(stored.row[k]), int(stored.col[k]), float(stored.data[k])
+    else:
+        row, j = (int(place[0]) for place in np.nonzero(~np.isfinite(values)))
+        value = float(values[row, j])
+    column = f"column {show(j if names is None else names[j])}"
+    if np.isnan(value):
+        raise InputError(
+            f"Input {name} contains NaN: {column}, row {row}, is missing. {who} does "
+            "not accept missing values; impute them (SimpleImputer in a pipeline, say) "
+            "or drop the row."
+        )
+    raise InputError(
+        f"Input {name} contains inf: {column}, row {row}, is infinite; replace it by a "
+        "finite number or drop the row."
+    )

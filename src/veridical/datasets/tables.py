@@ -13,7 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical._core.reading import check_labels, refuse_empty
+from veridical._core.reading import (
+    check_labels,
+    refuse_empty,
+    refuse_missing_labels,
+)
 from veridical._core.text import did_you_mean, listed, show
 
 #: Says where row i of a table stands in its file: "line 7".
@@ -83,14 +87,7 @@ def _refuse_empty(X: pd.DataFrame, name: str) -> None:
 
 
 def _as_labels(column: pd.Series[Any], label: str, where: Where) -> NDArray[Any]:
-    missing = np.flatnonzero(column.isna())
-    if missing.size:
-        places = ", ".join(where(int(i)) for i in missing[:5])
-        more = f" and {missing.size - 5} more" if missing.size > 5 else ""
-        raise InputError(
-            f"The class is missing in {places}{more} ({label}); fill it in or remove "
-            "the row."
-        )
+    refuse_missing_labels(column, label, where)
     values = column.to_numpy()
     return np.array(values.tolist()) if values.dtype == object else values
 

@@ -14,7 +14,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
-from veridical._core.reading import read_table
+from veridical._core.reading import read_table, refuse_missing_or_infinite
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
 from veridical._core.splits import Split
@@ -25,7 +25,7 @@ from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.evaluation.selecting import refuse_missing_class
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.learning.bias_corrected_columns import refuse_unknown
+from veridical.learning.bias_corrected_columns import WHO
 
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
@@ -93,7 +93,7 @@ def correction(
             "made for two. Leave the correction out, or take two of the classes."
         )
     # Refused here, a missing value has the number of its row in X.
-    refuse_unknown(table.values, range(table.n_features), table.names)
+    refuse_missing_or_infinite(table.values, table.names, WHO)
     chosen = _choose(table, model)
     root = root_seed(random_state)
     method = read_cv(cv)

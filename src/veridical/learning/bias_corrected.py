@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import names_categorical, read_labels, read_samples
 from veridical.kernels.threads import thread_count
 from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold, read_labels
+from veridical.learning.bias_corrected_columns import check_threshold
 from veridical.learning.bias_corrected_event import TIES
 from veridical.learning.bias_corrected_features import Features, Kept
 from veridical.learning.bias_corrected_patterns import RULES
-from veridical.learning.reading import read_table
 
 
 class BiasCorrectedNB(Corrected):
@@ -191,9 +191,9 @@ class BiasCorrectedNB(Corrected):
             The fitted classifier itself.
         """
         prior = self._check_parameters()
-        by_dtype = isinstance(self.categorical_features, str | None)
-        X = read_table(self, X, reset=True, categorical=not by_dtype)
-        y = read_labels(self, X, y)
+        named = names_categorical(self.categorical_features)
+        X = read_samples(self, X, reset=True, categorical=named)
+        y = read_labels(self, y, len(X))
         codes, sizes = self._number_classes(y)
         names = getattr(self, "feature_names_in_", None)
         features = Features.read(
@@ -208,8 +208,8 @@ class BiasCorrectedNB(Corrected):
     # -- predicting ------------------------------------------------------------------
 
     def _values_of(self, X: Any) -> NDArray[Any]:
-        by_dtype = isinstance(self.categorical_features, str | None)
-        X = read_table(self, X, reset=False, categorical=not by_dtype)
+        named = names_categorical(self.categorical_features)
+        X = read_samples(self, X, reset=False, categorical=named)
         return self._features.values_of(X, np.flatnonzero(self.support_))
 
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.text import show
+from veridical._core.reading import number_classes, refuse_one_class
 from veridical.learning.bias_corrected_alpha import Grid, normalized
 from veridical.learning.log_probabilities import ByLogProbability
 
@@ -59,14 +59,9 @@ class Corrected(ByLogProbability):
 
     def _number_classes(self, y: NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Store the classes; give the code of each case, and the size of each class."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        sizes = np.bincount(codes).astype(np.intp)
-        if sizes.size < 2:
-            raise InputError(
-                f"y holds one class only ({show(self.classes_[0])}); a classifier "
-                "needs at least two classes to tell apart."
-            )
-        return codes, sizes
+        self.classes_, codes = number_classes(y)
+        refuse_one_class(self.classes_, type(self).__name__)
+        return codes, np.bincount(codes).astype(np.intp)
 
     def _retain(
         self, scores: FloatArray, order: IntArray, n_kept: int, threshold: float

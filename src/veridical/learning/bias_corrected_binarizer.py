@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
+from veridical._core.reading import read_numeric
 from veridical.learning.bias_corrected_columns import median_cuts
-from veridical.learning.numeric import read_numeric
 
 
 class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -6,36 +6,18 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.reading import refuse_missing_or_infinite
+from veridical._core.text import show
+
+#: Who needs every feature counted over the same samples, as messages say.
+WHO = "The correction for selection bias"
 
 #: The cut of a column that holds zeros and ones already.
 PLAIN_CUT = 0.5
-
-
-def read_labels(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """Check the class labels of the cases of a table."""
-    if y is None:
-        raise InputError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is "
-            "None; pass the class labels."
-        )
-    labels = column_or_1d(y, warn=True)
-    check_consistent_length(X, labels)
-    missing = np.asarray(pd.isna(labels))
-    if missing.any():
-        raise InputError(
-            f"y has no label in row {int(np.flatnonzero(missing)[0])} (NaN or None); "
-            "drop or label the rows without a class."
-        )
-    check_classification_targets(labels)
-    return labels
 
 
 def median_cuts(values: NDArray[Any]) -> FloatArray:
@@ -72,12 +54,12 @@ def find_cuts(
     rest = np.flatnonzero(~plain)
     if rest.size == 0:
         return cuts
-    refuse_unknown(values[:, rest], rest, names)
+    refuse_missing_or_infinite(values[:, rest], names_of(rest, names), WHO)
     if binarize is None:
-        j = int(rest[0])
+        name = show(names_of(rest[:1], names)[0])
         raise InputError(
-            f"{name_column(j, names)} holds other values than 0 and 1; use "
-            "binarize='median' or cut it yourself."
+            f"column {name} holds other values than 0 and 1; use binarize='median' or "
+            "cut it yourself."
         )
     if isinstance(binarize, str) and binarize == "median":
         cuts[rest] = median_cuts(values[:, rest].astype(np.float64, copy=False))
@@ -90,29 +72,9 @@ def find_cuts(
     return cuts
 
 
-def refuse_unknown(values: NDArray[Any], columns: Any, names: Any) -> None:
-    """Refuse missing and infinite values in these columns, by name and row."""
-    if values.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    k = int(np.flatnonzero(bad.any(axis=0))[0])
-    row = int(np.flatnonzero(bad[:, k])[0])
-    what = "NaN" if np.isnan(values[row, k]) else "inf"
-    raise InputError(
-        f"Input X contains {what}: {name_column(int(columns[k]), names)}, row {row}, "
-        "is missing or infinite. Impute the value or drop the row: the correction "
-        "needs every feature counted over the same cases."
-    )
-
-
-def name_column(j: int, names: Any) -> str:
-    """Call a column by its name, or by its number."""
-    return f"column {j}" if names is None else f"column {names[j]!r}"
+def names_of(columns: Any, names: Any) -> list[Any]:
+    """Call columns by their names, or by their numbers."""
+    return [int(j) if names is None else names[j] for j in columns]
 
 
 def check_threshold(threshold: Any) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Categories, encode
+from veridical._core.reading import refuse_missing_or_infinite
 from veridical._core.validation import count_features
 from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import (
@@ -26,9 +27,10 @@ from veridical.kernels.count_lattice import (
 )
 from veridical.kernels.ordering import order_by_score
 from veridical.learning.bias_corrected_columns import (
+    WHO,
     check_threshold,
     find_cuts,
-    refuse_unknown,
+    names_of,
 )
 from veridical.learning.bias_corrected_event import Discarded, Ties
 from veridical.learning.bias_corrected_patterns import Patterns, Rates
@@ -125,7 +127,8 @@ class Features:
         nominal = np.array([known is not None for known in categories or ()], bool)
         ones, plain = count_ones(values, y, len(sizes))
         if nominal.any():
-            refuse_unknown(values[:, nominal], np.flatnonzero(nominal), names)
+            told = names_of(np.flatnonzero(nominal), names)
+            refuse_missing_or_infinite(values[:, nominal], told, WHO)
             plain |= nominal
         cuts = find_cuts(values, plain, binarize, names)
         rest = np.flatnonzero(~plain)
@@ -159,7 +162,8 @@ class Features:
         if self.categories is not None:
             numeric = columns[[self.categories[j] is None for j in columns]]
         if values.dtype.kind == "f" and numeric.size:
-            refuse_unknown(values[:, numeric], numeric, self.names)
+            told = names_of(numeric, self.names)
+            refuse_missing_or_infinite(values[:, numeric], told, WHO)
         return values
 
     def select(self, wanted: Any, threshold: Any) -> Chosen:

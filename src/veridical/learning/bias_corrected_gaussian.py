@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import read_numeric, read_numeric_training
 from veridical._core.validation import count_features
 from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
 from veridical.kernels.ordering import order_by_score
@@ -18,7 +19,6 @@ from veridical.learning.bias_corrected_alpha import Prior, make_grid
 from veridical.learning.bias_corrected_base import Corrected
 from veridical.learning.bias_corrected_columns import check_threshold
 from veridical.learning.bias_corrected_normal import low_normal
-from veridical.learning.numeric import read_numeric, read_numeric_training
 
 #: Features may be far more telling than binary ones: r = 1/α up to this.
 _LARGEST_RATIO = 1e3

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
+from veridical._core.reading import number_classes, read_samples, read_training
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.kernels.c45 import grow
@@ -23,13 +24,7 @@ from veridical.kernels.c45_nodes import Nodes, compact, predict
 from veridical.kernels.c45_problem import make_problem
 from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
-from veridical.learning.reading import (
-    number_by_frequency,
-    number_classes,
-    read_features,
-    read_table,
-    read_training,
-)
+from veridical.learning.reading import number_by_frequency, read_features
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
 
@@ -202,7 +197,7 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         categorical = any(values is not None for values in self.categories_)
-        X = read_table(self, X, reset=False, categorical=categorical)
+        X = read_samples(self, X, reset=False, categorical=categorical)
         table = encode(X, categories=self.categories_)
         return class_shares(self.tree_, self._n_values(), _by_column(table.values))
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import read_numeric, read_numeric_training
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import show
@@ -27,7 +28,6 @@ from veridical.kernels.dagsvm import (
     walk,
 )
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes, predict_loop
-from veridical.learning.numeric import read_numeric, read_numeric_training
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 

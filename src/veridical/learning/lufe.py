@@ -20,15 +20,19 @@ from sklearn.utils.validation import (
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import refuse_lazy, refuse_repeated
 from veridical._core.errors import InputError
+from veridical._core.reading import (
+    is_frame,
+    read_numeric_training,
+    read_part,
+    refuse_one_class,
+)
 from veridical._core.sklearn_private import read_sample_weight
 from veridical._core.text import listed, show
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.lufe_split import BestByAnova, Training, check_fraction, cut
-from veridical.learning.numeric import is_frame, read_numeric_training, read_part
 from veridical.learning.svm_plus_checks import (
     check_parameters,
     choose,
-    refuse_one_class,
     warn_of_gap,
 )
 from veridical.learning.svm_plus_grams import signs
@@ -172,7 +176,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
         weights = read_sample_weight(sample_weight, X)
         self.classes_ = np.unique(y[weights > 0])
-        refuse_one_class(self, self.classes_)
+        refuse_one_class(self.classes_, type(self).__name__)
         self.selector_ = self._select(X, y, sample_weight, weights)
         self.support_ = np.asarray(self.selector_.get_support())
         selected = np.flatnonzero(self.support_)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
+from veridical._core.reading import read_samples, read_training
 from veridical._core.sklearn_private import is_first_batch
 from veridical._core.splits import Split
 from veridical._core.table import Table
@@ -21,7 +22,7 @@ from veridical._core.text import listed, show
 from veridical.learning.bayes_many import BayesSettings, predict_sizes, predict_splits
 from veridical.learning.log_probabilities import ByLogProbability
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
-from veridical.learning.reading import read_features, read_table, read_training
+from veridical.learning.reading import read_features
 from veridical.learning.sufficient import (
     ZERO_COUNTS,
     Normals,
@@ -191,7 +192,7 @@ class NaiveBayes(PredictMany, ByLogProbability):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        X = read_table(self, X, reset=False, categorical=any(self._categorical))
+        X = read_samples(self, X, reset=False, categorical=any(self._categorical))
         table = encode(X, categories=self.categories_)
         with np.errstate(divide="ignore"):  # a class that never came has no chance
             result = np.log(self.class_count_ / self.class_count_.sum())

@@ -13,18 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.sklearn_private import read_sample_weight
-from veridical.kernels.svm_plus_cases import InfeasibleError
-from veridical.learning.numeric import (
+from veridical._core.reading import (
     read_numeric,
     read_numeric_beside,
     read_numeric_training,
+    refuse_one_class,
 )
+from veridical._core.sklearn_private import read_sample_weight
+from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.svm_plus_checks import (
     INFEASIBLE,
     check_parameters,
     choose,
-    refuse_one_class,
     warn_of_gap,
     warn_of_sweeps,
 )
@@ -230,7 +230,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             star = read_numeric_beside(self, X_privileged, y, "X_privileged")
         kept = np.flatnonzero(weights)
         self.classes_ = np.unique(y[kept])
-        refuse_one_class(self, self.classes_)
+        refuse_one_class(self.classes_, type(self).__name__)
         make, X = self._settle("kernel", X, kept)
         make_star, star = self._settle("privileged_kernel", star, kept)
         self._make, self._kept = make, kept

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
-from veridical._core.text import did_you_mean, show
+from veridical._core.text import did_you_mean
 
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = ("auto", "exact", "descent")
@@ -77,15 +77,6 @@ def warn_of_sweeps(machine: Any) -> None:
             "of sweeps depends, or use solver='exact'.",
             ConvergenceWarning,
             stacklevel=4,
-        )
-
-
-def refuse_one_class(machine: Any, classes: NDArray[Any]) -> None:
-    """There is nothing to tell apart in one class."""
-    if len(classes) < 2:
-        raise InputError(
-            f"{type(machine).__name__} needs cases of at least two classes, but the "
-            f"data hold one class only: {show(classes[0]) if len(classes) else 'none'}."
         )
 
 

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.encoding import Categories, encode
+from veridical._core.reading import read_samples
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._reading import Abilities, read, read_again
+from veridical.selection._reading import Abilities, read
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -102,7 +103,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             values in ``categories_``, NaN for a value that ``fit`` has not seen.
         """
         check_is_fitted(self)
-        X = read_again(self, X)
+        X = read_samples(self, X, reset=False, categorical=True)
         values = encode(X, categories=self.categories_).values
         result = np.empty(values.shape, dtype=values.dtype)
         for j, cuts in enumerate(self.cut_points_):

@@ -1,24 +1,24 @@
-"""From what users hand over to arrays: columns, labels, training sets.
-
-Whatever a method cannot use is refused here, in words that name the place and the cure.
-"""
+"""What selectors can read, and the training sets that they are given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from veridical._core.arrays import IntArray
-from veridical._core.encoding import Features, encode, refuse_lazy, refuse_repeated
+from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
+from veridical._core.reading import (
+    names_categorical,
+    number_classes,
+    read_labels,
+    read_samples,
+    refuse_one_class,
+)
 from veridical._core.table import Classes, Table
 
 
@@ -107,71 +107,22 @@ def read(
     chosen : object
         The parameter ``categorical_features``.
     """
-    name = type(estimator).__name__
-    if y is None:
-        raise InputError(
-            f"{name} requires y to be passed, but the target y is None; pass the class "
-            "labels."
-        )
-    refuse_lazy(X)
-    if sparse.issparse(X) or not hasattr(X, "columns"):
-        # What cannot be used is refused below, in words that name the cure.
-        X = validate_data(
-            estimator,
-            X,
-            accept_sparse=["csc", "csr"],
-            dtype=None,
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
-        features = read_features(X, abilities, chosen)
-    else:
-        features = read_features(X, abilities, chosen)
-        validate_data(estimator, X, skip_check_array=True)
-    classes, codes = read_labels(y, features.values.shape[0])
-    table = Table(features, Classes(classes[codes], classes, codes))
-    abilities.check(table, name)
+    named = names_categorical(chosen)
+    X = read_samples(
+        estimator, X, reset=True, categorical=named, accept_sparse=True, min_samples=2
+    )
+    features = abilities.adapt(encode(X, chosen))
+    labels = read_labels(estimator, y, features.values.shape[0])
+    classes, codes = number_classes(labels)
+    refuse_one_class(classes, type(estimator).__name__)
+    table = Table(features, Classes(labels, classes, codes))
+    abilities.check(table, type(estimator).__name__)
     return table
 
 
 def _values(features: Features, j: Any) -> list[Any]:
     categories = features.categories[j]
     return [] if categories is None else categories.tolist()
-
-
-def read_again(estimator: Any, X: Any) -> Any:
-    """Check that a table has the columns seen in ``fit``; its values are not read."""
-    refuse_lazy(X)
-    if sparse.issparse(X) or not hasattr(X, "columns"):
-        return validate_data(
-            estimator, X, dtype=None, ensure_all_finite=False, reset=False
-        )
-    refuse_repeated(X)
-    validate_data(estimator, X, skip_check_array=True, reset=False)
-    return X
-
-
-# -- columns -------------------------------------------------------------------------
-
-
-def read_features(X: Any, abilities: Abilities, chosen: Any) -> Features:
-    """Turn columns into numbers and codes.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame
-        As the user gave it, or as scikit-learn has checked it.
-    abilities : Abilities
-        True and false are numbers for methods that read no categorical features.
-    chosen : object
-        The parameter ``categorical_features``.
-    """
-    if isinstance(X, np.ndarray) and isinstance(chosen, str) and X.dtype == object:
-        # Things that are neither numbers nor text end here, as a TypeError; for
-        # text, `encode` has a message that names the column.
-        with suppress(ValueError):
-            X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
-    return abilities.adapt(encode(X, chosen))
 
 
 def _first_column(data: Table, ability: str) -> int | None:
@@ -181,36 +132,6 @@ def _first_column(data: Table, ability: str) -> int | None:
     if ability == "missing" and not sparse.issparse(data.values):
         return int(np.argmax(np.isnan(data.values).any(axis=0)))
     return None
-
-
-# -- labels --------------------------------------------------------------------------
-
-
-def read_labels(y: Any, n_rows: int) -> tuple[Any, IntArray]:
-    """Give the classes, and for every row the number of its class."""
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows:
-        raise InputError(
-            f"X has {n_rows} rows but y has {len(y)}; give one label per row."
-        )
-    _refuse_missing_labels(y)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if classes.size < 2:
-        raise InputError(
-            f"y holds one class only ({classes[0]}); selection needs at least two "
-            "classes to tell apart."
-        )
-    return classes, codes.astype(np.intp)
-
-
-def _refuse_missing_labels(y: Any) -> None:
-    missing = np.asarray(pd.isna(y))
-    if missing.any():
-        raise InputError(
-            f"y has no label in row {int(np.flatnonzero(missing)[0])}; drop or label "
-            "the rows without a class."
-        )
 
 
 # -- training sets -------------------------------------------------------------------
