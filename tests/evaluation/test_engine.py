@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
-from veridical.audit import audit
+from veridical.auditing import audit
 
 import veridical._core.reading
 import veridical._core.table
