@@ -72,7 +72,7 @@ def test_json_and_nothing_else(run, table, tmp_path):
     X, y = read(table, "kind")
     for shown, name in zip(found["estimates"], ("5", "holdout"), strict=True):
         expected = estimate(
-            make_classifier("nb"), X, y, method=make_method(name), random_state=0
+            make_classifier("nb"), X, y, cv=make_method(name), random_state=0
         )
         assert shown["value"] == expected.value
         kind = default_interval(expected)
@@ -178,7 +178,7 @@ def test_selection_is_repeated_in_every_split(run, tmp_path):
     pipeline = make_pipeline(
         make_selector("anova", n_features_to_select=10), make_classifier("nb")
     )
-    expected = estimate(pipeline, X, y, method=make_method("10"), random_state=0)
+    expected = estimate(pipeline, X, y, cv=make_method("10"), random_state=0)
     assert found["estimates"][0]["value"] == expected.value < 0.7
     assert found["words"]["belief"] == "open"
     assert "chosen anew on every training set" in found["settings"]["selection"]
@@ -312,7 +312,7 @@ def test_repeats_come_before_folds(run, table):
 
     X, y = read(table, "kind")
     expected = estimate(
-        make_classifier("c45"), X, y, method=CrossValidation(3, n_repeats=2),
+        make_classifier("c45"), X, y, cv=CrossValidation(3, n_repeats=2),
         random_state=0,
     )  # fmt: skip
     assert found["estimates"][0]["value"] == expected.value
