@@ -19,7 +19,6 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
-from veridical.auditing import audit
 
 import veridical._core.reading
 import veridical._core.table
@@ -27,6 +26,7 @@ from veridical._core.encoding import encode
 from veridical._core.parallel import Workers, serial
 from veridical._core.reading import read_table
 from veridical._core.splits import Split
+from veridical.auditing import audit
 from veridical.comparison import compare
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate, select
 from veridical.evaluation.engine import Procedure, as_procedure, evaluate

@@ -60,9 +60,8 @@ def summarize(record: Any) -> AnySummary:
 
     Parameters
     ----------
-    record : Comparison or Estimates
-        What `veridical.comparison.compare` or `truth` returned, or several estimates
-        of one estimator.
+    record : record
+        One that has a page, see `veridical.report.save`.
 
     Returns
     -------
@@ -70,8 +69,9 @@ def summarize(record: Any) -> AnySummary:
         As described in `veridical.report.schema`.
     """
     raise InputError(
-        f"no report is known for a {type(record).__name__}; "
-        "give the record that compare() or truth() returned, or Estimates"
+        f"no report is known for a {type(record).__name__}; give a record that has a "
+        "page: what select(), estimate(), compare(), truth(), sensitivity() or audit() "
+        "returned"
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import ScalarFormatter
 
 from veridical.comparison.records import Sensitivity, Side
 from veridical.evaluation.intervals import wilson
-from veridical.evaluation.records import Estimates, Selection
+from veridical.evaluation.records import Estimate, Estimates, Selection
 from veridical.report.displays.base import (
     Display,
     name_rows,
@@ -47,14 +48,14 @@ class EstimatesDisplay(Display):
 
     @classmethod
     def from_estimates(
-        cls, record: Estimates, *, ax: Axes | None = None, **kwargs: Any
+        cls, record: Estimates | Estimate, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
         """Draw the estimates of one estimator.
 
         Parameters
         ----------
-        record : Estimates
-            Several estimates.
+        record : Estimates or Estimate
+            Several estimates, or one.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
         **kwargs
@@ -89,6 +90,8 @@ class EstimatesDisplay(Display):
         if self.summary["truth"] is not None:
             show_level(ax, self.summary["truth"]["value"], "truth", "-")
         show_accuracy(ax, self.summary["metric"])
+        if self.summary["metric"] != "accuracy":
+            ax.xaxis.set_major_formatter(ScalarFormatter())
         return self
 
 
