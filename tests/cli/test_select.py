@@ -69,7 +69,7 @@ def test_without_data_it_says_what_it_runs_on(run):
         (["--jobs", "0"], "--jobs 0"),
         (["--seed", "-1"], "below 0"),
         (["--target", "kind"], "there is no file"),
-        (["--estimator", "cart"], "no classifier 'cart'"),
+        (["--estimator", "cart"], "no estimator 'cart'"),
         (["nowhere.csv", "--target", "kind"], "nowhere.csv"),
     ],
 )
@@ -87,7 +87,7 @@ def record(name="gene", **changes):
     parts = {
         "data": DataSummary(name, 40, 9, {name: 30, f"{name}2": 10}, (name,) * 9),
         "selector": name,
-        "learner": name,
+        "estimator": name,
         "features": tuple(SelectedFeature(j, name, 1.5, 3) for j in range(3)),
         "accuracy": Interval(0.9, 0.8, 0.95),
         "n_test": 40,
