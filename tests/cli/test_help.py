@@ -112,8 +112,7 @@ VERBS = (
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
     *("--target", "--drop", "--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--learner", "--cv"),
-    *("--folds", "--repeats"),
+    *("--features", "--first", "--selected", "--estimator", "--cv"),
     *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
     *("--permutations", "--ignore", "--nested", "--calibrated"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
@@ -139,9 +138,7 @@ def test_an_option_is_the_same_in_every_verb():
         if words != ("schema",):
             assert {"--json", "--quiet"} <= set(found), words
         for name, option in found.items():
-            metavar = {"--learner": None, "--estimator": None, "--out": None}.get(
-                name, option.metavar
-            )
+            metavar = {"--estimator": None, "--out": None}.get(name, option.metavar)
             kind = (option.is_flag, metavar, option.rich_help_panel)
             assert seen.setdefault(name, kind) == kind, (words, name)
     assert {option.default for option in map(default_of("--seed"), WORKING)} == {

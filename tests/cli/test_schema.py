@@ -21,7 +21,7 @@ from veridical.experiments import Serial
 from veridical.experiments.findings import Check, Curve, Picture, StudyReport
 
 FAST = ("--cv", 3, "--features", 2, "--estimator", "nb")
-COMPARE = ("--folds", 3, "--features", 2, "--learner", "nb")
+COMPARE = ("--cv", 3, "--features", 2, "--estimator", "nb")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 
 #: Words after the verb; TABLE stands for a file and its target.

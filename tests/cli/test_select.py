@@ -69,7 +69,7 @@ def test_without_data_it_says_what_it_runs_on(run):
         (["--jobs", "0"], "--jobs 0"),
         (["--seed", "-1"], "below 0"),
         (["--target", "kind"], "there is no file"),
-        (["--estimator", "cart"], "no classifier 'cart'"),
+        (["--estimator", "cart"], "no estimator 'cart'"),
         (["nowhere.csv", "--target", "kind"], "nowhere.csv"),
     ],
 )

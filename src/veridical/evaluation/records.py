@@ -118,7 +118,7 @@ class Estimate(OnAPage):
             If no such interval is valid for this metric and method, or the scores of
             all splits are the same where it is built on their spread.
         """
-        room = import_module("veridical.evaluation")
+        room = import_module("veridical.evaluation.intervals")
         low, high = room.interval_of(self, confidence, kind)
         return low, high
 
