@@ -7,13 +7,13 @@ from typing import Any
 
 from veridical._core.numbers import (
     count,
-    names,
     percent,
     percent_range,
     points,
     points_range,
     pvalue,
 )
+from veridical._core.text import names
 from veridical.comparison.records import SIDES
 from veridical.report.size_words import short
 
