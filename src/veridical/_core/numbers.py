@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import math
+
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
 
 
-def _fixed(value: float, digits: int) -> str:
-    """Write a number with a true minus sign, and never as minus zero."""
+def number(value: float, digits: int = 1, *, signed: bool = False) -> str:
+    """Write a number with a true minus sign; zero has no sign.
+
+    Examples
+    --------
+    >>> number(-0.126, 2), number(0.5, signed=True), number(-0.001, 2)
+    ('−0.13', '+0.5', '0.00')
+    """
     text = f"{abs(value):.{digits}f}"
-    negative = value < 0 and float(text) != 0
-    return (MINUS if negative else "") + text
+    if float(text) == 0:
+        return text
+    return (MINUS if value < 0 else "+" if signed else "") + text
+
+
+def with_range(
+    value: float, low: float, high: float, digits: int = 1, *, signed: bool = False
+) -> str:
+    """Write a number and its interval, which is left out where it is not finite.
+
+    Examples
+    --------
+    >>> with_range(0.5, -0.25, 1.25, 2, signed=True)
+    '+0.50 (−0.25 to +1.25)'
+    """
+    text = number(value, digits, signed=signed)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return text
+    bounds = (number(bound, digits, signed=signed) for bound in (low, high))
+    return f"{text} ({' to '.join(bounds)})"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -23,7 +49,7 @@ def percent(value: float | None, digits: int = 1) -> str:
     """
     if value is None:
         return MISSING
-    return f"{_fixed(100 * value, digits)} %"
+    return f"{number(100 * value, digits)} %"
 
 
 def percent_range(low: float | None, high: float | None) -> str:
@@ -39,7 +65,7 @@ def percent_range(low: float | None, high: float | None) -> str:
     digits = 1
     while digits < 4 and low < high and percent(low, digits) == percent(high, digits):
         digits += 1
-    return f"{_fixed(100 * low, digits)} to {percent(high, digits)}"
+    return f"{number(100 * low, digits)} to {percent(high, digits)}"
 
 
 def points(value: float | None, *, signed: bool = True, unit: bool = True) -> str:
@@ -52,7 +78,7 @@ def points(value: float | None, *, signed: bool = True, unit: bool = True) -> st
     """
     if value is None:
         return MISSING
-    text = _signed(value) if signed else _fixed(100 * value, 1)
+    text = number(100 * value, signed=signed)
     return f"{text} points" if unit else text
 
 
@@ -66,13 +92,8 @@ def points_range(low: float | None, high: float | None, *, unit: bool = True) ->
     """
     if low is None or high is None:
         return MISSING
-    text = f"{_signed(low)} to {_signed(high)}"
+    text = " to ".join(number(100 * bound, signed=True) for bound in (low, high))
     return f"{text} points" if unit else text
-
-
-def _signed(value: float) -> str:
-    text = _fixed(100 * value, 1)
-    return f"+{text}" if value > 0 and float(text) != 0 else text
 
 
 def pvalue(value: float | None) -> str:
@@ -104,6 +125,23 @@ def seconds(value: float | None) -> str:
     return f"{value:.{digits}f}"
 
 
+def duration(seconds: float) -> str:
+    """Write a length of time with two digits.
+
+    Examples
+    --------
+    >>> duration(42.4), duration(150), duration(6000), duration(200_000)
+    ('42 s', '2.5 min', '1.7 h', '2.3 days')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
+    if seconds < 36 * 3600:
+        return f"{seconds / 3600:.2g} h"
+    return f"{seconds / 86400:.2g} days"
+
+
 def count(number: int, noun: str) -> str:
     """Write a number with its noun.
 
@@ -115,16 +153,3 @@ def count(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
-
-
-def names(items: list[str]) -> str:
-    """Write a list as a person would.
-
-    Examples
-    --------
-    >>> names(["IN", "OUT", "TRUTH"])
-    'IN, OUT and TRUTH'
-    """
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"

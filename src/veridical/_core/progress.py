@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Self, TextIO
 
+from veridical._core.numbers import duration
+
 Progress = Callable[[int, int], object]
 
 # Seconds between two lines where there is no terminal, and two drawings of a bar.
@@ -24,21 +26,6 @@ _RECENT_SECONDS, _RECENT_UNITS = 120.0, 500
 # The number of fits from which on the cost of work is announced.
 LONG = 500
 _BAR = 20  # characters
-
-
-def duration(seconds: float) -> str:
-    """Write a length of time with two digits.
-
-    >>> duration(42.4), duration(150), duration(6000), duration(200_000)
-    ('42 s', '2.5 min', '1.7 h', '2.3 days')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
-    if seconds < 36 * 3600:
-        return f"{seconds / 3600:.2g} h"
-    return f"{seconds / 86400:.2g} days"
 
 
 class Pace:

@@ -1,4 +1,4 @@
-"""How messages name columns, rows and near misses."""
+"""Lists, plurals, quotations and near misses in sentences."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def listed(items: Iterable[Any]) -> str:
         return ", ".join(show(item) for item in items)
     shown = ", ".join(show(item) for item in islice(items, _SHOWN))
     return f"{shown} and {more} more"
+
+
+def names(items: Iterable[str]) -> str:
+    """Write a list as a person would.
+
+    >>> names(["IN", "OUT"]), names(["IN", "OUT", "TRUTH"])
+    ('IN and OUT', 'IN, OUT and TRUTH')
+    """
+    items = list(items)
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def show(value: Any) -> str:

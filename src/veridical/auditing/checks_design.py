@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from veridical._core.arrays import IntArray
+from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.auditing.codes import finding
-from veridical.auditing.evidence import Evidence, percent, span
+from veridical.auditing.evidence import Evidence
 from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
@@ -124,7 +125,8 @@ def imbalance(e: Evidence) -> Finding | None:
     beaten = e.above_chance and by_luck <= e.alpha
     said = (
         f"Naming the largest class every time is right about {percent(e.majority)} of "
-        f"the cases; the accuracy is {percent(accuracy.value)} ({span(accuracy)}), "
+        f"the cases; the accuracy is {percent(accuracy.value)} "
+        f"({percent_range(accuracy.low, accuracy.high)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
         f"accuracy is {percent(e.balanced)}, where chance is "
         f"{percent(1 / len(e.recalls))}; of class {show(classes[worst])} "

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.numbers import percent, percent_range, points
 from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import LEVEL, selection_scar
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
-from veridical.auditing.evidence import Evidence, percent, points, span
+from veridical.auditing.evidence import Evidence
 from veridical.auditing.fingerprints import find_marks, redo
 from veridical.auditing.records import Finding, Severity
 
@@ -91,7 +92,7 @@ def _optimism(e: Evidence) -> str:
 
 def _on_random_labels(e: Evidence) -> str:
     null = e.null["out"]
-    usual = span((null.mean, null.low, null.high))
+    usual = percent_range(null.low, null.high)
     return (
         "On labels in random order, which cannot be predicted, choosing beforehand "
         f"reports {percent(null.mean)} on average (95 % of the time {usual})."
@@ -225,7 +226,7 @@ def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
         f"cross-validation, and was chosen because of it. Tested on cases that the "
         f"search has not seen, it reaches {percent(honest.value)} "
         f"({points(best - honest.value)} of optimism; {100 * (1 - e.alpha):g} % "
-        f"interval of the latter {span(honest)}).",
+        f"interval of the latter {percent_range(honest.low, honest.high)}).",
         {"best_score": best, "nested": honest.value, "n_settings": tried},
     )
 

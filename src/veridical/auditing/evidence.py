@@ -96,32 +96,3 @@ class Evidence:
     def leaves_one_out(self) -> bool:
         """Whether every test set is a single case."""
         return all(len(split.test) == 1 for split in self.splits)
-
-
-def percent(share: float) -> str:
-    """Write a share as people read it.
-
-    >>> percent(0.684), percent(1.0)
-    ('68.4 %', '100.0 %')
-    """
-    return f"{100 * share:.1f} %"
-
-
-def points(difference: float) -> str:
-    """Write a difference of shares.
-
-    >>> points(0.246), points(-0.01), points(0.0)
-    ('+24.6 points', '−1.0 points', '0.0 points')
-    """
-    size = round(100 * difference, 1)
-    text = f"{size:+.1f}" if size else "0.0"
-    return f"{text} points".replace("-", "\N{MINUS SIGN}")
-
-
-def span(interval: Any) -> str:
-    """Write an interval of shares.
-
-    >>> span((0.5, 0.41, 0.59))
-    '41.0 to 59.0 %'
-    """
-    return f"{100 * interval[1]:.1f} to {percent(interval[2])}"

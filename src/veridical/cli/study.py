@@ -344,7 +344,7 @@ _COUNTED = ("planned", "ok", "failed", "pending")
 
 
 def _tell(report: RunReport, path: Path) -> None:
-    from veridical._core.progress import duration
+    from veridical._core.numbers import duration
 
     counts = report.counts
     typer.echo(

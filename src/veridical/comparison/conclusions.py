@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.numbers import number, percent, pvalue
 from veridical._core.records import Interval
+from veridical._core.text import names
 from veridical.comparison.records import (
     Comparison,
     PairVerdict,
@@ -153,22 +155,9 @@ class Wording:
         """Interval in points of accuracy, p-value, and what that is worth."""
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
-            f"{100 * (1 - self.alpha):.4g} % interval {minus(low)} to {minus(high)}, "
-            f"{p_text(verdict.pvalue)}{size_text(verdict)}"
+            f"{100 * (1 - self.alpha):.4g} % interval {number(low)} to {number(high)}, "
+            f"{pvalue(verdict.pvalue)}{size_text(verdict)}"
         )
-
-
-def minus(value: float) -> str:
-    """Write a number of points with one decimal and a true minus sign."""
-    text = f"{value:.1f}".replace("-", "−")
-    return "0.0" if text == "−0.0" else text
-
-
-def p_text(pvalue: float) -> str:
-    """Write a p-value as pages do: a bound, three decimals, or two from 0.1 up."""
-    if pvalue < 0.001:
-        return "p < 0.001"
-    return f"p = {pvalue:.3f}" if pvalue < 0.0995 else f"p = {pvalue:.2f}"
 
 
 def size_text(verdict: Verdict) -> str:
@@ -179,7 +168,7 @@ def size_text(verdict: Verdict) -> str:
     size = verdict.test.size
     if size is None or verdict.test.name.endswith(", calibrated"):
         return ""
-    return f"; nominal {100 * size.nominal:g} %, measured {100 * size.rate:.1f} %"
+    return f"; nominal {100 * size.nominal:g} %, measured {percent(size.rate)}"
 
 
 def recommend(record: Comparison, artefacts: Sequence[int]) -> str:
@@ -227,33 +216,34 @@ def _on_reporting(
     inside: FloatArray, optimism: Sequence[Interval], wording: Wording
 ) -> str:
     """Which accuracy to report, and how much more OUT would have said."""
-    percent = 100 * means(inside)
+    found = means(inside)
     parts = []
     for i, gap in enumerate(optimism):
         value, low, high = (100 * bound for bound in gap)
         parts.append(
-            f"{percent[i]:.1f} % for {wording.names[i]} (OUT reads "
-            f"{minus(abs(value))} points {'lower' if value < 0 else 'higher'}, "
-            f"{100 * (1 - wording.alpha):.4g} % interval {minus(low)} to {minus(high)})"
+            f"{percent(found[i])} for {wording.names[i]} (OUT reads "
+            f"{number(abs(value))} points {'lower' if value < 0 else 'higher'}, "
+            f"{100 * (1 - wording.alpha):.4g} % interval {number(low)} to "
+            f"{number(high)})"
         )
-    return f"The accuracy to report is IN's: {' and '.join(parts)}."
+    return f"The accuracy to report is IN's: {names(parts)}."
 
 
 def _on_artefacts(
     accuracy: Accuracies, artefacts: Sequence[int], wording: Wording
 ) -> str:
-    percent = {method: 100 * means(accuracy[method]) for method in ("in", "out")}
+    found = {method: means(accuracy[method]) for method in ("in", "out")}
 
     def listed(method: str) -> str:
-        return " and ".join(
-            f"{percent[method][i]:.1f} % ({wording.names[i]})" for i in artefacts
+        return names(
+            f"{percent(found[method][i])} ({wording.names[i]})" for i in artefacts
         )
 
     return (
         f"OUT is an artefact of selection here: it reports {listed('out')}, but when "
         f"the test cases are kept out of the selection, IN reports {listed('in')}, "
         "not shown to be above chance "
-        f"({100 * wording.chance:.1f} %, always naming the largest class)."
+        f"({percent(wording.chance)}, always naming the largest class)."
     )
 
 
@@ -266,14 +256,14 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
     if inside.winner == "draw":
         return (
             f"Do not claim that either is better: under IN, {wording.names[0]} minus "
-            f"{wording.names[1]} is {minus(100 * inside.mean_difference)} points of "
+            f"{wording.names[1]} is {number(100 * inside.mean_difference)} points of "
             f"accuracy ({wording.evidence(inside)})."
         )
     sign = 1 if inside.mean_difference > 0 else -1
     return (
         f"You may claim that {wording.winner(inside)} selects better than "
         f"{wording.loser(inside)} here: under IN it is ahead by "
-        f"{minus(100 * abs(inside.mean_difference))} points of accuracy "
+        f"{number(100 * abs(inside.mean_difference))} points of accuracy "
         f"({wording.evidence(inside, sign)})."
     )
 
@@ -296,7 +286,7 @@ def _on_picking(
             return f"{goal}, do not follow OUT's verdict: it rests on the artefact."
         return (
             f"{goal}, {wording.winner(outside)} is the better bet: OUT sees a "
-            f"difference where IN does not ({p_text(outside.pvalue)})."
+            f"difference where IN does not ({pvalue(outside.pvalue)})."
         )
     return (
         f"{goal}, trust neither: IN prefers {wording.winner(inside)} and OUT "
@@ -316,7 +306,7 @@ def recommend_several(
         sentences.append(_on_several_picks(record, artefacts))
     if "in" in record.accuracy:
         shown = ", ".join(
-            f"{100 * mean:.1f} % for {name}"
+            f"{percent(mean)} for {name}"
             for name, mean in zip(
                 record.names, means(record.accuracy["in"]), strict=True
             )
@@ -400,11 +390,11 @@ def describe_truth(
         sign = 1 if true.mean_difference > 0 else -1
         text = (
             f"On this source {wording.winner(true)} is truly better, by "
-            f"{minus(100 * abs(true.mean_difference))} points of accuracy over "
+            f"{number(100 * abs(true.mean_difference))} points of accuracy over "
             f"{n_sets} data sets ({wording.evidence(true, sign)})."
         )
     if found:
-        counts = " and ".join(
+        counts = names(
             f"{method.upper()} on {sum(winner == true.winner for winner in winners)}"
             for method, winners in found.items()
         )
@@ -413,6 +403,6 @@ def describe_truth(
             return f"{text}."
         better = truthfulness.better
         who = "neither" if better == "same" else better.upper()
-        pvalue = p_text(truthfulness.pvalue)
-        text += f"; {who} is significantly more truthful ({pvalue})."
+        p = pvalue(truthfulness.pvalue)
+        text += f"; {who} is significantly more truthful ({p})."
     return text

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from veridical._core.errors import InputError
+from veridical._core.numbers import number, percent, pvalue
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
+from veridical._core.text import names
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
-from veridical.comparison.conclusions import minus, p_text
 from veridical.comparison.records import Comparison, Sensitivity
 from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sources import make_pair, truth
@@ -225,7 +226,7 @@ def _truth(record: Comparison) -> str:
     if verdict.winner == "draw":
         return "neither selector is shown to be truly better"
     better = record.pairs["truth"][0].better
-    gap = minus(100 * abs(verdict.mean_difference))
+    gap = number(100 * abs(verdict.mean_difference))
     return f"{better} is truly better, by {gap} points"
 
 
@@ -241,14 +242,14 @@ def _counts(record: Comparison) -> str:
     who = "neither" if outcome.better == "same" else outcome.better.upper()
     return (
         f"IN says so on {right['in']} and OUT on {right['out']} of {n_sets} data sets "
-        f"({who} significantly more often, {p_text(outcome.pvalue)})"
+        f"({who} significantly more often, {pvalue(outcome.pvalue)})"
     )
 
 
 def _on_source(record: Comparison, strength: float, observed: Comparison) -> str:
-    like = " and ".join(
-        f"{100 * record.accuracy['in'][i].mean():.1f} % for {name} "
-        f"(observed {100 * observed.accuracy['in'][i].mean():.1f} %)"
+    like = names(
+        f"{percent(record.accuracy['in'][i].mean())} for {name} "
+        f"(observed {percent(observed.accuracy['in'][i].mean())})"
         for i, name in enumerate(record.names)
     )
     return (

@@ -12,6 +12,7 @@ from sklearn.utils import column_or_1d
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.numbers import percent
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table, refuse_missing_or_infinite
@@ -158,10 +159,10 @@ def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
     gaps = [found.error - found.expected_error for found in (corrected, uncorrected)]
     first = (
         f"Without correction the model expects to be wrong about "
-        f"{100 * uncorrected.expected_error:.1f} % of new cases and is wrong about "
-        f"{100 * uncorrected.error:.1f} %; corrected, it expects "
-        f"{100 * corrected.expected_error:.1f} % and is wrong about "
-        f"{100 * corrected.error:.1f} %."
+        f"{percent(uncorrected.expected_error)} of new cases and is wrong about "
+        f"{percent(uncorrected.error)}; corrected, it expects "
+        f"{percent(corrected.expected_error)} and is wrong about "
+        f"{percent(corrected.error)}."
     )
     noise = [
         2 * np.sqrt(max(found.error * (1 - found.error), 0.01) / found.n)

@@ -6,7 +6,7 @@ from html import escape
 from math import nan
 from typing import Any
 
-from veridical.evaluation.notes import percent
+from veridical._core.numbers import count, percent
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.trust import default_interval
 
@@ -39,8 +39,7 @@ def one_line(estimate: Estimate) -> str:
         parts.append(f"95 % interval {low} to {high} ({kind})")
     parts.append(f"by {estimate.method}")
     if estimate.notes:
-        s = "s" if len(estimate.notes) > 1 else ""
-        parts.append(f"{len(estimate.notes)} note{s}")
+        parts.append(count(len(estimate.notes), "note"))
     return f"<Estimate: {', '.join(parts)}>"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.numbers import percent
 from veridical._core.splits import (
     CrossValidation,
     LeaveOut,
@@ -30,15 +31,6 @@ from veridical.evaluation.intervals import say_equal, vary
 _MEMORISED = 0.1
 _ROUNDING = 1e-12
 _UNLEARNED = "nothing was learned."
-
-
-def percent(share: float) -> str:
-    """Write a share as people read it.
-
-    >>> percent(0.684), percent(1.0)
-    ('68.4 %', '100.0 %')
-    """
-    return f"{100 * share:.1f} %"
 
 
 def on_splits(

@@ -6,7 +6,8 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
-from veridical._core.progress import Pace, duration
+from veridical._core.numbers import duration
+from veridical._core.progress import Pace
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.plan import Counts
 

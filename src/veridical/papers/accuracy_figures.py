@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import count, with_range
 from veridical._core.records import Interval
 from veridical.experiments.findings import Outcome
 from veridical.papers.accuracy_data import TABLE_1
@@ -59,18 +60,8 @@ class Mean(NamedTuple):
 
     def words(self, signed: bool = True, noun: str = "run") -> str:
         """Write it with its unit, interval and n; signed for differences."""
-        value, low, high = (_number(bound, signed) for bound in self.interval)
-        text = f"{value} ({low} to {high})" if np.isfinite(self.error) else value
-        unit = "points" if signed else "%"
-        return f"{text} {unit}, {self.n} {noun}{'s' * (self.n != 1)}"
-
-
-def _number(value: float, signed: bool) -> str:
-    """Write one decimal with a true minus sign, and zero without any sign."""
-    text = f"{value:{'+' if signed else ''}.1f}"
-    if float(text) == 0:
-        return text.lstrip("+-")
-    return text.replace("-", "\N{MINUS SIGN}")
+        text = with_range(*self.interval, signed=signed)
+        return f"{text} {'points' if signed else '%'}, {count(self.n, noun)}"
 
 
 def average(means: Iterable[Mean]) -> Mean:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import number, with_range
 from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.accuracy_data import TABLE_1
 from veridical.papers.accuracy_figures import (
@@ -39,8 +40,6 @@ _ENOUGH_RUNS = 40
 _FEWEST_RUNS = 10
 
 KINDS = ("plain", "stratified")
-
-_MINUS = "\N{MINUS SIGN}"
 
 
 def report(study: str, frame: pd.DataFrame) -> StudyReport:
@@ -131,8 +130,9 @@ def _falling(data: str, biases: list[Mean | None]) -> Check:
     known = [bias for bias in biases if bias is not None]
     two, ten, twenty = (abs(bias.value) for bias in known)
     ours = ", ".join(
-        f"{bias.value:+.1f} at {k}" for k, bias in zip((2, 10, 20), known, strict=True)
-    ).replace("-", _MINUS)
+        f"{number(bias.value, signed=True)} at {k}"
+        for k, bias in zip((2, 10, 20), known, strict=True)
+    )
     holds = two > ten >= twenty - 0.3
     outcome = _if_enough(holds, known[0].n)
     return Check(statement, outcome, published, f"{ours}, {known[0].n} runs", rule)
@@ -234,7 +234,7 @@ def _two_folds_vary_more(figures: Figures) -> Check:
         "the mean standard deviation of a run is larger with 2 folds than with 10",
         [figures.runs(data, "c45", which) for data in figures.data()],
         difference,
-        "{:+.2f} ({:+.2f} to {:+.2f}) points",
+        signed=True,
         low=0,
     )
 
@@ -255,7 +255,6 @@ def _stratified_varies_no_more(figures: Figures) -> Check:
         "the mean ratio of standard deviations over data sets and folds is at most 1.1",
         [figures.runs(data, "c45", which) for data in figures.data()],
         ratio,
-        "{:.2f} ({:.2f} to {:.2f})",
         high=1.1,
     )
 
@@ -266,7 +265,8 @@ def _compare_spreads(
     rule: str,
     blocks: list[FloatArray | None],
     statistic: Callable[[list[FloatArray]], FloatArray],
-    form: str,
+    *,
+    signed: bool = False,
     low: float = -np.inf,
     high: float = np.inf,
 ) -> Check:
@@ -277,8 +277,8 @@ def _compare_spreads(
         ours = f"{n} runs are too few" if n else "no data"
         return Check(statement, "open", published, ours, rule)
     found = resample_spreads(known, statistic)
-    ours = f"{form.format(*found)}, {len(known)} data sets, {n} runs"
-    ours = ours.replace("-", _MINUS)
+    text = with_range(*found, 2, signed=signed) + " points" * signed
+    ours = f"{text}, {len(known)} data sets, {n} runs"
     return Check(statement, judge(found, low, high), published, ours, rule)
 
 

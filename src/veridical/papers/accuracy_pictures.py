@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from veridical._core.numbers import number
 from veridical._core.records import Interval
 from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.accuracy_data import TABLE_1, Published
@@ -140,4 +141,4 @@ def _curve(
 
 
 def _label(folds: int) -> str:
-    return str(folds).replace("-", "\N{MINUS SIGN}")
+    return number(folds, 0)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import with_range
 from veridical._core.records import Interval
 from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.accuracy_figures import Mean
@@ -94,10 +95,7 @@ def interval(values: FloatArray) -> Interval:
 
 def words(values: FloatArray, digits: int = 4) -> str:
     """A mean with its interval, as text."""
-    value, low, high = interval(values)
-    if not np.isfinite(high):
-        return f"{value:.{digits}f}"
-    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    return with_range(*interval(values), digits)
 
 
 # -- tables --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import count, number, with_range
 from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.bias_corrected_figures import (
     MODELS,
@@ -86,17 +87,12 @@ def _if_enough(holds: bool, n: int) -> Outcome:
 
 
 def _count(k: int) -> str:
-    return f"{k} feature{'s' * (k != 1)}"
+    return count(k, "feature")
 
 
 def _points(values: FloatArray) -> str:
-    value, low, high = interval(100 * values)
-    n = len(values)
-    sets = f"{n} data set{'s' * (n != 1)}"
-    text = f"{value:+.2f} ({low:+.2f} to {high:+.2f}) points, {sets}"
-    if not np.isfinite(high):
-        text = f"{value:+.2f} points, {sets}"
-    return text.replace("-", "\N{MINUS SIGN}")
+    text = with_range(*interval(100 * values), 2, signed=True)
+    return f"{text} points, {count(len(values), 'data set')}"
 
 
 # -- error rates, expected and actual ------------------------------------------------
@@ -277,7 +273,7 @@ def _times(figures: Figures) -> Iterator[Check]:
         f"{_MOST} features: what the correction costs",
         _if_enough(ours <= 1.1 * plain, n),
         "+0.5 % of the time",
-        f"{100 * (ours / plain - 1):+.0f} %, medians of {n}".replace("-", "−"),
+        f"{number(100 * (ours / plain - 1), 0, signed=True)} %, medians of {n}",
         "at most 10 % more time than without it",
     )
 

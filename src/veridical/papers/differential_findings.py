@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from veridical._core.numbers import count, number, with_range
 from veridical._core.records import Interval
 from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.differential_data import DATA
@@ -33,7 +34,6 @@ PAPER = (
 _ENOUGH_DATA, _ENOUGH_SPLITS = 5, 5
 #: More classes than this are many, by the paper's first hypothesis.
 _MANY_CLASSES = 6
-_MINUS = "\N{MINUS SIGN}"
 
 
 def report(study: str, frame: pd.DataFrame) -> StudyReport:
@@ -86,12 +86,11 @@ def _judge(found: Interval, *, below: bool, enough: bool) -> Outcome:
 
 def _size(results: list[Result]) -> str:
     splits = min((one.n_splits for one in results), default=0)
-    return f"{len(results)} data sets, {splits} split{'s' * (splits != 1)}"
+    return f"{len(results)} data sets, {count(splits, 'split')}"
 
 
 def _signed(found: Interval) -> str:
-    text = f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
-    return text.replace("-", _MINUS)
+    return with_range(*found, 2, signed=True)
 
 
 def _trends(results: list[Result]) -> Iterator[Check]:
@@ -224,8 +223,8 @@ def _accuracy_and_features(results: list[Result]) -> Iterator[Check]:
         "Then it levels",
         levelled if _enough(results) else "open",
         "stagnates or falls (NCI60, MLL, AML/ALL)",
-        f"{slopes[0]:+.2f} points a feature below the median of {np.median(x):.0f} "
-        f"features, {slopes[1]:+.2f} above; {n}".replace("-", _MINUS),
+        f"{number(slopes[0], 2, signed=True)} points a feature below the median of "
+        f"{np.median(x):.0f} features, {number(slopes[1], 2, signed=True)} above; {n}",
         "the slope above the median is smaller than below",
     )
 
@@ -259,13 +258,13 @@ def _one_vs_all(figures: Figures) -> Iterator[Check]:
         if a.n_classes <= _MANY_CLASSES:
             continue
         gain = over_splits(b.A[b.at_best] - a.A[a.at_best], DATA[a.data].test_share)
-        ours = f"{gain.value:+.1f} ({gain.low:+.1f} to {gain.high:+.1f}) points"
+        ours = f"{with_range(*gain, signed=True)} points"
         yield Check(
             f"With many classes one-vs-all relevance is more accurate: {a.title}, "
             f"{a.n_classes} classes",
             _judge(gain, below=False, enough=a.n_splits >= _ENOUGH_SPLITS),
             "relevance for all classes at once is inefficient above 6 classes",
-            f"{ours}, {a.n_splits} splits".replace("-", _MINUS),
+            f"{ours}, {a.n_splits} splits",
             "one-vs-all minus all classes, each at its best alpha, is above 0",
         )
 
@@ -336,4 +335,4 @@ def _notes(figures: Figures, frame: pd.DataFrame) -> Iterator[str]:
         yield f"Not in this run: {', '.join(missing)}."
     failed = int((frame["status"] != "ok").sum())
     if failed:
-        yield f"{failed} cell{'s' * (failed != 1)} failed and are left out."
+        yield f"{count(failed, 'cell')} failed and are left out."

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import number
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.experiments.findings import Check, Outcome, StudyTable
 from veridical.papers.accuracy_figures import Mean, judge
 from veridical.papers.in_vs_out_figures import ALPHA, TITLES, Block, Figures, Pair
-from veridical.papers.in_vs_out_words import number, with_interval
+from veridical.papers.in_vs_out_words import with_interval
 
 SOURCE, N, SIZE, CLASSIFIER = "linear", 125, 20, "svm"
 WHERE = f"SVM, {SOURCE} source, N = {N}, F = {SIZE}"
@@ -130,7 +131,8 @@ def _signs(example: Example | None, method: str, sign: int) -> Check:
     word = "above" if sign > 0 else "below"
     statement = f"Table 3. The bias of {method.upper()} is {word} 0 for both ({WHERE})"
     published = ", ".join(
-        f"{TITLES[side]} {number(published_bias(method, side), 2)}" for side in SIDES
+        f"{TITLES[side]} {number(published_bias(method, side), 2, signed=True)}"
+        for side in SIDES
     )
     rule = f"the plain bias of both is {word} 0"
     if example is None:

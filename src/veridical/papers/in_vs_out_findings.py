@@ -9,12 +9,14 @@ without one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from veridical._core.arrays import FloatArray
+from veridical._core.numbers import number
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.accuracy_figures import average, judge
@@ -35,8 +37,6 @@ from veridical.papers.in_vs_out_words import (
     FEW_SETS,
     PAPER_SETS,
     if_enough,
-    number,
-    percent,
     share,
     together,
     with_interval,
@@ -61,6 +61,9 @@ BINOMIAL = (
     (10, 2, 79 / 4096),
     (11, 3, 470 / 16384),
 )
+
+
+_signed = partial(number, digits=2, signed=True)
 
 
 def report(study: str, frame: pd.DataFrame) -> StudyReport:
@@ -158,7 +161,7 @@ def _small_inside(blocks: list[Block]) -> Check:
     )
     ours = (
         f"largest mean {with_interval(means[worst])} at N = {worst}; largest cell "
-        f"{percent(cell)}; {n_sets} sets"
+        f"{_signed(cell)} %; {n_sets} sets"
     )
     return Check(statement, outcome, published, ours, rule)
 
@@ -183,8 +186,8 @@ def _falling(source: str, blocks: list[Block]) -> Check:
     if enough:
         outcome = "reproduced" if rho <= -0.7 else "not reproduced"
     ours = (
-        f"{number(rho, 2)} over {len(blocks)} sizes, from {percent(means[0])} at "
-        f"N = {blocks[0].n} to {percent(means[-1])} at N = {blocks[-1].n}; {n_sets} "
+        f"{_signed(rho)} over {len(blocks)} sizes, from {_signed(means[0])} % at "
+        f"N = {blocks[0].n} to {_signed(means[-1])} % at N = {blocks[-1].n}; {n_sets} "
         "sets"
     )
     return Check(statement, outcome, published, ours, rule)
@@ -198,9 +201,8 @@ def _largest(figures: Figures) -> Check:
         return Check(statement, "open", published, "no data", rule)
     worst = {m: max((_cells(b, m) for b in figures.blocks), key=abs) for m in METHODS}
     holds = abs(worst["in"]) <= 5 < worst["out"]
-    ours = (
-        f"IN {percent(worst['in'])}, OUT {percent(worst['out'])}; {figures.n_sets} sets"
-    )
+    found = f"IN {_signed(worst['in'])} %, OUT {_signed(worst['out'])} %"
+    ours = f"{found}; {figures.n_sets} sets"
     outcome = if_enough(holds, figures.n_sets, ENOUGH_SETS)
     return Check(statement, outcome, published, ours, rule)
 

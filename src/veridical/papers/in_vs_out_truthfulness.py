@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from veridical._core.numbers import number
 from veridical.experiments.findings import Check
 from veridical.papers.accuracy_figures import Mean, average, judge
 from veridical.papers.in_vs_out_figures import ALPHA, Figures
@@ -15,7 +16,6 @@ from veridical.papers.in_vs_out_words import (
     FEW_SETS,
     PAPER_SETS,
     if_enough,
-    number,
     share,
     together,
 )
@@ -146,8 +146,8 @@ def _no_trend(cells: pd.DataFrame, n_sets: int) -> Check:
     p = float(stats.t.cdf(slope / error, df)) if error > 0 else 1.0
     holds = (slope < 0 and p < 0.1) or abs(slope) <= 0.02
     ours = (
-        f"{number(slope, 3)} per 100 cases, p = {p:.2g}, {len(drawn)} cells; {n_sets} "
-        "sets"
+        f"{number(slope, 3, signed=True)} per 100 cases, p = {p:.2g}, {len(drawn)} "
+        f"cells; {n_sets} sets"
     )
     outcome = if_enough(holds, n_sets, PAPER_SETS)
     return Check(statement, outcome, published, ours, rule)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
+from veridical._core.numbers import with_range
 from veridical.experiments.findings import Outcome
 from veridical.papers.accuracy_figures import Mean
 
@@ -16,8 +15,6 @@ PAPER_SETS = 100
 ENOUGH_SETS = 50
 #: With fewer still even shares of all verdicts, and mean variances, say too little.
 FEW_SETS = 20
-
-_MINUS = "\N{MINUS SIGN}"
 
 
 def together(outcomes: Iterable[Outcome]) -> Outcome:
@@ -35,32 +32,9 @@ def if_enough(holds: bool, n: int, least: int) -> Outcome:
     return "reproduced" if holds else "not reproduced"
 
 
-def number(value: float, digits: int = 1, *, signed: bool = True) -> str:
-    """Write a number with a true minus sign, and zero without any sign.
-
-    Examples
-    --------
-    >>> from veridical.papers.in_vs_out_words import number
-    >>> number(-0.126, 2), number(0.5), number(-0.001, 2)
-    ('−0.13', '+0.5', '0.00')
-    """
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    if float(text) == 0:
-        return text.lstrip("+-")
-    return text.replace("-", _MINUS)
-
-
-def percent(value: float, digits: int = 2) -> str:
-    """Write a signed number of per cent."""
-    return f"{number(value, digits)} %"
-
-
 def with_interval(mean: Mean) -> str:
     """Write a mean of per cent and its 95 % interval, where there is one."""
-    if not np.isfinite(mean.error):
-        return percent(mean.value)
-    _, low, high = mean.interval
-    return f"{number(mean.value, 2)} ({number(low, 2)} to {number(high, 2)}) %"
+    return f"{with_range(*mean.interval, 2, signed=True)} %"
 
 
 def share(hits: int, total: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical.comparison.conclusions import p_text
+from veridical._core.numbers import pvalue, with_range
 from veridical.datasets import available, load
 from veridical.experiments.findings import StudyTable
 from veridical.papers.differential_data import DATA, get_arrays
@@ -104,9 +104,5 @@ def _name(method: str, k: int) -> str:
 def _say(pair: Pair | None) -> str:
     if pair is None:
         return "–"
-    value, low, high = pair.mean.interval
-    text = f"{value:+.2f}"
-    if np.isfinite(low):
-        text += f" ({low:+.2f} to {high:+.2f})"
-    text = text.replace("-", "\N{MINUS SIGN}")
-    return f"{text}, {pair.wins} of {len(pair.gains)}, {p_text(pair.pvalue)}"
+    text = with_range(*pair.mean.interval, 2, signed=True)
+    return f"{text}, {pair.wins} of {len(pair.gains)}, {pvalue(pair.pvalue)}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from veridical._core.numbers import with_range
 from veridical._core.records import Interval
 from veridical.experiments.findings import Curve, Picture, StudyTable
 from veridical.papers.lufe_figures import PUBLISHED, Figures, Pair, name_of, share_of
@@ -48,11 +49,7 @@ def make_table_1(figures: Figures) -> StudyTable:
 def _gain(pair: Pair | None) -> str:
     if pair is None:
         return "–"
-    value, low, high = pair.mean.interval
-    text = f"{value:+.2f}"
-    if np.isfinite(low):
-        text += f" ({low:+.2f} to {high:+.2f})"
-    text = text.replace("-", "\N{MINUS SIGN}")
+    text = with_range(*pair.mean.interval, 2, signed=True)
     return f"{text}, {pair.wins} of {len(pair.gains)}"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from veridical._core.numbers import (
     count,
-    names,
     percent,
     percent_range,
     points,
     points_range,
     pvalue,
 )
+from veridical._core.text import names
 from veridical.report.schema import AuditSummary, AuditWords, LaneSummary
 
 LEAK = "VD001"

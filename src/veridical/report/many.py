@@ -6,7 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from veridical._core.numbers import count, names, percent, points, pvalue
+from veridical._core.numbers import count, percent, points, pvalue
+from veridical._core.text import names
 from veridical.comparison.records import Comparison, Friedman, PairVerdict
 from veridical.report import size_words
 from veridical.report.many_schema import (

@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from veridical._core.numbers import percent
+from veridical._core.text import names
 from veridical.report.draw import _anchor, _canvas, _dot, _line, _markup, _short, _text
 from veridical.report.many_schema import ManyMethod, ManySummary
 
@@ -33,8 +34,7 @@ def describe(summary: ManySummary, method: ManyMethod) -> str:
         f"{_short(summary['names'][i])} {found['mean_ranks'][i]:.2f}" for i in order
     )
     groups = "; ".join(
-        " and ".join(_short(summary["names"][i]) for i in group)
-        for group in found["groups"]
+        names(_short(summary["names"][i]) for i in group) for group in found["groups"]
     )
     apart = f"Not told apart: {groups}." if groups else "All are told apart."
     return (
@@ -72,7 +72,7 @@ def _picture(summary: ManySummary, method: ManyMethod) -> Markup:
     for row, members in enumerate(found["groups"]):
         group = ET.SubElement(svg, "g", {"class": "vd-clique"})
         ends = [ranks[i] for i in members]
-        told = " and ".join(_short(summary["names"][i]) for i in members)
+        told = names(_short(summary["names"][i]) for i in members)
         ET.SubElement(group, "title").text = f"Not told apart: {told}"
         y = bars + BAR * row + 4
         _line(group, _x(min(ends), n) - 0.5, y, _x(max(ends), n) + 0.5, y)

@@ -9,13 +9,13 @@ from veridical._core.numbers import (
     MINUS,
     MISSING,
     count,
-    names,
     percent,
     percent_range,
     points,
     points_range,
     pvalue,
 )
+from veridical._core.text import names
 from veridical.comparison.records import SIDES
 from veridical.report.size_words import short
 

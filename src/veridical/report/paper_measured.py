@@ -6,12 +6,12 @@ from typing import Any
 
 from veridical._core.numbers import (
     count,
-    names,
     percent,
     percent_range,
     points,
     points_range,
 )
+from veridical._core.text import names
 from veridical.report.estimates_words import chance_of, figure, figure_range
 from veridical.report.paper_compared import Table, data, p, sentence
 

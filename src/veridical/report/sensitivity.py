@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from veridical._core.numbers import count, names, percent
+from veridical._core.numbers import count, percent
+from veridical._core.text import names
 from veridical.comparison.records import SIDES, Comparison, Sensitivity
 from veridical.report.sensitivity_schema import (
     SENSITIVITY_SCHEMA,

@@ -24,7 +24,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._core.numbers import MINUS
+from veridical._core.numbers import count, number
 from veridical._core.records import Interval
 from veridical.experiments.findings import Curve, Outcome, Picture, StudyReport
 from veridical.report import render
@@ -161,7 +161,7 @@ def headline(report: StudyReport) -> str:
     ]
     total = len(report.checks)
     words = ", ".join(f"{n} {'is' if n == 1 else 'are'} {what}" for n, what in parts)
-    return f"Of {total} finding{'s' * (total != 1)} of the paper, {words}."
+    return f"Of {count(total, 'finding')} of the paper, {words}."
 
 
 def _belief(report: StudyReport) -> dict[str, str]:
@@ -258,9 +258,9 @@ def draw(picture: Picture) -> Markup:
     _grid(svg, picture, axes)
     n = len(picture.curves)
     names = [name for _, places in picture.sections for name in places]
-    for number, curve in enumerate(picture.curves):
-        look = LOOKS[number % len(LOOKS)]
-        _curve(svg, curve, names, axes, look, number - (n - 1) / 2)
+    for k, curve in enumerate(picture.curves):
+        look = LOOKS[k % len(LOOKS)]
+        _curve(svg, curve, names, axes, look, k - (n - 1) / 2)
     return Markup(ET.tostring(svg, encoding="unicode", short_empty_elements=False))
 
 
@@ -270,7 +270,7 @@ def describe(picture: Picture) -> str:
     parts = [
         f"{curve.label}: "
         + ", ".join(
-            f"{names[place]} {_number(value.value)}" for place, value in _known(curve)
+            f"{names[place]} {number(value.value)}" for place, value in _known(curve)
         )
         for curve in picture.curves
     ]
@@ -294,7 +294,7 @@ def _grid(svg: ET.Element, picture: Picture, axes: Axes) -> None:
     for tick in axes.ticks():
         y = axes.y(tick)
         _line(group, LEFT, y, RIGHT, y)
-        _text(group, LEFT - 1, y + 4, _number(tick, digits), "end")
+        _text(group, LEFT - 1, y + 4, number(tick, digits), "end")
     place = 0
     for title, names in picture.sections:
         if not names:
@@ -346,13 +346,13 @@ def _known(curve: Curve) -> list[tuple[int, Interval]]:
 def _said(curve: Curve, where: str, value: Interval) -> str:
     """Say a point in words, with its interval where it has one."""
     said = f"{curve.label}, {where}: " if where else f"{curve.label}: "
-    said += _number(value.value)
+    said += number(value.value)
     if (
         math.isfinite(value.low)
         and math.isfinite(value.high)
         and value.low < value.high
     ):
-        said += f" ({_number(value.low)} to {_number(value.high)})"
+        said += f" ({number(value.low)} to {number(value.high)})"
     return said
 
 
@@ -368,9 +368,3 @@ def _text(parent: ET.Element, x: float, y: float, text: str, anchor: str) -> Non
 
 def _share(x: float) -> str:
     return f"{x:.4g}%"
-
-
-def _number(value: float, digits: int = 1) -> str:
-    """Write a number with a true minus sign, and never as minus zero."""
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", MINUS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from veridical._core.progress import duration
+from veridical._core.numbers import duration
 from veridical.experiments.findings import Check
 from veridical.report import render
 from veridical.report.findings_draw import strip

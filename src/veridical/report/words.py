@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from veridical._core.numbers import (
     count,
-    names,
     percent,
     percent_range,
     points,
     points_range,
     pvalue,
 )
+from veridical._core.text import names
 from veridical.comparison.records import SIDES, Side, Winner
 from veridical.report import size_words
 from veridical.report.schema import (
@@ -274,7 +274,7 @@ def _evidence(summary: Summary) -> str:
     )
     if method is None:
         return ""
-    means = " and ".join(
+    means = names(
         f"{_name(summary, side)} {percent(_mean(method, side)['value'])}"
         for side in SIDES
     )

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from veridical._core.numbers import percent
 from veridical.comparison.records import Side
 
 #: The two sides are told apart by colour, and by disc and ring.
@@ -58,7 +59,7 @@ def show_level(ax: Axes, value: float, name: str, style: str = "--") -> None:
     ax.axvline(value, color="0.4", linestyle=style, zorder=0)
     right = style == "--"
     ax.annotate(
-        f"{name} {100 * value:.1f} %",
+        f"{name} {percent(value)}",
         (value, 1.0),
         xycoords=("data", "axes fraction"),
         xytext=(2 if right else -2, 3),
