@@ -118,8 +118,8 @@ class Estimate(ForPapers):
             If no such interval is valid for this metric and method, or the scores of
             all splits are the same where it is built on their spread.
         """
-        intervals = import_module("veridical.evaluation.intervals")
-        low, high = intervals.interval_of(self, confidence, kind)
+        room = import_module("veridical.evaluation.intervals")
+        low, high = room.interval_of(self, confidence, kind)
         return low, high
 
     def __repr__(self) -> str:
