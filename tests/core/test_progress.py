@@ -245,3 +245,19 @@ def test_an_audit_of_a_search_says_what_it_costs(monkeypatch):
         "Auditing: about 19 × 6 fits of GridSearchCV (2 candidates × 2 folds each): "
         "570 fits\n"
     )
+
+
+def test_a_single_long_job_is_not_silent(monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    file = io.StringIO()
+    with Reporter("Ranking", file) as report:
+        report(1, 3)
+        deadline = time.monotonic() + 20
+        while file.getvalue().count("\n") < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+    lines = file.getvalue().splitlines()
+    assert len(lines) >= 3
+    assert all(line.startswith("Ranking: 1 of 3") for line in lines)
+    told = len(lines)
+    time.sleep(0.2)
+    assert len(file.getvalue().splitlines()) == told  # nothing after the end

@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -73,6 +74,8 @@ class Pace:
 class Reporter:
     """Report progress on a stream: a bar on a terminal, else a line now and then.
 
+    Where a single piece of work takes long, the time it has taken is told meanwhile.
+
     Parameters
     ----------
     label : str
@@ -97,6 +100,10 @@ class Reporter:
         self._shown = -math.inf if self._terminal else time.monotonic()
         self._pace = Pace()
         self._width = 0  # characters of the bar on the screen
+        self._began = time.monotonic()
+        self._at = (0, 0)  # done, total
+        self._lock = threading.RLock()
+        self._over = threading.Event()
 
     def __call__(self, done: int, total: int, text: str | None = None) -> None:
         """Report that so much of the total is done.
@@ -108,24 +115,42 @@ class Reporter:
         text : str, optional
             Said instead of the numbers and the time left.
         """
-        self._pace.mark(done)
-        now = time.monotonic()
-        if now - self._shown < (REDRAW if self._terminal else EVERY):
-            return
-        self._shown = now
-        if text is None:
-            left = self._pace.left(total - done)
-            text = f"{done} of {total}"
-            text += "" if left is None else f"; about {duration(left)} left"
+        with self._lock:
+            self._pace.mark(done)
+            self._at = (done, total)
+            now = time.monotonic()
+            if now - self._shown < (REDRAW if self._terminal else EVERY):
+                return
+            self._show(text or self._numbers())
+
+    def _numbers(self) -> str:
+        done, total = self._at
+        left = self._pace.left(total - done)
+        text = f"{done} of {total}" if total else "begun"
+        if left is None:
+            return f"{text}; {duration(time.monotonic() - self._began)} so far"
+        return f"{text}; about {duration(left)} left"
+
+    def _show(self, text: str) -> None:
+        self._shown = time.monotonic()
         if self._terminal:
-            self._draw(done / total if total else 1.0, text)
+            done, total = self._at
+            self._draw(done / total if total else 0.0, text)
         else:
             self.say(text)
 
+    def _keep_telling(self) -> None:
+        """Tell the state now and then, while nothing is reported."""
+        while not self._over.wait(min(max(EVERY, 0.05), 3600.0)):
+            with self._lock:
+                if time.monotonic() - self._shown >= EVERY and not self._over.is_set():
+                    self._show(self._numbers())
+
     def say(self, text: str) -> None:
         """Write a line."""
-        self._clear()
-        print(f"{self._label}: {text}", file=self._stream, flush=True)
+        with self._lock:
+            self._clear()
+            print(f"{self._label}: {text}", file=self._stream, flush=True)
 
     def _draw(self, share: float, text: str) -> None:
         self._clear()
@@ -143,11 +168,15 @@ class Reporter:
             self._width = 0
 
     def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        threading.Thread(target=self._keep_telling, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._clear()
-        self._stream.flush()
+        self._over.set()
+        with self._lock:
+            self._clear()
+            self._stream.flush()
 
 
 def announce(progress: Progress | None, estimator: Any, *times: int) -> None:
