@@ -24,11 +24,13 @@ from veridical._core.sklearn_private import (
     importances_of,
     is_first_batch,
     is_search,
+    is_watched,
     output_kind,
     parts_of,
     read_sample_weight,
     take,
 )
+from veridical.selection import SVMRFE
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -119,6 +121,33 @@ def test_what_a_transformer_returns():
 
     assert has_set_output(scaler)
     assert output_kind(scaler) == "polars"
+
+
+def test_a_fit_is_watched_while_it_runs_with_callbacks():
+    seen = []
+
+    class Watcher:
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, **kwargs):
+            seen.append(is_watched(estimator))
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+    data, y = np.random.default_rng(0).standard_normal((12, 3)), np.arange(12) % 2
+    selector = SVMRFE(1).set_callbacks(Watcher())
+    assert not is_watched(selector)
+
+    selector.fit(data, y)
+
+    assert seen
+    assert all(seen)
+    assert not is_watched(SVMRFE(1).fit(data, y))
 
 
 def test_the_parts_of_a_scorer():
