@@ -13,7 +13,7 @@ from veridical._core.encoding import encode
 from veridical._core.hashing import table_hash
 from veridical._core.reading import check_table
 from veridical.auditing import audit
-from veridical.comparison import compare, compare_many, sensitivity
+from veridical.comparison import compare, sensitivity
 from veridical.evaluation import correction, estimate, nested_cv, select
 from veridical.learning import C45, NaiveBayes
 from veridical.selection import AnovaF, InformationGain, ReliefF
@@ -78,13 +78,22 @@ VERBS = {
     "nested_cv": lambda X, y: nested_cv(NaiveBayes(), X, y, n_repeats=3),
     "correction": lambda X, y: correction(X, y, n_features_to_select=2, random_state=0),
     "compare": lambda X, y: compare(
-        AnovaF(2), ReliefF(2), X, y, n_features=2, random_state=0
+        [AnovaF(2), ReliefF(2)], X, y, n_features_to_select=2, random_state=0
     ),
-    "compare_many": lambda X, y: compare_many(
-        ["anova", "relieff", "correlation"], X, y, n_features=2, random_state=0
+    "compare three": lambda X, y: compare(
+        ["anova", "relieff", "correlation"],
+        X,
+        y,
+        n_features_to_select=2,
+        random_state=0,
     ),
     "sensitivity": lambda X, y: sensitivity(
-        AnovaF(2), ReliefF(2), X, y, n_features=2, n_sets=2, random_state=0
+        [AnovaF(2), ReliefF(2)],
+        X,
+        y,
+        n_features_to_select=2,
+        n_sets=2,
+        random_state=0,
     ),
     "select": lambda X, y: select(
         "anova", X, y, n_features_to_select=2, random_state=0

@@ -10,7 +10,7 @@ from benchmarks.methods import KINDS, Kind, Method, Size, make_table
 from sklearn.base import BaseEstimator
 
 from benchmarks import costs
-from veridical import comparison, estimation, learning, selection
+from veridical import auditing, comparison, evaluation, learning, selection
 from veridical.comparison.testing import TESTS
 
 NAMES = [method.name for kind in KINDS for method in kind.methods]
@@ -37,9 +37,9 @@ def classes(module, parent):
         classes(learning, BaseEstimator),
         {
             name
-            for name in estimation.__all__
-            if inspect.isclass(getattr(estimation, name))
-            and hasattr(getattr(estimation, name), "describe")
+            for name in evaluation.__all__
+            if inspect.isclass(getattr(evaluation, name))
+            and hasattr(getattr(evaluation, name), "describe")
             and name not in {"Method"}
         },
         {name.replace("-", "_") for name in TESTS} - {"corrected_t"},
@@ -55,7 +55,7 @@ def test_every_method_has_a_row(names):
 
 def test_names_are_unique_and_exist():
     assert len(set(NAMES)) == len(NAMES)
-    rooms = (selection, learning, estimation, comparison)
+    rooms = (selection, learning, evaluation, comparison, auditing)
     for name in NAMES:
         assert any(hasattr(room, called(name)) for room in rooms), name
 

@@ -22,7 +22,7 @@ def test_a_table(run, table, tmp_path):
         "--features", 2, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "With 2 features by relieff, dagsvm names" in " ".join(done.output.split())
+    assert "With 2 features by relieff, svm names" in " ".join(done.output.split())
     page = Page(out.read_text())
     assert page.headings[0][1].startswith("With 2 features by relieff")
     assert "x0" in page.text
