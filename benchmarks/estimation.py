@@ -256,18 +256,14 @@ def bootstrap_by_fits(plus: bool) -> Callable[[Problem], Result]:
         X, y = problem.X, problem.y
         everywhere = GaussianNB().fit(X, y).predict(X)
         apparent = float(np.mean(everywhere != y))
-        wrong, times, outside = np.zeros(len(y)), np.zeros(len(y)), []
+        outside = []
         for train, test in Bootstrap632(N_SAMPLES).split(y, SEED):
             errs = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
             outside.append(errs.mean())
-            wrong[test] += errs
-            times[test] += 1
         error = 0.632 * float(np.mean(outside)) + 0.368 * apparent
         if plus:
-            seen = times > 0
             gamma = float(np.mean(y[:, None] != everywhere))
-            by_case = float(np.mean(wrong[seen] / times[seen]))
-            error = plus_error(apparent, by_case, gamma).error
+            error = plus_error(apparent, float(np.mean(outside)), gamma).error
         return Result(scores=np.array([1 - error]))
 
     return run
@@ -285,7 +281,7 @@ def mlxtend_bootstrap(method: str) -> Callable[[Problem], Result]:
             problem.X,
             problem.y,
             n_splits=N_SAMPLES,
-            cv=method,
+            method=method,
             random_seed=SEED % 2**32,
         )
         return Result(scores=np.array([np.mean(scores)]))

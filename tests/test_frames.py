@@ -136,7 +136,7 @@ def test_nominal_columns_of_a_pyarrow_table():
         }
     )
     found = encode(table)
-    assert found.nominal.tolist() == [False, True, True, True, False]
+    assert found.categorical.tolist() == [False, True, True, True, False]
     nan = np.nan
     np.testing.assert_array_equal(
         found.values,

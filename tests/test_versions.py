@@ -12,6 +12,6 @@ def test_versions_are_told(capsys):
 
 
 def test_what_is_missing_is_said(monkeypatch, capsys):
-    monkeypatch.setattr("veridical._versions._PACKAGES", ("no-such-package",))
+    monkeypatch.setattr("veridical._core.versions._PACKAGES", ("no-such-package",))
     veridical.show_versions()
     assert "no-such-package not installed" in capsys.readouterr().out
