@@ -19,11 +19,11 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
 from veridical._core.errors import InputError
-from veridical.comparison import LEARNERS
 from veridical.experiments import Serial, Store, export, run_study
 from veridical.learning import (
     C45,
     DAGSVM,
+    ESTIMATORS,
     BiasCorrectedGaussianNB,
     BiasCorrectedNB,
     LUFe,
@@ -183,7 +183,7 @@ def canonical_export(large):
 
 def named(large):
     """Predictions of all learners that have a name."""
-    yield from predictions({name: make() for name, make in LEARNERS.items()}, large)
+    yield from predictions({name: make() for name, make in ESTIMATORS.items()}, large)
 
 
 def learning(large):

@@ -127,7 +127,7 @@ def test_parameters(call, change, messages):
         (lambda X, y: (X[:, :0], y), ["0 feature"]),
         (lambda X, y: (X.astype(complex), y), ["omplex"]),
         (lambda X, y: (X.astype(str).astype(object) + "m", y), ["not a number"]),
-        (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN or infinite"]),
+        (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN", "column 2, row 0"]),
     ],
 )
 def test_data(call, problem, spoil, messages):

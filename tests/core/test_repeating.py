@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, chi2
 
-from veridical import audit, comparison, evaluation
+from veridical import auditing, comparison, evaluation
 from veridical._core.hashing import table_hash
 from veridical.datasets import make_linear
 from veridical.selection import ReliefF
@@ -64,7 +64,7 @@ def test_the_call_gives_the_same_record():
     ],
 )
 def test_every_record_has_its_call(name, arguments, options):
-    rooms = (comparison, evaluation, audit)
+    rooms = (comparison, evaluation, auditing)
     verb = next(getattr(room, name) for room in rooms if hasattr(room, name))
     record = verb(*arguments, **options)
     assert f"import {name}; {name}(" in record.settings["call"]

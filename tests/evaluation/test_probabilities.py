@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.model_selection import cross_val_predict
 
 from veridical._core.errors import InputError
 from veridical.datasets import make_beta_bernoulli
-from veridical.evaluation import calibration_table, correction
+from veridical.evaluation import CrossValidation, calibration_table, correction
 from veridical.learning import BiasCorrectedNB
 
 
@@ -72,9 +73,7 @@ def test_a_correction_is_cross_validation_of_both_models():
     """Selection inside every training set; the same folds for both."""
     X, y = make_beta_bernoulli(60, 500, alpha=50, random_state=0)
     found = correction(X, y, n_features_to_select=20, cv=5, random_state=3)
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
-    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    folds = [tuple(split) for split in CrossValidation(5).split(y, 3)]
     for correct, table in ((True, found.corrected), (False, found.uncorrected)):
         model = BiasCorrectedNB(20, correct)
         p = cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
@@ -124,8 +123,8 @@ def test_the_verdict_says_what_may_be_believed():
     [
         ({"y": np.arange(30) % 3}, "3 classes"),
         ({"model": "cubic"}, "model='cubic'"),
-        ({"n_folds": 1}, "n_folds=1"),
-        ({"y": np.arange(30) == 4}, "two of each"),
+        ({"cv": 1}, "cv=1"),
+        ({"y": np.arange(30) == 4}, "Class True has 1 of 30 samples"),
     ],
 )
 def test_bad_questions_are_named(change, words):

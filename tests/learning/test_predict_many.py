@@ -535,13 +535,13 @@ def test_bad_parameters_and_data_are_refused_as_ever():
         (DAGSVM(C=-1), "C=-1"),
     ):
         with pytest.raises(ValueError, match=word):
-            estimate(model, X, y, method=method)
+            estimate(model, X, y, cv=method)
     with pytest.raises(ValueError, match="NaN"):
-        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y, method=method)
+        estimate(GaussianNB(), np.where(X > 1, np.nan, X), y, cv=method)
     huge = X.copy()
     huge[:, 0] *= 1e200
     with pytest.raises(InputError, match="too large to be squared"):
-        estimate(NaiveBayes(), huge, y, method=method)
+        estimate(NaiveBayes(), huge, y, cv=method)
 
 
 # -- estimators that offer it themselves ---------------------------------------------
@@ -561,10 +561,10 @@ def test_an_estimator_may_leave_one_out_by_itself():
     X, y = numbers("easy")
     assert isinstance(Oracle(), LeavesOneOut)
     expected = np.mean(np.where(X[:, 0] > 0, y, "u") == y)
-    assert estimate(Oracle(), X, y, method=LeaveOut(1)).value == expected
-    assert estimate(Oracle(), X, y, method=LeaveOneOut()).value == expected
+    assert estimate(Oracle(), X, y, cv=LeaveOut(1)).value == expected
+    assert estimate(Oracle(), X, y, cv=LeaveOneOut()).value == expected
     with pytest.raises(AssertionError, match="not asked for"):
-        estimate(Oracle(), X, y, method=LeaveOut(2))
+        estimate(Oracle(), X, y, cv=LeaveOut(2))
 
 
 def test_a_fast_way_can_be_registered(monkeypatch):
@@ -580,9 +580,7 @@ def test_a_fast_way_can_be_registered(monkeypatch):
     X, y = numbers("easy")
     assert has_predict_table(Constant())
     assert not has_predict_table(Oracle())
-    assert estimate(Constant(), X, y, method=CrossValidation(3)).value == np.mean(
-        y == "u"
-    )
+    assert estimate(Constant(), X, y, cv=CrossValidation(3)).value == np.mean(y == "u")
 
 
 # -- the public method ---------------------------------------------------------------

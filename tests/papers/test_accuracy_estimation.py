@@ -240,7 +240,7 @@ def test_a_run_agrees_with_estimate(kind):
             if name == "bootstrap"
             else trial.seed(purpose="folds", kind=name, k=k)
         )
-        expected = estimate(LEARNERS[kind], X, y, method=method, random_state=seed)
+        expected = estimate(LEARNERS[kind], X, y, cv=method, random_state=seed)
         assert values[name, k]["accuracy"] == pytest.approx(expected.value, abs=1e-12)
 
 

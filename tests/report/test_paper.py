@@ -66,7 +66,7 @@ def test_the_figures_are_those_of_the_record():
 
 def test_the_paragraph_names_protocol_test_and_size(many):
     words = paper.method_section(many)
-    assert "selected anew in each training set (IN) of 5-fold" in words
+    assert "selected anew in each training set (IN) of stratified 5-fold" in words
     assert "corrected resampled t" in words
     assert "Holm" in words
     assert "Friedman" in words

@@ -205,7 +205,7 @@ def test_the_choice_happens_inside_the_folds():
     )
     pipeline = make_pipeline(selector, DAGSVM(standardize=True))
     method = CrossValidation(3)
-    found = estimate(pipeline, X, y, method=method, random_state=5)
+    found = estimate(pipeline, X, y, cv=method, random_state=5)
     right = 0
     for train, test in method.split(y, 5):
         right += (pipeline.fit(X[train], y[train]).predict(X[test]) == y[test]).sum()

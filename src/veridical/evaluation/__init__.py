@@ -12,7 +12,7 @@ from veridical._core.splits import (
     Resubstitution,
 )
 from veridical.evaluation.bootstrap import Bootstrap632
-from veridical.evaluation.correction import correction
+from veridical.evaluation.correcting import correction
 from veridical.evaluation.estimating import estimate
 from veridical.evaluation.intervals import corrected_t, wilson
 from veridical.evaluation.naming import METHODS

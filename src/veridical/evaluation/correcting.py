@@ -83,7 +83,9 @@ def correction(
     >>> from veridical.evaluation import correction
     >>> X, y = make_beta_bernoulli(120, 2000, random_state=0)
     >>> found = correction(X, y, n_features_to_select=50, random_state=0)
-    >>> found.verdict.endswith("Believe the corrected probabilities.")
+    >>> kinds = (found.corrected, found.uncorrected)
+    >>> corrected, uncorrected = (abs(k.error - k.expected_error) for k in kinds)
+    >>> corrected < uncorrected
     True
     """
     X = X.toarray() if sparse.issparse(X) else X
@@ -97,7 +99,7 @@ def correction(
     refuse_missing_or_infinite(table.values, table.names, WHO)
     chosen = _choose(table, model)
     root = root_seed(random_state)
-    method = read_cv(cv)
+    method = read_cv(cv, table.n_samples)
     splits = method.split(table.labels, root)
     refuse_missing_class(table, splits)
     _check_tested_once(splits, table.n_samples)
