@@ -33,6 +33,7 @@ from tests.oracles import estimation as oracle
 
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
+from veridical._core.splits import Split, Splitter
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
@@ -47,6 +48,7 @@ from veridical.evaluation import (
     for_the_command_line,
     make_method,
 )
+from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.records import Estimate, Estimates
 from veridical.report import to_json
@@ -257,6 +259,22 @@ def test_intervals_are_offered_where_they_are_valid(method, kinds):
         inner = found.interval(0.5, kind)
         assert 0 <= low < inner[0] < inner[1] <= high <= 1
         assert len(found.assumes[kind]) > 20
+
+
+def test_hits_on_some_of_the_samples_offer_no_interval_of_all():
+    splits = [Split(np.array([i, i + 1]), 9) for i in (0, 2, 4)]
+    hits = [np.array([True, right]) for right in (True, False, True)]
+
+    found = accuracy_of_hits(
+        Splitter([tuple(split) for split in splits]),
+        splits,
+        hits,
+        estimator="any",
+        random_state=0,
+    )
+
+    assert found.value == pytest.approx(5 / 6)
+    assert set(found.assumes) == {"corrected-t"}
 
 
 def test_interval_of_cross_validation_counts_each_case_once():

@@ -91,9 +91,14 @@ def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 def class_counts(
     splits: Sequence[Split], codes: IntArray, n_classes: int
 ) -> FloatArray:
-    """Count the cases of each class in every training set, shape (S, K)."""
+    """Count the cases of each class in every training set, shape (S, K).
+
+    There may be more codes than a split has rows; it does not learn from the others.
+    """
     counts = np.empty((len(splits), n_classes))
-    counts[:] = np.bincount(codes, minlength=n_classes)
+    for n_rows in {split.n_rows for split in splits}:
+        of_these = [split.n_rows == n_rows for split in splits]
+        counts[of_these] = np.bincount(codes[:n_rows], minlength=n_classes)
     nothing = np.empty(0, dtype=np.intp)
     left_out = [split.test if split.leaves_out else nothing for split in splits]
     which, rows = flatten(left_out)

@@ -229,7 +229,7 @@ def accuracy_of_hits(
     Estimate
         As `estimate` gives it, but without what takes more fits.
     """
-    n = int(np.concatenate([split.test for split in splits]).max()) + 1
+    n = splits[0].n_rows
     pooled = np.concatenate(hits)
     scores = np.array([one.mean() for one in hits])
     found = _from_scores(method, splits, n, float(pooled.mean()), scores, True)
