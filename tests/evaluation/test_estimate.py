@@ -31,6 +31,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
+from veridical import compare, select
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
 from veridical._core.splits import Split, Splitter
@@ -575,3 +576,48 @@ def test_all_that_shows_an_estimate_shows_the_default_interval():
     assert shown() == "corrected-t"
     found.interval(kind="nested")  # many more fits, asked for
     assert shown() == "nested"
+
+
+# -- samples that are both learned from and tested ----------------------------------
+
+
+OVERLAPPING = [
+    (np.arange(0, 100), np.arange(90, 150)),
+    (np.arange(50, 150), np.arange(0, 50)),
+    (np.arange(0, 150), np.arange(0, 150, 3)),
+]
+
+
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_test_samples_in_the_training_set_are_warned_of(scoring):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    cv = [(order[train], order[test]) for train, test in OVERLAPPING]
+
+    with pytest.warns(UserWarning, match=r"also training samples in 2 of 3 splits"):
+        found = estimate(GaussianNB(), X, y, cv=cv, scoring=scoring, random_state=0)
+
+    assert "optimistic" in found.notes[0]
+    assert not found.assumes
+
+
+def test_select_and_compare_warn_of_test_samples_in_the_training_set():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    cv = [(order[train], order[test]) for train, test in OVERLAPPING]
+    options = {"cv": cv, "n_features_to_select": 2, "random_state": 0}
+    told = "also training samples in 2 of 3 splits"
+
+    with pytest.warns(UserWarning, match=told):
+        found = select("anova", X, y, estimator="nb", **options)
+    assert told in found.notes[0]
+    with pytest.warns(UserWarning, match=told):
+        compare(["anova", "relieff"], X, y, estimator="nb", **options)
+
+
+def test_resubstitution_says_once_that_it_is_optimistic():
+    X, y = load_iris(return_X_y=True)
+
+    found = estimate(GaussianNB(), X, y, cv="resubstitution")
+
+    assert sum("optimistic" in note for note in found.notes) == 1

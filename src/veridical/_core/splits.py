@@ -22,6 +22,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator, root_seed
+from veridical._core.text import show
 from veridical._core.validation import check_count
 
 
@@ -72,6 +73,13 @@ class Split:
         if self._train is not None:
             return len(self._train)
         return self.n_rows - len(self.test)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether it tests on rows that it also learns from."""
+        if self._train is None:
+            return False
+        return bool(np.isin(self.test, self._train).any())
 
 
 def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
@@ -369,13 +377,14 @@ class Splitter:
             if getattr(splitter, "shuffle", True):
                 splitter.random_state = seed
         try:
-            splits = [
-                _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
-                for train, test in splitter.split(np.zeros((len(y), 1)), y)
-            ]
+            pairs = list(splitter.split(np.zeros((len(y), 1)), y))
         except (ValueError, TypeError) as error:
             cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
             raise InputError(f"cv cannot split these data: {error}{cure}") from error
+        splits = [
+            _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
+            for train, test in pairs
+        ]
         if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
             raise InputError(
                 "cv yields no split, or one with an empty training or test set; "
@@ -419,15 +428,33 @@ def _as_split(train: IntArray, test: IntArray, n: int) -> Split:
 
 def _rows(given: Any, n: int) -> IntArray:
     rows = np.asarray(given)
+    if rows.size == 0:  # an empty list has no integer type
+        return np.empty(0, dtype=np.intp)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
     if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
+        raise InputError(
+            f"A split has a boolean mask of shape {rows.shape}, but X has {n} rows; "
+            "give a mask with one value per row, or row indices."
+        )
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise InputError(
+            f"A split names rows by {_kind(rows)}; give row indices as a list of whole "
+            f"numbers, 0 to {n - 1}, or a boolean mask with one value per row."
+        )
     rows = rows.astype(np.intp)
-    if rows.size and not -n <= rows.min() <= rows.max() < n:
+    if not -n <= rows.min() <= rows.max() < n:
         raise InputError(
             f"A split names row {int(rows[np.abs(rows).argmax()])}, but X has {n} "
             f"rows, 0 to {n - 1}."
         )
     return np.where(rows < 0, rows + n, rows)
+
+
+def _kind(rows: NDArray[Any]) -> str:
+    if rows.ndim != 1:
+        return f"an array of {rows.ndim} dimensions"
+    return f"values of type {rows.dtype} such as {show(rows[0])}"
 
 
 def _check_test_size(size: Any) -> None:

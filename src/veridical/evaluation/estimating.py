@@ -21,9 +21,7 @@ from veridical._core.splits import (
     CompleteCV,
     CrossValidation,
     Method,
-    Resubstitution,
     Split,
-    Splitter,
 )
 from veridical._core.table import Table
 from veridical.evaluation import notes
@@ -279,11 +277,7 @@ def _assumes(
     scores: FloatArray,
 ) -> dict[str, str]:
     """Which intervals are valid, and what each takes for granted."""
-    if isinstance(method, Resubstitution):
-        return {}
-    if isinstance(method, Splitter) and any(
-        np.isin(test, train).any() for train, test in splits
-    ):
+    if any(split.overlaps for split in splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}
