@@ -3,6 +3,7 @@
 import io
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -52,6 +53,7 @@ from veridical.evaluation import (
 from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.records import Estimate, Estimates
+from veridical.learning import NaiveBayes
 from veridical.report import to_json
 
 X, Y = load_iris(return_X_y=True)
@@ -466,6 +468,15 @@ def test_a_training_set_of_one_class_names_it():
         ({"scoring": 3}, "must be the name of a scorer"),
         ({"random_state": "x"}, "cannot be used as a seed"),
         ({"n_jobs": 0, "estimator": TREE}, "n_jobs=0 does no work"),
+        ({"n_jobs": "a"}, "n_jobs='a' is no number of processes; use a whole number"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is no number of processes"),
+        ({"X": None}, "X is None; pass the features"),
+        ({"X": "a.csv"}, r"X is 'a.csv', .*veridical.datasets.read\(path, target\)"),
+        ({"X": Path("a.csv")}, r"X is 'a.csv', .*veridical.datasets.read"),
+        (
+            {"estimator": NaiveBayes(), "X": [["1.5m"], ["2m"]] * 75},
+            "Column 0 of X holds '1.5m'",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(change, message):

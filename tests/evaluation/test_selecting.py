@@ -216,3 +216,12 @@ def test_none_is_all_that_the_selector_keeps(n, wanted):
     )
 
     assert len(found.features) == kept
+
+
+def test_settings_name_the_splits():
+    X, y = load_wine(return_X_y=True)
+
+    found = select("anova", X, y, estimator="nb", cv=3, random_state=0)
+
+    told = found.settings["cross-validation"]
+    assert told == "stratified 3-fold cross-validation"

@@ -160,7 +160,7 @@ def select(
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
-            "cv": method.describe(),
+            "cross-validation": method.describe(),
             "random_state": str(root),
             "table sha256": table.sha256(),
         },
