@@ -81,9 +81,9 @@ def read_table(
     Raises
     ------
     InputError
-        If X is None or a path, X and y differ in length, a label is missing, there are fewer than two
-        classes or the labels are measurements, a feature is wholly missing, or a value
-        is infinite.
+        If X is None or a path, X and y differ in length, a label is missing, there are
+        fewer than two classes or the labels are measurements, a feature is wholly
+        missing, or a value is infinite.
 
     Examples
     --------

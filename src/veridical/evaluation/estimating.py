@@ -98,8 +98,8 @@ def estimate(
     Warns
     -----
     UserWarning
-        If a training set lacks a class, or a score is not defined on a test set; the
-        estimate is still defined.
+        If a training set lacks a class or holds test samples, or a score is not
+        defined on a test set; the estimate is still defined.
 
     See Also
     --------

@@ -108,7 +108,8 @@ def select(
     Warns
     -----
     UserWarning
-        If a class has fewer samples than there are folds.
+        If a class has fewer samples than there are folds, or test samples are also
+        training samples.
 
     Examples
     --------
