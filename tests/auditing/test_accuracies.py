@@ -207,6 +207,7 @@ def test_any_way_to_split(weak, cv, method):
     splits = splits_of(y, method=method)
     expected = oracle.inside(AnovaF(5), GaussianNB(), X, y, splits)
     assert found.accuracy["in"].value == pytest.approx(expected)
+    assert found.settings["cross-validation"] == method.describe()
 
 
 def test_same_answer_on_several_processes_and_again(weak):

@@ -210,3 +210,12 @@ def test_truth(anova, worst, change, messages):
         truth(**{**arguments, "estimator": "1nn", **change})
     for message in messages:
         assert message in str(error.value)
+
+
+def test_a_column_without_a_name_is_named_by_its_place_in_the_data(problem):
+    X, y = problem
+    X = X.copy()
+    X[3, 17] = np.nan
+
+    with pytest.raises(InputError, match=r"missing values .*such as column 17;"):
+        compare(["anova", "mrmr"], X, y, n_features_to_select=4, random_state=0)

@@ -10,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, get_scorer, log_loss, make_scorer
@@ -20,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 
 import veridical
 from veridical._core.sklearn_private import (
-    has_set_output,
     importances_of,
     is_first_batch,
     is_search,
@@ -114,12 +112,10 @@ def test_importances_of_several_classes_are_norms():
 
 def test_what_a_transformer_returns():
     scaler = StandardScaler()
-    assert not has_set_output(scaler)
     assert output_kind(scaler) == "default"
 
     scaler.set_output(transform="polars")
 
-    assert has_set_output(scaler)
     assert output_kind(scaler) == "polars"
 
 
@@ -165,7 +161,3 @@ def test_the_parts_of_a_scorer():
 
 def test_a_plain_callable_has_no_parts():
     assert parts_of(lambda model, X, y: 0.0) == (None, {}, "predict", True)
-
-
-def test_estimators_without_output():
-    assert not has_set_output(BaseEstimator())

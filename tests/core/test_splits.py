@@ -7,6 +7,7 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSpl
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.splits import Split, class_counts
 from veridical.comparison.splits import make_splits
 
 
@@ -81,3 +82,16 @@ def test_groups_are_kept_together_by_a_list_of_splits(data):
     assert len(splits) == 5
     for train, test in zip(splits.train, splits.test, strict=True):
         assert not set(groups[train]) & set(groups[test])
+
+
+def test_classes_are_counted_among_the_rows_of_the_split():
+    codes = np.array([0, 1, 1, 2, 2, 0])
+    splits = [
+        Split(np.array([1]), 6),
+        Split(np.array([1]), 4),
+        Split(np.array([5]), 4, np.array([0, 0, 3])),
+    ]
+
+    expected = [np.bincount(codes[split.train], minlength=3) for split in splits]
+
+    assert np.array_equal(class_counts(splits, codes, 3), expected)

@@ -3,6 +3,7 @@
 import io
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
+from veridical import compare, select
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
+from veridical._core.splits import Split, Splitter
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
@@ -47,8 +50,10 @@ from veridical.evaluation import (
     for_the_command_line,
     make_method,
 )
+from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.records import Estimate, Estimates
+from veridical.learning import NaiveBayes
 from veridical.report import to_json
 
 X, Y = load_iris(return_X_y=True)
@@ -259,6 +264,22 @@ def test_intervals_are_offered_where_they_are_valid(method, kinds):
         assert len(found.assumes[kind]) > 20
 
 
+def test_hits_on_some_of_the_samples_offer_no_interval_of_all():
+    splits = [Split(np.array([i, i + 1]), 9) for i in (0, 2, 4)]
+    hits = [np.array([True, right]) for right in (True, False, True)]
+
+    found = accuracy_of_hits(
+        Splitter([tuple(split) for split in splits]),
+        splits,
+        hits,
+        estimator="any",
+        random_state=0,
+    )
+
+    assert found.value == pytest.approx(5 / 6)
+    assert set(found.assumes) == {"corrected-t"}
+
+
 def test_interval_of_cross_validation_counts_each_case_once():
     found = estimate(TREE, X, Y, cv=CrossValidation(5, n_repeats=3), random_state=0)
     assert found.n_test == 150
@@ -447,6 +468,15 @@ def test_a_training_set_of_one_class_names_it():
         ({"scoring": 3}, "must be the name of a scorer"),
         ({"random_state": "x"}, "cannot be used as a seed"),
         ({"n_jobs": 0, "estimator": TREE}, "n_jobs=0 does no work"),
+        ({"n_jobs": "a"}, "n_jobs='a' is no number of processes; use a whole number"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is no number of processes"),
+        ({"X": None}, "X is None; pass the features"),
+        ({"X": "a.csv"}, r"X is 'a.csv', .*veridical.datasets.read\(path, target\)"),
+        ({"X": Path("a.csv")}, r"X is 'a.csv', .*veridical.datasets.read"),
+        (
+            {"estimator": NaiveBayes(), "X": [["1.5m"], ["2m"]] * 75},
+            "Column 0 of X holds '1.5m'",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(change, message):
@@ -557,3 +587,48 @@ def test_all_that_shows_an_estimate_shows_the_default_interval():
     assert shown() == "corrected-t"
     found.interval(kind="nested")  # many more fits, asked for
     assert shown() == "nested"
+
+
+# -- samples that are both learned from and tested ----------------------------------
+
+
+OVERLAPPING = [
+    (np.arange(0, 100), np.arange(90, 150)),
+    (np.arange(50, 150), np.arange(0, 50)),
+    (np.arange(0, 150), np.arange(0, 150, 3)),
+]
+
+
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_test_samples_in_the_training_set_are_warned_of(scoring):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    cv = [(order[train], order[test]) for train, test in OVERLAPPING]
+
+    with pytest.warns(UserWarning, match=r"also training samples in 2 of 3 splits"):
+        found = estimate(GaussianNB(), X, y, cv=cv, scoring=scoring, random_state=0)
+
+    assert "optimistic" in found.notes[0]
+    assert not found.assumes
+
+
+def test_select_and_compare_warn_of_test_samples_in_the_training_set():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    cv = [(order[train], order[test]) for train, test in OVERLAPPING]
+    options = {"cv": cv, "n_features_to_select": 2, "random_state": 0}
+    told = "also training samples in 2 of 3 splits"
+
+    with pytest.warns(UserWarning, match=told):
+        found = select("anova", X, y, estimator="nb", **options)
+    assert told in found.notes[0]
+    with pytest.warns(UserWarning, match=told):
+        compare(["anova", "relieff"], X, y, estimator="nb", **options)
+
+
+def test_resubstitution_says_once_that_it_is_optimistic():
+    X, y = load_iris(return_X_y=True)
+
+    found = estimate(GaussianNB(), X, y, cv="resubstitution")
+
+    assert sum("optimistic" in note for note in found.notes) == 1

@@ -4,13 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import SelectKBest, SelectPercentile
 
 from veridical._core.errors import InputError
 from veridical.datasets import load
 from veridical.evaluation import CrossValidation, corrected_t
 from veridical.evaluation.selecting import select
 from veridical.learning import DAGSVM, ESTIMATORS
-from veridical.selection import SELECTORS, AnovaF, DifferentialPrioritization
+from veridical.selection import FCBF, SELECTORS, AnovaF, DifferentialPrioritization
 
 
 def problem(seed=0, n=60, p=30, n_classes=3, shift=1.0):
@@ -168,3 +170,58 @@ def test_holes_are_found_by_the_name_of_their_column(alpha):
         select(
             DifferentialPrioritization(alpha=alpha), table, y, n_features_to_select=3
         )
+
+
+@pytest.mark.parametrize(
+    ("selector", "wanted", "n"),
+    [
+        ("anova", "auto", 10),
+        (AnovaF(5), "auto", 5),
+        (AnovaF(0.25), "auto", 3),
+        (AnovaF(None), "auto", 13),
+        (AnovaF(5), 7, 7),
+        (AnovaF(5), None, 13),
+        (SelectKBest(k=4), "auto", 4),
+        (SelectKBest(k="all"), "auto", 13),
+        (SelectKBest(k=4), None, 13),
+        (SelectPercentile(percentile=90), "auto", 10),
+    ],
+    ids=str,
+)
+def test_the_selector_says_how_many_unless_the_caller_does(selector, wanted, n):
+    X, y = load_wine(return_X_y=True)
+
+    found = select(
+        selector,
+        X,
+        y,
+        n_features_to_select=wanted,
+        estimator="nb",
+        cv=3,
+        random_state=0,
+    )
+
+    assert len(found.features) == n
+    assert found.sizes[-1] == n
+
+
+@pytest.mark.parametrize(("n", "wanted"), [(None, "auto"), (3, None)])
+def test_none_is_all_that_the_selector_keeps(n, wanted):
+    X, y = load_wine(return_X_y=True)
+    kept = FCBF(None).fit(X, y).n_features_
+    assert kept < X.shape[1]
+
+    found = select(
+        FCBF(n), X, y, n_features_to_select=wanted, estimator="nb", random_state=0
+    )
+
+    assert len(found.features) == kept
+
+
+def test_settings_name_the_splits():
+    X, y = load_wine(return_X_y=True)
+
+    found = select("anova", X, y, estimator="nb", cv=3, random_state=0)
+
+    told = found.settings["cross-validation"]
+    assert told == "stratified 3-fold cross-validation"

@@ -639,3 +639,16 @@ def test_what_predict_many_refuses():
         model.predict_many(X, y, [(rows, rows[:0])])
     with pytest.raises(InputError, match="name row 36"):
         model.predict_many(X, y, [(rows, rows + 1)])
+
+
+@pytest.mark.parametrize("model", SHARING, ids=str)
+def test_a_split_of_the_leading_rows_learns_from_no_other_row(model):
+    X, y = tables("numeric", 60)
+    table = read_table(X, y)
+    n_rows = 30
+    splits = [Split(np.arange(i, i + 3), n_rows) for i in range(0, n_rows, 3)]
+
+    found = fill_by_loop(predict_table(model, table, splits), model, table, splits)
+
+    expected = predict_loop(model, table.rows(slice(0, n_rows)), splits)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))

@@ -130,7 +130,7 @@ def comparison(
         "bias_imbalance": {"out": 0.013} if optimism else {},
         "recommendation": "Report the accuracy under IN.",
         "settings": {
-            "cv": "10 stratified folds",
+            "cross-validation": "10 stratified folds",
             "test": "corrected-t",
             "n_train": "112.5",
             "n_test": "12.5",

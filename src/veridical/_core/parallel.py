@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -42,6 +43,13 @@ class Workers:
     def __init__(
         self, n_jobs: int | None, progress: Progress | None = None, total: int = 0
     ) -> None:
+        if n_jobs is not None and (
+            isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)
+        ):
+            raise InputError(
+                f"n_jobs={n_jobs!r} is no number of processes; use a whole number, -1 "
+                "for all cores, or None."
+            )
         if n_jobs == 0:
             raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
         self.n_jobs = n_jobs

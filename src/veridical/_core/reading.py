@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -80,9 +81,9 @@ def read_table(
     Raises
     ------
     InputError
-        If X and y differ in length, a label is missing, there are fewer than two
-        classes or the labels are measurements, a feature is wholly missing, or a value
-        is infinite.
+        If X is None or a path, X and y differ in length, a label is missing, there are
+        fewer than two classes or the labels are measurements, a feature is wholly
+        missing, or a value is infinite.
 
     Examples
     --------
@@ -92,6 +93,7 @@ def read_table(
     veridical._core.errors.InputError: toy.csv has only one class, 'a', ...
     """
     shown = "X" if name is None else name
+    _refuse_no_table(X)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -105,7 +107,7 @@ def read_table(
     target = Classes.of(labels)
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
     source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXED else X
-    return Table(features, target, source=source, name="data" if name is None else name)
+    return Table(features, target, source=source, name=shown)
 
 
 def check_table(
@@ -113,6 +115,19 @@ def check_table(
 ) -> None:
     """Refuse a table from which nothing can be learned; see `read_table`."""
     read_table(X, y, name=name, categorical_features=categorical_features)
+
+
+def _refuse_no_table(X: Any) -> None:
+    if X is None:
+        raise InputError(
+            "X is None; pass the features, an array or a data frame with one row per "
+            "sample."
+        )
+    if isinstance(X, (str, Path)):
+        raise InputError(
+            f"X is {str(X)!r}, which is text or a path, not a table; read the file "
+            "first: X, y = veridical.datasets.read(path, target)."
+        )
 
 
 def _n_samples(X: Any) -> int:

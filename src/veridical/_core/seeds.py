@@ -27,7 +27,6 @@ class Purpose(IntEnum):
 
     FOLDS = 0
     COLUMNS = 1
-    ESTIMATOR = 3
     TRAINING_SET = 4
     TEST_SET = 5
     NULL = 6

@@ -86,11 +86,6 @@ def output_kind(estimator: Any) -> str:
     return str(_get_output_config("transform", estimator=estimator)["dense"])
 
 
-def has_set_output(estimator: Any) -> bool:
-    """Whether ``set_output`` was called on an estimator."""
-    return hasattr(estimator, "_sklearn_output_config")
-
-
 def is_watched(estimator: Any) -> bool:
     """Whether a fit is going on that callbacks watch."""
     return hasattr(estimator, "_callback_fit_ctx") and hasattr(

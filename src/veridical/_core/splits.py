@@ -22,6 +22,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator, root_seed
+from veridical._core.text import show
 from veridical._core.validation import check_count
 
 
@@ -73,6 +74,13 @@ class Split:
             return len(self._train)
         return self.n_rows - len(self.test)
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether it tests on rows that it also learns from."""
+        if self._train is None:
+            return False
+        return bool(np.isin(self.test, self._train).any())
+
 
 def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
     """Leave each fold out once; `fold` says which one each row is in."""
@@ -91,9 +99,14 @@ def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 def class_counts(
     splits: Sequence[Split], codes: IntArray, n_classes: int
 ) -> FloatArray:
-    """Count the cases of each class in every training set, shape (S, K)."""
+    """Count the cases of each class in every training set, shape (S, K).
+
+    There may be more codes than a split has rows; it does not learn from the others.
+    """
     counts = np.empty((len(splits), n_classes))
-    counts[:] = np.bincount(codes, minlength=n_classes)
+    for n_rows in {split.n_rows for split in splits}:
+        of_these = [split.n_rows == n_rows for split in splits]
+        counts[of_these] = np.bincount(codes[:n_rows], minlength=n_classes)
     nothing = np.empty(0, dtype=np.intp)
     left_out = [split.test if split.leaves_out else nothing for split in splits]
     which, rows = flatten(left_out)
@@ -364,13 +377,14 @@ class Splitter:
             if getattr(splitter, "shuffle", True):
                 splitter.random_state = seed
         try:
-            splits = [
-                _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
-                for train, test in splitter.split(np.zeros((len(y), 1)), y)
-            ]
+            pairs = list(splitter.split(np.zeros((len(y), 1)), y))
         except (ValueError, TypeError) as error:
             cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
             raise InputError(f"cv cannot split these data: {error}{cure}") from error
+        splits = [
+            _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
+            for train, test in pairs
+        ]
         if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
             raise InputError(
                 "cv yields no split, or one with an empty training or test set; "
@@ -414,15 +428,33 @@ def _as_split(train: IntArray, test: IntArray, n: int) -> Split:
 
 def _rows(given: Any, n: int) -> IntArray:
     rows = np.asarray(given)
+    if rows.size == 0:  # an empty list has no integer type
+        return np.empty(0, dtype=np.intp)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
     if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
+        raise InputError(
+            f"A split has a boolean mask of shape {rows.shape}, but X has {n} rows; "
+            "give a mask with one value per row, or row indices."
+        )
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise InputError(
+            f"A split names rows by {_kind(rows)}; give row indices as a list of whole "
+            f"numbers, 0 to {n - 1}, or a boolean mask with one value per row."
+        )
     rows = rows.astype(np.intp)
-    if rows.size and not -n <= rows.min() <= rows.max() < n:
+    if not -n <= rows.min() <= rows.max() < n:
         raise InputError(
             f"A split names row {int(rows[np.abs(rows).argmax()])}, but X has {n} "
             f"rows, 0 to {n - 1}."
         )
     return np.where(rows < 0, rows + n, rows)
+
+
+def _kind(rows: NDArray[Any]) -> str:
+    if rows.ndim != 1:
+        return f"an array of {rows.ndim} dimensions"
+    return f"values of type {rows.dtype} such as {show(rows[0])}"
 
 
 def _check_test_size(size: Any) -> None:

@@ -98,7 +98,7 @@ class Table:
         Samples that belong together have the same number.
     weights : float array of shape (n_samples,), optional
         Sample weights.
-    name : str, default="data"
+    name : str, default="X"
         Display name.
     """
 
@@ -110,7 +110,7 @@ class Table:
         source: Any = None,
         groups: IntArray | None = None,
         weights: FloatArray | None = None,
-        name: str = "data",
+        name: str = "X",
     ) -> None:
         if features is not None:
             self.features = features

@@ -223,7 +223,7 @@ def _settings(
     return {
         "estimator": one_line(estimator),
         **chosen,
-        "resampling": method.describe(),
+        "cross-validation": method.describe(),
         "n_train": f"{np.mean([split.n_train for split in splits]):g}",
         "n_test": f"{np.mean([len(split.test) for split in splits]):g}",
         "random orders of labels": str(n_orders),

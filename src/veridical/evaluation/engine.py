@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -362,6 +362,8 @@ def rank(
     list of Ranked
         Features of the table, best first.
     """
+    if columns is not None and hasattr(selector, "_accept"):
+        selector._accept(table)  # messages name columns by their places in X
     shuffled = table if columns is None else table.permute(columns)
     # How far a search goes may depend on how many features are wanted.
     asked = ask_for(clone(selector, safe=False), n_features)
@@ -717,11 +719,6 @@ def _handed_on(selector: Any, X: Any) -> Any:
         values = np.asarray(X)
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     return values if kind in "fiub" and getattr(values, "ndim", 0) == 2 else None
-
-
-def with_sizes(procedure: Procedure, sizes: Sequence[int]) -> Procedure:
-    """Evaluate a procedure at other subset sizes."""
-    return replace(procedure, sizes=tuple(int(size) for size in sizes))
 
 
 def lacks_class(table: Table, splits: Sequence[Split]) -> IntArray:

@@ -21,9 +21,7 @@ from veridical._core.splits import (
     CompleteCV,
     CrossValidation,
     Method,
-    Resubstitution,
     Split,
-    Splitter,
 )
 from veridical._core.table import Table
 from veridical.evaluation import notes
@@ -100,8 +98,8 @@ def estimate(
     Warns
     -----
     UserWarning
-        If a training set lacks a class, or a score is not defined on a test set; the
-        estimate is still defined.
+        If a training set lacks a class or holds test samples, or a score is not
+        defined on a test set; the estimate is still defined.
 
     See Also
     --------
@@ -229,7 +227,7 @@ def accuracy_of_hits(
     Estimate
         As `estimate` gives it, but without what takes more fits.
     """
-    n = int(np.concatenate([split.test for split in splits]).max()) + 1
+    n = splits[0].n_rows
     pooled = np.concatenate(hits)
     scores = np.array([one.mean() for one in hits])
     found = _from_scores(method, splits, n, float(pooled.mean()), scores, True)
@@ -279,11 +277,7 @@ def _assumes(
     scores: FloatArray,
 ) -> dict[str, str]:
     """Which intervals are valid, and what each takes for granted."""
-    if isinstance(method, Resubstitution):
-        return {}
-    if isinstance(method, Splitter) and any(
-        np.isin(test, train).any() for train, test in splits
-    ):
+    if any(split.overlaps for split in splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}

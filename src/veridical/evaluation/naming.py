@@ -21,7 +21,7 @@ from veridical._core.splits import (
     Resubstitution,
     Splitter,
 )
-from veridical._core.text import did_you_mean
+from veridical._core.text import did_you_mean, show
 from veridical.evaluation.bootstrap import Bootstrap632
 
 #: Methods by name, with what each does; the numbers may be any.
@@ -126,7 +126,21 @@ def read_cv(cv: Any, n_samples: int | None = None) -> Method:
             "such as '5x2', a method of veridical.evaluation such as Bootstrap632(), a "
             "scikit-learn splitter, or a list of (train, test) row indices."
         )
-    return Splitter(check_cv(cv))
+    return Splitter(check_cv(cv if hasattr(cv, "split") else _pairs(cv)))
+
+
+def _pairs(cv: Iterable[Any]) -> list[tuple[Any, Any]]:
+    pairs = []
+    for i, one in enumerate(cv):
+        try:
+            train, test = one
+        except (TypeError, ValueError):
+            raise InputError(
+                f"cv[{i}] is {show(one)}, not a pair (train, test); give a list of "
+                "pairs of row indices, such as list(splitter.split(X, y))."
+            ) from None
+        pairs.append((train, test))
+    return pairs
 
 
 def _impossible_folds(n_folds: int, n_samples: int | None) -> str:

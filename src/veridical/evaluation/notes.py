@@ -36,12 +36,20 @@ _UNLEARNED = "nothing was learned."
 def on_splits(
     method: Method, table: Table, splits: Sequence[Split], is_accuracy: bool
 ) -> list[str]:
-    """Look for classes that are too small for the splits."""
+    """Look for test samples in training sets, and classes too small for the splits."""
     n_classes = table.n_classes
     present = class_counts(splits, table.y, n_classes) > 0
     lacking = np.count_nonzero(~present, axis=0)
     one_class = np.count_nonzero(present.sum(axis=1) == 1)
     notes = []
+    shared = sum(split.overlaps for split in splits)
+    if shared and not isinstance(method, Resubstitution):
+        what = "accuracy" if is_accuracy else "score"
+        notes.append(
+            f"Some test samples are also training samples in {shared} of "
+            f"{len(splits)} splits, so the {what} is optimistic; use splits whose "
+            "training and test sets have no sample in common."
+        )
     if lacking.any():
         worst = int(lacking.argmax())
         others = np.count_nonzero(lacking) - 1

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
@@ -23,6 +25,7 @@ from veridical._core.text import one_line, show
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
 from veridical.evaluation.engine import (
+    NUMBER_OF_FEATURES,
     Evaluation,
     Procedure,
     evaluate,
@@ -39,6 +42,8 @@ from veridical.learning import DAGSVM
 #: Sizes shown for estimators that are fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 CONFIDENCE = 0.95
+#: Features selected where neither the caller nor the selector says how many.
+N_FEATURES = 10
 
 
 @repeatable
@@ -48,7 +53,7 @@ def select(
     y: Any,
     *,
     estimator: Any = "svm",
-    n_features_to_select: int | float | None = 10,
+    n_features_to_select: int | float | Literal["auto"] | None = "auto",
     cv: Any = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -72,9 +77,12 @@ def select(
     estimator : str or classifier, default="svm"
         What learns from the selected features: a name from
         ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier or pipeline.
-    n_features_to_select : int, float or None, default=10
+    n_features_to_select : int, float, "auto" or None, default="auto"
         How many features to select: a number (all where there are fewer), a share of
-        all, or None for all.
+        all, or None for all that the selector keeps on all samples (`FCBF` drops
+        redundant features; most selectors keep all). "auto" is the number that the
+        selector itself was given, 5 for ``AnovaF(5)``; 10 for a name, and for a
+        selector that has no parameter for it.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of stratified folds, repeats and folds such as "5x2", a
         method of `veridical.evaluation`, or a splitter.
@@ -100,7 +108,8 @@ def select(
     Warns
     -----
     UserWarning
-        If a class has fewer samples than there are folds.
+        If a class has fewer samples than there are folds, or test samples are also
+        training samples.
 
     Examples
     --------
@@ -113,8 +122,9 @@ def select(
     """
     table = read_table(X, y, name=name)
     root = root_seed(random_state)
-    n_selected = count_features(n_features_to_select, table.n_features)
     chosen = seeded(read_selector(selector), root)
+    asked = _asked(n_features_to_select, chosen, table)
+    n_selected = count_features(asked, table.n_features)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
     method = read_cv(cv, table.n_samples)
@@ -147,15 +157,38 @@ def select(
         sizes=procedure.sizes,
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
         **_particulars(fitted, found, n_selected),
-        notes=tuple(remarks + _notes(n_features_to_select, table.n_features)),
+        notes=tuple(remarks + _notes(asked, table.n_features)),
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
-            "cv": method.describe(),
+            "cross-validation": method.describe(),
             "random_state": str(root),
             "table sha256": table.sha256(),
         },
     )
+
+
+def _asked(wanted: Any, selector: Any, table: Table) -> Any:
+    """Return the number or share of features that is asked for; None is all."""
+    if wanted is None and hasattr(selector, "fit_table"):
+        return _n_kept(clone(selector).set_params(n_features_to_select=None), table)
+    if not isinstance(wanted, str) or wanted != "auto":
+        return wanted
+    parameters: dict[str, Any] = getattr(selector, "get_params", dict)()
+    own = [parameters[name] for name in NUMBER_OF_FEATURES if name in parameters]
+    if own and isinstance(own[0], Real):
+        return own[0]
+    if any(name in parameters for name in NUMBER_OF_FEATURES[:2]):
+        return _n_kept(clone(selector), table)  # None, "all" and the like
+    return N_FEATURES
+
+
+def _n_kept(selector: Any, table: Table) -> int:
+    """Count the features that a selector keeps on all samples."""
+    if hasattr(selector, "fit_table"):
+        return int(selector.fit_table(table).n_features_)
+    fitted = selector.fit(table.frame(), table.labels)
+    return int(np.count_nonzero(fitted.get_support()))
 
 
 def _bounds(estimate: Any) -> tuple[float, float]:

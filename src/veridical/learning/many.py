@@ -9,6 +9,7 @@ and inherits :class:`PredictMany`; `register_predict_table` does the same for a 
 estimators that is not ours. Such a routine can rely on this:
 
 - every training set holds at least two classes;
+- ``split.n_rows`` is the number of samples of the table;
 - `sizes` are whole numbers that grow, or None where `orders` is None;
 - every order has exactly ``sizes[-1]`` features.
 
@@ -178,6 +179,7 @@ def predict_table(
         of table have no fast way.
     """
     sizes = _check_sizes(orders, sizes)
+    splits = [_of_all_rows(split, len(table)) for split in splits]
     if orders is None:
         alone = _leave_one_out(estimator, table, splits)
         if alone is not None:
@@ -306,6 +308,17 @@ def _scatter(
     for s, codes in zip(places, part, strict=True):
         found[s] = codes
     return found
+
+
+def _of_all_rows(split: Split, n_rows: int) -> Split:
+    """Name the training rows of a split of fewer rows than the table has.
+
+    A split that leaves out its test rows learns from the other rows of the split, not
+    from the other rows of the table.
+    """
+    if split.n_rows == n_rows:
+        return split
+    return Split(split.test, n_rows, split.train)
 
 
 def _key(split: Split) -> tuple[bytes, bytes | None]:
