@@ -29,7 +29,7 @@ from veridical._core.splits import Split
 from veridical.auditing import audit
 from veridical.comparison import compare
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate, select
-from veridical.evaluation.engine import Procedure, as_procedure, evaluate
+from veridical.evaluation.engine import Procedure, as_procedure, evaluate, rank
 from veridical.evaluation.naming import read_cv
 from veridical.learning import DAGSVM, ESTIMATORS
 from veridical.selection import AnovaF, Correlation, InformationGain, ReliefF
@@ -540,3 +540,16 @@ def test_estimate_encodes_at_most_once(encoded):
     encoded.clear()
     estimate(TREE, X, y, cv=4, random_state=0)
     assert encoded == []  # it may take what cannot be encoded
+
+
+def test_categorical_features_named_by_their_places_are_those_of_the_table():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=(60, 5)), rng.integers(0, 4, size=60).astype(float)]
+    y = np.isin(X[:, 5], (0, 3)).astype(int)
+    table = read_table(X, y)
+    selector = InformationGain(1, categorical_features=[5])
+    everything = [np.arange(60)]
+    for seed in range(4):
+        columns = np.random.default_rng(seed).permutation(6)
+        (found,) = rank(selector, table, everything, 1, columns)
+        assert found.order.tolist() == [5]

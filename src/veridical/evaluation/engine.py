@@ -364,6 +364,8 @@ def rank(
     """
     if columns is not None and hasattr(selector, "_accept"):
         selector._accept(table)  # messages name columns by their places in X
+    if _names_places(selector):
+        columns = None
     shuffled = table if columns is None else table.permute(columns)
     # How far a search goes may depend on how many features are wanted.
     asked = ask_for(clone(selector, safe=False), n_features)
@@ -386,6 +388,12 @@ def rank(
     if columns is None:
         return ranked
     return [one._replace(order=columns[one.order]) for one in ranked]
+
+
+def _names_places(selector: Any) -> bool:
+    """Whether parameters of a selector name features by their places."""
+    chosen = getattr(selector, "categorical_features", None)
+    return chosen is not None and not isinstance(chosen, str)
 
 
 def _check_order(order: IntArray, n_features: int, selector: Any) -> None:
