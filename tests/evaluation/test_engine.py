@@ -419,9 +419,6 @@ def test_every_verb_gives_the_same_accuracy_of_a_selection(estimator):
     assert selected.accuracy.value == pytest.approx(expected)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="until compare runs on the engine, its folds are others"
-)
 @pytest.mark.parametrize("estimator", ["logistic", "svm"])
 def test_compare_gives_the_same_accuracy(estimator):
     X, y = numeric(80, n_classes=2, seed=4)

@@ -186,7 +186,6 @@ def test_given_samples_are_those_that_are_learned_from(plus):
         ([[]], r"samples\[0\] is not a list of row indices"),
         ([[0, 1], [0.5]], r"samples\[1\] is not a list of row indices"),
         ([[0, 1], [0, 4]], r"samples\[1\] names row 4, but X has 4 rows"),
-        ([[0, -1]], r"samples\[0\] names row -1"),
         ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every case"),
     ],
 )

@@ -183,15 +183,15 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: read_cv([([0], [99])]).split(Y), "names row 99"),
         (
             lambda: read_cv([([0.5, 1.5], [2])]).split(Y),
-            "values of type float64 such as 0.5; give row indices",
+            "values of type float64 such as 0.5; give a non-empty",
         ),
         (
             lambda: read_cv([([0], [[1], [2]])]).split(Y),
-            "array of 2 dimensions; give row indices",
+            "array of 2 dimensions; give a non-empty",
         ),
         (
             lambda: read_cv([([True, False], [1])]).split(Y),
-            r"boolean mask of shape \(2,\), but X has \d+ rows",
+            r"mask of shape \(2,\), but X has \d+ rows",
         ),
         (lambda: read_cv([(1, 2, 3)]), r"cv\[0\] is \(1, 2, 3\), not a pair"),
         (lambda: read_cv([([0], [1]), 7]), r"cv\[1\] is 7, not a pair"),

@@ -25,6 +25,9 @@ from veridical._core.seeds import folds_generator, root_seed
 from veridical._core.text import show
 from veridical._core.validation import check_count
 
+#: What a list of splits may be made of.
+_OF_A_SPLITTER = " [*cv.split(X, y)] of a scikit-learn splitter will do."
+
 
 class Split:
     """Training and test rows; unpacks as ``train, test``.
@@ -381,16 +384,14 @@ class Splitter:
         except (ValueError, TypeError) as error:
             cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
             raise InputError(f"cv cannot split these data: {error}{cure}") from error
-        splits = [
-            _as_split(_rows(train, len(y)), _rows(test, len(y)), len(y))
-            for train, test in pairs
-        ]
-        if not splits or any(s.n_train == 0 or len(s.test) == 0 for s in splits):
+        if not pairs or any(
+            not np.size(train) or not np.size(test) for train, test in pairs
+        ):
             raise InputError(
                 "cv yields no split, or one with an empty training or test set; "
                 "use another splitter."
             )
-        return splits
+        return [read_split(pair, len(y)) for pair in pairs]
 
     def describe(self) -> str:
         """Name the method in words."""
@@ -419,41 +420,70 @@ def stratified_folds(
     return fold
 
 
-def _as_split(train: IntArray, test: IntArray, n: int) -> Split:
-    """Keep the training rows only where they are not simply the other ones."""
+def read_split(given: Any, n: int) -> Split:
+    """Read a pair (train, test); training rows are kept where they are not the rest."""
+    if isinstance(given, Split):
+        return given
+    train, test = (read_rows(rows, n, "A split", hint=_OF_A_SPLITTER) for rows in given)
     plain = Split(test, n)
     is_rest = plain.n_train == len(train) and np.array_equal(plain.train, train)
     return plain if is_rest else Split(test, n, train)
 
 
-def _rows(given: Any, n: int) -> IntArray:
-    rows = np.asarray(given)
-    if rows.size == 0:  # an empty list has no integer type
-        return np.empty(0, dtype=np.intp)
-    if rows.dtype == bool and rows.shape == (n,):
-        return np.flatnonzero(rows)
+def read_rows(given: Any, n: int, name: str, *, hint: str = "") -> IntArray:
+    """Read rows of a table: indices, repeats and all, or a boolean mask.
+
+    Parameters
+    ----------
+    given : array-like
+        As the user gave them; an index below 0 counts from the end.
+    n : int
+        Number of rows of the table.
+    name : str
+        What messages call them: "Training set 3", say.
+    hint : str, optional
+        What to say besides to somebody who gave something else.
+
+    Returns
+    -------
+    int array
+        From 0 to ``n - 1``.
+
+    Examples
+    --------
+    >>> read_rows([True, False, True], 3, "A split").tolist()
+    [0, 2]
+    """
+    try:
+        rows = np.asarray(given)
+    except ValueError:  # arrays of different lengths
+        rows = np.empty(0)
     if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise InputError(
+                f"{name} is a mask of shape {rows.shape}, but X has {n} rows; "
+                "give a mask with one value per row, or row indices."
+            )
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
         raise InputError(
-            f"A split has a boolean mask of shape {rows.shape}, but X has {n} rows; "
-            "give a mask with one value per row, or row indices."
+            f"{name} is not a list of row indices, but {_kind(rows)}; give a non-empty "
+            "one-dimensional array of whole numbers, or a boolean mask with one value "
+            f"per row.{hint}"
         )
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+    outside = rows[(rows < -n) | (rows >= n)]
+    if outside.size:
         raise InputError(
-            f"A split names rows by {_kind(rows)}; give row indices as a list of whole "
-            f"numbers, 0 to {n - 1}, or a boolean mask with one value per row."
+            f"{name} names row {int(outside[0])}, but X has {n} rows, 0 to {n - 1}."
         )
-    rows = rows.astype(np.intp)
-    if not -n <= rows.min() <= rows.max() < n:
-        raise InputError(
-            f"A split names row {int(rows[np.abs(rows).argmax()])}, but X has {n} "
-            f"rows, 0 to {n - 1}."
-        )
-    return np.where(rows < 0, rows + n, rows)
+    return np.where(rows < 0, rows + n, rows).astype(np.intp)
 
 
 def _kind(rows: NDArray[Any]) -> str:
     if rows.ndim != 1:
         return f"an array of {rows.ndim} dimensions"
+    if not rows.size:
+        return "empty"
     return f"values of type {rows.dtype} such as {show(rows[0])}"
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator
-from veridical._core.splits import Split
+from veridical._core.splits import Split, read_rows
 from veridical._core.validation import check_count
 
 OUTSIDE = 0.632  #: share of distinct cases in a bootstrap sample, 1 − 1/e
@@ -78,7 +78,7 @@ class Bootstrap632:
 
     def __post_init__(self) -> None:
         if self.samples is not None:
-            rows = tuple(_as_rows(i, rows) for i, rows in enumerate(self.samples))
+            rows = tuple(_as_rows(rows) for rows in self.samples)
             object.__setattr__(self, "samples", rows)
             object.__setattr__(self, "n_samples", len(rows))
         check_count("n_samples", self.n_samples, 1)
@@ -118,26 +118,14 @@ class Bootstrap632:
         return f".632{'+' * self.plus} bootstrap, {self.n_samples} {given}samples"
 
 
-def _as_rows(number: int, given: Any) -> tuple[int, ...]:
-    """Read one of the given samples; a tuple, so that equal methods are equal."""
-    rows = np.asarray(given)
-    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-        raise InputError(
-            f"samples[{number}] is not a list of row indices; give a non-empty "
-            "one-dimensional array of whole numbers, in which rows may repeat."
-        )
-    return tuple(rows.tolist())
+def _as_rows(given: Any) -> Any:
+    """Keep one of the given samples as a tuple, so that equal methods are equal."""
+    return tuple(given.tolist() if hasattr(given, "tolist") else given)
 
 
 def _as_split(number: int, given: tuple[int, ...], n: int) -> Split:
     """Find the cases that a given sample missed."""
-    rows = np.array(given, dtype=np.intp)
-    outside = rows[(rows < 0) | (rows >= n)]
-    if outside.size:
-        raise InputError(
-            f"samples[{number}] names row {int(outside[0])}, but X has {n} rows, 0 to "
-            f"{n - 1}."
-        )
+    rows = read_rows(given, n, f"samples[{number}]")
     missed = np.flatnonzero(np.bincount(rows, minlength=n) == 0)
     if not missed.size:
         raise InputError(

@@ -33,7 +33,7 @@ from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical._core.sklearn_private import take
-from veridical._core.splits import Split, class_counts
+from veridical._core.splits import Split, class_counts, read_split
 from veridical._core.table import Table
 
 Orders = Sequence[IntArray] | None
@@ -414,7 +414,7 @@ class PredictMany:
             (n_sizes, n_test) with them.
         """
         table = read_table(X, y, name="X", encoded=False)
-        parts = [_read_split(split, len(table)) for split in splits]
+        parts = [read_split(split, len(table)) for split in splits]
         ranked = None if orders is None else [np.asarray(order) for order in orders]
         if ranked is not None and len(ranked) != len(parts):
             raise InputError(
@@ -437,27 +437,3 @@ def _check_orders(orders: Orders, sizes: Sizes) -> None:
             f"sizes go to {max(chosen)}, but an order has {shortest} features only; "
             "give longer rankings, or smaller sizes."
         )
-
-
-def _read_split(split: Any, n_rows: int) -> Split:
-    if isinstance(split, Split):
-        return split
-    train, test = (_read_rows(rows, n_rows) for rows in split)
-    return Split(test, n_rows, train)
-
-
-def _read_rows(rows: Any, n_rows: int) -> IntArray:
-    rows = np.asarray(rows)
-    if rows.dtype == bool and rows.shape == (n_rows,):
-        return np.flatnonzero(rows)
-    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-        raise InputError(
-            "splits must hold pairs (train, test) of row indices or boolean masks, "
-            "none of them empty; [*cv.split(X, y)] of a scikit-learn splitter will do."
-        )
-    if rows.min() < -n_rows or rows.max() >= n_rows:
-        raise InputError(
-            f"splits name row {int(rows[np.abs(rows).argmax()])}, but X has {n_rows} "
-            f"rows, 0 to {n_rows - 1}."
-        )
-    return np.where(rows < 0, rows + n_rows, rows).astype(np.intp)

@@ -19,6 +19,7 @@ from veridical._core.reading import (
     read_samples,
     refuse_one_class,
 )
+from veridical._core.splits import read_rows
 from veridical._core.table import Classes, Table
 
 
@@ -137,36 +138,18 @@ def _first_column(data: Table, ability: str) -> int | None:
 # -- training sets -------------------------------------------------------------------
 
 
+#: What to do with the pairs of a splitter.
+_OF_PAIRS = (
+    " Of a splitter's pairs give the first parts: "
+    "[train for train, _ in cv.split(X, y)]."
+)
+
+
 def read_train_sets(train_sets: Iterable[Any], y: IntArray) -> list[IntArray]:
     """Turn masks into indices and check that each set can be learned from."""
-    n_rows = len(y)
     indices = []
-    for s, rows in enumerate(train_sets):
-        try:
-            rows = np.asarray(rows)
-        except ValueError:  # arrays of different lengths
-            rows = np.empty(0)
-        if rows.dtype == bool:
-            if rows.shape != (n_rows,):
-                raise InputError(
-                    f"Training set {s} is a mask of shape {rows.shape}, but X has "
-                    f"{n_rows} rows; give one value per row."
-                )
-            rows = np.flatnonzero(rows)
-        if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-            raise InputError(
-                f"Training set {s} is not a list of row indices; give a non-empty "
-                "one-dimensional array of whole numbers, or a boolean mask. Of a "
-                "splitter's pairs give the first parts: "
-                "[train for train, _ in cv.split(X, y)]."
-            )
-        outside = rows[(rows < -n_rows) | (rows >= n_rows)]
-        if outside.size:
-            raise InputError(
-                f"Training set {s} names row {int(outside[0])}, but X has {n_rows} "
-                f"rows, 0 to {n_rows - 1}."
-            )
-        rows = np.where(rows < 0, rows + n_rows, rows).astype(np.intp)
+    for s, given in enumerate(train_sets):
+        rows = read_rows(given, len(y), f"Training set {s}", hint=_OF_PAIRS)
         if np.all(y[rows] == y[rows[0]]):
             raise InputError(
                 f"Training set {s} holds one class only; selection needs at least two. "
