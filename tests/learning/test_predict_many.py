@@ -635,9 +635,9 @@ def test_what_predict_many_refuses():
             model.predict_many(X, y, [(rows, rows)], [[0]], sizes)
     with pytest.raises(InputError, match="sizes go to 2"):
         model.predict_many(X, y, [(rows, rows)], [[0]], [1, 2])
-    with pytest.raises(InputError, match="pairs"):
+    with pytest.raises(InputError, match="but empty"):
         model.predict_many(X, y, [(rows, rows[:0])])
-    with pytest.raises(InputError, match="name row 36"):
+    with pytest.raises(InputError, match="names row 36"):
         model.predict_many(X, y, [(rows, rows + 1)])
 
 
