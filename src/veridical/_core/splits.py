@@ -82,7 +82,9 @@ class Split:
         """Whether it tests on rows that it also learns from."""
         if self._train is None:
             return False
-        return bool(np.isin(self.test, self._train).any())
+        learned = np.zeros(self.n_rows, dtype=bool)
+        learned[self._train] = True
+        return bool(learned[self.test].any())
 
 
 def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
