@@ -183,7 +183,7 @@ def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
 
 
 def command(*argv, first="pass"):
-    code = f"from veridical.cli import main; {first}; main()"
+    code = f"from veridical.__main__ import main; {first}; main()"
     return [sys.executable, "-c", code, *map(str, argv)]
 
 
