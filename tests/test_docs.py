@@ -322,6 +322,11 @@ OLD_NAMES = (
     r"\bcomparison\.(audit|auditing|select|CODES|skore_checks)\b",
     r"\bcomparison import [^\n]*\b(audit|select|CODES|Audit|skore_checks)\b",
     r"\bveridical\._records\b",
+    r"\bpredict_nested\b",
+    r"\bmake_classifier\b",
+    r"\bcomparison\.(make_selector|cell_bias|count_cells)\b",
+    r"\bdatasets\.(encode|Encoded|check_table)\b",
+    r"\bdocs/learners\b",
     r"[\"'](plain-)?cv\d+(x\d+)?[\"']",
     r"--(learner|classifier|methods|folds|repeats|corrected)\b",
 )
@@ -380,5 +385,8 @@ two.verdicts["in"].p_value, two.by_classifier, comparison.CLASSIFIERS
 found = select("mrmr", X, y, max_features=5, learner="nb", n_folds=5)
 found = estimate(model, X, y, method="cv10x5")
 comparison.audit("svm", X, y)
+comparison.make_classifier("svm"), comparison.make_selector("anova")
+datasets.check_table(X, y)
+DAGSVM().predict_nested(X, y, order)  # see docs/learners/dagsvm.md
 # veridical estimate genes.csv --learner nb --methods cv10,loo
 """

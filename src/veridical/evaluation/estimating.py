@@ -115,7 +115,7 @@ def estimate(
 
     See Also
     --------
-    nested_cv : A better interval for cross-validation, at the price of more fits.
+    nested_cv : A better interval for cross-validation, for more fits.
 
     Notes
     -----
