@@ -145,7 +145,7 @@ LEARNERS = (
     Method("NaiveBayes()", "n p", _fits(learning.NaiveBayes()), "npK"),
     Method(
         "DAGSVM()",
-        "K(K − 1)/2 machines: n² p and n³ of two classes each",
+        "K(K − 1)/2 SVMs: n² p and n³ of two classes each",
         _fits(learning.DAGSVM()),
         "npK",
     ),
@@ -363,14 +363,14 @@ KINDS = (
     ),
     Kind(
         "learners",
-        "Learners",
+        "Estimators",
         "Fitting on {size}, a numeric table.",
         Size(200, 1000),
         LEARNERS,
     ),
     Kind(
         "binary",
-        "Learners for columns of 0 and 1",
+        "Estimators for columns of 0 and 1",
         "Fitting on {size}.",
         Size(200, 2000),
         BINARY,
@@ -379,7 +379,7 @@ KINDS = (
     Kind(
         "estimates",
         "Estimates of accuracy",
-        "With C4.5 as the learner, on {size}. Naive Bayes, nearest neighbours and the "
+        "Of C4.5 on {size}. Naive Bayes, nearest neighbours and the "
         "majority are [computed for all splits at once](estimating.md), without fits.",
         Size(100, 10),
         ESTIMATES,

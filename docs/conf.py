@@ -10,7 +10,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 sys.path.insert(0, str(Path(__file__).parent))
-import selector_table
+import registries
 
 from veridical import __version__
 
@@ -125,13 +125,13 @@ def write_formula(self: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def fill_table(app: Any, page: str, source: list[str]) -> None:
-    """Put the table of selectors where a page has its mark."""
-    source[0] = selector_table.fill(source[0])
+def fill_lists(app: Any, page: str, source: list[str]) -> None:
+    """Put what comes from registries where a page has its mark."""
+    source[0] = registries.fill(source[0])
 
 
 def setup(app: Any) -> None:
-    """Have Sphinx write formulas and the table of selectors as above."""
-    app.connect("source-read", fill_table)
+    """Have Sphinx write formulas and lists as above."""
+    app.connect("source-read", fill_lists)
     renderer = (write_formula, None)
     app.add_html_math_renderer("mathml", renderer, renderer)

@@ -102,15 +102,31 @@ def test_every_selector_has_a_page():
     assert names <= titles("selectors")
 
 
+def registries():
+    """Import the module of the docs that fills in lists."""
+    path = ROOT / "docs" / "registries.py"
+    spec = importlib.util.spec_from_file_location("registries", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_command_line_page_names_every_estimator():
+    from veridical.learning import ESTIMATORS
+
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    filled = registries().fill(page)
+    assert len(ESTIMATORS) > 5
+    assert ", ".join(f"`{name}`" for name in ESTIMATORS) + "." in filled
+    assert "<!--" not in filled
+
+
 def test_the_table_of_selectors_has_a_row_for_each():
     from veridical.selection import SELECTORS
 
-    path = ROOT / "docs" / "selector_table.py"
-    spec = importlib.util.spec_from_file_location("selector_table", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = registries()
     page = (ROOT / "docs" / "selectors" / "index.md").read_text(encoding="utf-8")
-    assert page.count(module.MARK) == 1
+    assert page.count(module.TABLE) == 1
     lines = module.fill(page).splitlines()
     rows = [line for line in lines if line.startswith("| [")]
     assert len(rows) == len(SELECTORS)
@@ -157,9 +173,11 @@ ROOMS = [name for name in veridical.__all__ if ismodule(getattr(veridical, name)
 
 
 def reference() -> set[str]:
-    """Dotted names that the reference and the pages of the selectors document."""
+    """Dotted names that the reference and the pages it points to document."""
     found = set()
-    pages = [ROOT / "docs" / "api.md", *(ROOT / "docs" / "selectors").glob("*.md")]
+    pages = [ROOT / "docs" / "api.md"]
+    for folder in ("selectors", "estimators"):
+        pages += (ROOT / "docs" / folder).glob("*.md")
     blocks = [body for page in pages for kind, body in fences(page) if "eval" in kind]
     for body in blocks:
         module = re.search(r"currentmodule:: (\S+)", body)
@@ -261,7 +279,7 @@ def test_the_architecture_names_files_that_exist():
     "page",
     [
         "README.md",
-        "docs/learners/c45.md",
+        "docs/estimators/c45.md",
         "docs/selectors/relieff.md",
         "docs/selectors/information-gain.md",
     ],
@@ -304,6 +322,11 @@ OLD_NAMES = (
     r"\bcomparison\.(audit|auditing|select|CODES|skore_checks)\b",
     r"\bcomparison import [^\n]*\b(audit|select|CODES|Audit|skore_checks)\b",
     r"\bveridical\._records\b",
+    r"\bpredict_nested\b",
+    r"\bmake_classifier\b",
+    r"\bcomparison\.(make_selector|cell_bias|count_cells)\b",
+    r"\bdatasets\.(encode|Encoded|check_table)\b",
+    r"\bdocs/learners\b",
     r"[\"'](plain-)?cv\d+(x\d+)?[\"']",
     r"--(learner|classifier|methods|folds|repeats|corrected)\b",
 )
@@ -362,5 +385,8 @@ two.verdicts["in"].p_value, two.by_classifier, comparison.CLASSIFIERS
 found = select("mrmr", X, y, max_features=5, learner="nb", n_folds=5)
 found = estimate(model, X, y, method="cv10x5")
 comparison.audit("svm", X, y)
+comparison.make_classifier("svm"), comparison.make_selector("anova")
+datasets.check_table(X, y)
+DAGSVM().predict_nested(X, y, order)  # see docs/learners/dagsvm.md
 # veridical estimate genes.csv --learner nb --methods cv10,loo
 """

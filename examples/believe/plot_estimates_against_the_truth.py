@@ -4,8 +4,8 @@ Which estimate of accuracy can be trusted?
 
 Kohavi's question of 1995, in small: draw many training sets from a source, estimate the
 accuracy of a classifier on each by several methods, and hold them against its accuracy
-on 4000 fresh cases. Two learners: naive Bayes, and one nearest neighbour, which knows
-its training cases by heart.
+on 4000 fresh cases. Two classifiers: naive Bayes, and one nearest neighbour, which
+knows its training cases by heart.
 """
 
 import matplotlib.pyplot as plt
@@ -32,20 +32,23 @@ methods = [
     CrossValidation(2),
     Holdout(1 / 3),
 ]
-learners = {"naive Bayes": GaussianNB(), "1 nearest neighbour": KNeighborsClassifier(1)}
+classifiers = {
+    "naive Bayes": GaussianNB(),
+    "1 nearest neighbour": KNeighborsClassifier(1),
+}
 fresh, labels = make_linear(4000, random_state=10_000)
-error = {name: np.empty((len(methods), 25)) for name in learners}
+error = {name: np.empty((len(methods), 25)) for name in classifiers}
 for draw in range(25):
     X, y = make_linear(100, random_state=draw)
-    for name, learner in learners.items():
-        true = learner.fit(X, y).score(fresh, labels)
+    for name, classifier in classifiers.items():
+        true = classifier.fit(X, y).score(fresh, labels)
         for i, method in enumerate(methods):
-            found = estimate(learner, X, y, cv=method, random_state=draw)
+            found = estimate(classifier, X, y, cv=method, random_state=draw)
             error[name][i, draw] = 100 * (found.value - true)
 
 # %%
 # A box is the spread over training sets, its place the bias. The .632 bootstrap varies
-# least and is ten points too kind to the learner that memorises; .632+ repairs that.
+# least and is ten points too kind to the classifier that memorises; .632+ repairs that.
 # Ten stratified folds are the recommendation of 1995, and still a good one.
 
 fig, axes = plt.subplots(

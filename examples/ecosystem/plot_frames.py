@@ -2,8 +2,9 @@
 pandas and polars in, names out
 ===============================
 
-Tables have names, categories and holes. Selectors read them as they are, whether from
-pandas or polars, and give names back; what a method cannot use it refuses in words.
+Tables have names, categories and missing values. Selectors read them as they are,
+whether from pandas or polars, and give names back; what a method cannot use it refuses
+in words.
 """
 
 import matplotlib.pyplot as plt
@@ -35,10 +36,11 @@ table.loc[rng.random(n) < 0.15, "marker"] = np.nan  # not measured
 y = np.where(sick, "sick", "well")
 
 # %%
-# A pipeline of a selector and a learner that both take names, numbers and holes:
+# A pipeline of a selector and a classifier that both take categories, numbers and
+# missing values:
 
 pipeline = make_pipeline(InformationGain(3), NaiveBayes())
-pipeline.set_output(transform="pandas")  # so that the learner sees categories too
+pipeline.set_output(transform="pandas")  # so that NaiveBayes sees categories
 print("accuracy", cross_val_score(pipeline, table, y, cv=10).mean().round(2))
 print("selected", pipeline.fit(table, y)[0].get_feature_names_out().tolist())
 
@@ -50,8 +52,8 @@ selector = InformationGain(3).set_output(transform="polars").fit(frame, y)
 print(selector.transform(frame).head(3))
 
 # %%
-# Columns with holes and names are scored like the others. Information gain is zero
-# where no cut or name pays for itself.
+# Columns with missing values and categories are scored like the others. Information
+# gain is zero where no cut is worth its cost.
 
 fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
 colours = ["C0" if kept else "0.75" for kept in selector.get_support()]

@@ -49,6 +49,12 @@ def splits_of(y, method=TEN_FOLDS):
     return method.split(y, FEW["random_state"])
 
 
+def test_the_score_is_the_accuracy(weak):
+    found = audit(make_pipeline(AnovaF(2), GaussianNB()), *weak, **FEW)
+    assert set(found.score) == {"in", "out"}
+    assert found.score == found.accuracy
+
+
 @pytest.mark.parametrize(
     "learner",
     [

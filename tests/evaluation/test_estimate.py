@@ -160,6 +160,29 @@ def test_takes_text():
 # -- chance --------------------------------------------------------------------------
 
 
+def test_data_with_a_name_are_described(tmp_path):
+    frame, labels = load_iris(return_X_y=True, as_frame=True)
+    found = estimate("nb", frame, labels, name="iris.csv", random_state=0)
+    assert found.data.name == "iris.csv"
+    assert (found.data.n_samples, found.data.n_features) == frame.shape
+    assert found.data.feature_names == tuple(frame.columns)
+    assert dict(found.data.classes) == {"0": 50, "1": 50, "2": 50}
+    assert found.to_dict()["data"]["name"] == "iris.csv"
+    assert "iris.csv" in found.save(tmp_path / "page.html").read_text()
+    unnamed = estimate("nb", frame, labels, random_state=0)
+    assert unnamed.data is None
+    assert unnamed.value == found.value
+
+
+def test_a_name_for_data_that_are_no_table_changes_nothing():
+    texts = ["good day", "bad day", "good night", "bad night"] * 5
+    labels = ["good", "bad"] * 10
+    model = make_pipeline(CountVectorizer(), MultinomialNB())
+    found = estimate(model, texts, labels, cv=5, name="texts", random_state=0)
+    assert found.value == 1
+    assert found.data is None
+
+
 def test_two_learners_are_judged_on_the_same_folds():
     seen = {}
 

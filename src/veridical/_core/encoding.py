@@ -1,7 +1,7 @@
 """Tables become arrays: nominal columns as codes, missing values as NaN.
 
 Selectors and estimators compute on one float matrix and a mask that says which of its
-columns are nominal. ``encode`` makes both from whatever people hold in their hands:
+columns are nominal. ``encode`` makes both from what users pass:
 numpy arrays, pandas or polars data frames, lists of rows.
 """
 

@@ -1,4 +1,4 @@
-"""From what users hand over to arrays and tables: every check of data, its message.
+"""Make arrays and tables of what users pass: every check of data, and its message.
 
 `read_table` makes the `Table` that the verbs work on. Estimators read what is given to
 ``fit`` and ``predict`` by `read_samples` (numbers and categories) or `read_numeric`

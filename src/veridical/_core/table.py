@@ -1,6 +1,6 @@
 """A table: features as numbers and codes, and a target.
 
-Whatever people hold in their hands (arrays, data frames, sparse matrices) becomes one
+What users pass (arrays, data frames, sparse matrices) becomes one
 `Table` when it is read, once. Selectors, estimators and the evaluation work on it;
 only an estimator that is not ours is given rows and columns as the user had them.
 """

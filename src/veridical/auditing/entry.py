@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from veridical._core.progress import Progress
@@ -14,6 +15,14 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split
 from veridical._core.text import one_line
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    SelectorLike,
+)
 from veridical._core.version import __version__
 from veridical.auditing import checks_design, checks_leaks, nulls
 from veridical.auditing.codes import check_codes
@@ -48,18 +57,18 @@ CHECKS: dict[str, Check] = {
 
 @repeatable
 def audit(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: EstimatorLike,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    selected: Any = None,
-    selector: Any = None,
-    cv: Any = 10,
+    selected: ArrayLike | None = None,
+    selector: SelectorLike | None = None,
+    cv: CVLike = 10,
     test: str | None = None,
     n_permutations: int | None = None,
     alpha: float = 0.05,
     ignore: str | Iterable[str] = (),
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,

@@ -155,6 +155,11 @@ class Audit(OnAPage):
         return tuple(finding.code for finding in self.findings)
 
     @property
+    def score(self) -> Mapping[str, Interval]:
+        """The same as `accuracy`: what was measured under "in" and "out"."""
+        return self.accuracy
+
+    @property
     def worst(self) -> Severity | None:
         """Severity of the worst finding; None where there is none."""
         return self.findings[0].severity if self.findings else None

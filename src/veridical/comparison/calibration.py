@@ -85,8 +85,8 @@ def calibrate(
     -----
     The two sides select from blocks of columns that are drawn alike given the class, so
     every rejection is an error of the test. How often it errs depends on the folds, the
-    number of cases, the learner and how strong the columns are: `effect` moves it from
-    far below to far above its nominal size.
+    number of cases, the estimator and how strong the columns are: `effect` moves it
+    from far below to far above its nominal size.
 
     Examples
     --------

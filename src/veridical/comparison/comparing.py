@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,14 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    SelectorLike,
+)
 from veridical._core.validation import count_features
 from veridical._core.version import __version__
 from veridical.comparison import conclusions as say
@@ -30,7 +37,7 @@ from veridical.comparison.design import (
     run_data_set,
 )
 from veridical.comparison.ranks import friedman
-from veridical.comparison.records import Comparison, Friedman
+from veridical.comparison.records import Comparison, Friedman, TestResult
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits, make_splits
@@ -48,20 +55,20 @@ CORRECTIONS = ("holm", "bonferroni", "none")
 
 @repeatable
 def compare(
-    selectors: Sequence[Any] | Mapping[str, Any],
-    X: Any,
-    y: Any,
+    selectors: Sequence[SelectorLike] | Mapping[str, SelectorLike],
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    estimator: Any = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float = 10,
     methods: Iterable[str] = ("in", "out"),
-    cv: Any = 10,
-    test: Any = "corrected-t",
+    cv: CVLike = 10,
+    test: str | Callable[..., TestResult] = "corrected-t",
     alpha: float = 0.05,
     calibrated: bool | int = False,
     rope: float = 0.01,
     correction: str = "holm",
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,

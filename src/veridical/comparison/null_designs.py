@@ -2,7 +2,7 @@
 
 The columns fall into blocks that are drawn alike, and each side may select from one
 block only. So neither side is better, whatever the resampling. Selector (largest F
-statistic), learners and data are the simplest that behave like the real ones, which
+statistic), classifiers and data are the simplest that behave like the real ones, which
 makes thousands of data sets cheap.
 
 | symbol | meaning                                                           |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from veridical._core.errors import InputError
@@ -12,9 +12,17 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
 from veridical._core.text import names
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    SelectorLike,
+)
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
-from veridical.comparison.records import Comparison, Sensitivity
+from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sources import make_pair, truth
 
@@ -32,19 +40,19 @@ RECIPE = (
 
 @repeatable
 def sensitivity(
-    selectors: Sequence[Any] | Mapping[str, Any],
-    X: Any,
-    y: Any,
+    selectors: Sequence[SelectorLike] | Mapping[str, SelectorLike],
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    estimator: Any = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float = 10,
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
-    cv: Any = 10,
-    test: Any = "corrected-t",
+    cv: CVLike = 10,
+    test: str | Callable[..., TestResult] = "corrected-t",
     alpha: float = 0.05,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,
@@ -126,7 +134,7 @@ def sensitivity(
     data = read_table(X, y)
     root = root_seed(random_state)
     make_pair(selectors, root)
-    common = {
+    common: dict[str, Any] = {
         "estimator": estimator,
         "n_features_to_select": n_features_to_select,
         "cv": cv,

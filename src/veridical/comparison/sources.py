@@ -19,6 +19,12 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    RandomStateLike,
+    SelectorLike,
+)
 from veridical._core.validation import check_count, count_features
 from veridical.comparison import conclusions as say
 from veridical.comparison.comparing import (
@@ -35,7 +41,13 @@ from veridical.comparison.design import (
     read_selectors,
     run_data_set,
 )
-from veridical.comparison.records import Comparison, PairVerdict, Verdict, Winner
+from veridical.comparison.records import (
+    Comparison,
+    PairVerdict,
+    TestResult,
+    Verdict,
+    Winner,
+)
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import Splits, make_splits
 from veridical.comparison.testing import apply_test, check_fit, find_test
@@ -48,19 +60,19 @@ METHODS = ("truth", "in", "out")
 
 @repeatable
 def truth(
-    selectors: Sequence[Any] | Mapping[str, Any],
-    source: Any,
+    selectors: Sequence[SelectorLike] | Mapping[str, SelectorLike],
+    source: str | Callable[..., tuple[Any, Any]],
     *,
     n_train: int,
-    estimator: Any = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float = 10,
     n_sets: int = 100,
     n_test: int | None = None,
     methods: Iterable[str] = METHODS,
-    cv: Any = 10,
-    test: Any = "paired-t",
+    cv: CVLike = 10,
+    test: str | Callable[..., TestResult] = "paired-t",
     alpha: float = 0.05,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,

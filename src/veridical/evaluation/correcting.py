@@ -20,6 +20,7 @@ from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
 from veridical._core.splits import Split
 from veridical._core.table import Table
+from veridical._core.types import CVLike, RandomStateLike
 from veridical.evaluation.engine import Procedure, apply_models
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
@@ -38,8 +39,8 @@ def correction(
     *,
     n_features_to_select: int = 10,
     model: str = "auto",
-    cv: Any = 10,
-    random_state: Any = None,
+    cv: CVLike = 10,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,

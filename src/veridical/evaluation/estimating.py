@@ -15,6 +15,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.reading import read_table
+from veridical._core.records import DataSummary
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -24,6 +25,14 @@ from veridical._core.splits import (
     Split,
 )
 from veridical._core.table import Table
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    ScoringLike,
+)
 from veridical.evaluation import notes
 from veridical.evaluation.bootstrap import (
     OUTSIDE,
@@ -48,24 +57,25 @@ from veridical.evaluation.trust import coverage_of
 
 
 def estimate(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: EstimatorLike,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    cv: Any = 10,
-    scoring: Any = None,
-    random_state: Any = None,
+    cv: CVLike = 10,
+    scoring: ScoringLike = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
     """Estimate the accuracy a classifier will have on new cases.
 
     Parameters
     ----------
-    estimator : classifier
-        Any scikit-learn classifier or pipeline. It is cloned, never fitted itself. A
-        selector in the pipeline is refitted on every training set, through
-        ``rank_many`` where that is the same for less.
+    estimator : str or classifier
+        A name from ``veridical.learning.ESTIMATORS``, or any scikit-learn classifier or
+        pipeline. It is cloned, never fitted itself. A selector in the pipeline is
+        refitted on every training set, by ``rank_many`` where that takes less time.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data, in any form that the estimator takes.
     y : array-like of shape (n_samples,)
@@ -81,6 +91,8 @@ def estimate(
         of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
+    name : str, optional
+        What the data are called. Given a name, the page also describes the data.
     progress : callable, optional
         Called as ``progress(done, total)`` while the work goes on.
 
@@ -103,7 +115,7 @@ def estimate(
 
     See Also
     --------
-    nested_cv : A better interval for cross-validation, at the price of more fits.
+    nested_cv : A better interval for cross-validation, for more fits.
 
     Notes
     -----
@@ -129,7 +141,7 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    table = read_table(X, y, encoded=False)
+    table = read_table(X, y, name=name, encoded=False)
     chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     run = Workers(n_jobs, progress)
@@ -141,6 +153,7 @@ def estimate(
         "method": chosen.describe(),
         "random_state": root,
         "score_range": range_of(scorer),
+        "data": None if name is None else _summary(table),
     }
     if isinstance(chosen, Bootstrap632):
         found = _by_bootstrap(chosen, learner, table, scorer, root, run)
@@ -384,6 +397,17 @@ def _predict(
 
 
 # -- small things --------------------------------------------------------------------
+
+
+def _summary(table: Table) -> DataSummary | None:
+    """Describe the data; None where X is not a table, a list of texts say."""
+    try:
+        first = table.one_sample
+    except InputError:
+        return None
+    names = () if first is None else first.shown_names
+    counts = table.target.counts()
+    return DataSummary(table.name, table.n_samples, len(names), counts, names)
 
 
 def _hits(

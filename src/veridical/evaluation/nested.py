@@ -29,6 +29,7 @@ from veridical._core.reading import read_table
 from veridical._core.records import Record, frame
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
+from veridical._core.types import EstimatorLike, LabelsLike, MatrixLike, RandomStateLike
 from veridical.evaluation.engine import as_procedure, evaluate
 from veridical.evaluation.intervals import Bounds, no_narrower, normal_quantile, wilson
 
@@ -99,14 +100,14 @@ class NestedCV(Record):
 
 
 def nested_cv(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: EstimatorLike,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     n_folds: int = 10,
     stratified: bool = True,
     n_repeats: int = 200,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> NestedCV:

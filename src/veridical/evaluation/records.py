@@ -68,6 +68,8 @@ class Estimate(OnAPage):
         that were not measured.
     score_range : tuple of float
         The least and the greatest score there can be; intervals are cut to it.
+    data : DataSummary or None
+        The data, where they were given a name and X is a table.
     """
 
     value: float
@@ -85,6 +87,7 @@ class Estimate(OnAPage):
     nested: Any = None
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     score_range: tuple[float, float] = (0.0, 1.0)
+    data: DataSummary | None = None
 
     @property
     def std_of_mean(self) -> float:
@@ -189,7 +192,7 @@ class Estimates(OnAPage):
 
 
 def _display() -> Any:
-    """Find the part of the estimation room that shows; see `OnAPage`."""
+    """Import the module that shows estimates; see `OnAPage`."""
     return import_module("veridical.evaluation.display")
 
 

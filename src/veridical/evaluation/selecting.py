@@ -22,6 +22,14 @@ from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import one_line, show
+from veridical._core.types import (
+    CVLike,
+    EstimatorLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    SelectorLike,
+)
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
 from veridical.evaluation.engine import (
@@ -48,14 +56,14 @@ N_FEATURES = 10
 
 @repeatable
 def select(
-    selector: Any,
-    X: Any,
-    y: Any,
+    selector: SelectorLike,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    estimator: Any = "svm",
+    estimator: EstimatorLike = "svm",
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
-    cv: Any = 10,
-    random_state: Any = None,
+    cv: CVLike = 10,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
     progress: Progress | None = None,

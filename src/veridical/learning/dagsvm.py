@@ -74,9 +74,10 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
     pairs_ : list of (int, int)
         Numbers of the classes that each model tells apart.
     dual_coef_ : array of shape (n_pairs, n_samples)
-        Multiplier times sign of every training case in every machine; 0 for the cases
-        of other classes. Signs here and below are those of ``SVC``: with two classes
-        a positive decision is for the second, with more for the first of a pair.
+        Multiplier times sign of every training case in the SVM of every pair; 0 for
+        the cases of other classes. Signs here and below are those of ``SVC``: with two
+        classes a positive decision is for the second, with more for the first of a
+        pair.
     intercept_ : array of shape (n_pairs,)
         Constants of the decisions.
     coef_ : array of shape (n_pairs, n_features)

@@ -60,7 +60,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         Any selector of veridical or scikit-learn that is not fitted yet; None takes the
         10 best features by ANOVA F.
     C : float, default=1.0
-        Price of a unit of slack.
+        Weight of the slacks in the objective; the larger, the less regularization.
     gamma : float, default=1.0
         Weight of the privileged weights; the smaller, the freer are the slacks.
     unselected_fraction : float, default=1.0
@@ -99,12 +99,12 @@ class LUFe(ClassifierMixin, BaseEstimator):
     See Also
     --------
     LUFeCV : Chooses C and gamma by cross-validation.
-    SVMPlus : The machine behind it, for privileged features of any origin.
+    SVMPlus : The classifier behind it, for privileged features of any origin.
 
     Notes
     -----
-    Standardise the columns beforehand (in a pipeline): the machine is not invariant to
-    their scale. If the selector leaves nothing out, the ordinary support vector machine
+    Standardise the columns beforehand (in a pipeline): the result depends on their
+    scale. If the selector leaves nothing out, the ordinary support vector machine
     is fitted, with a warning. The unselected features should be more than the cases:
     few of them cannot bound the slacks case by case.
 

@@ -42,7 +42,7 @@ class LUFeLogistic(LUFe):
         Any selector of veridical or scikit-learn that is not fitted yet; None takes the
         10 best features by ANOVA F.
     C : float, default=1.0
-        Price of a unit of the bound.
+        Weight of the bounds in the objective; the larger, the less regularization.
     gamma : float, default=1.0
         Weight of the privileged weights; the smaller, the freer are the bounds.
     unselected_fraction : float, default=1.0

@@ -48,7 +48,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     C : float, default=1.0
-        Price of a unit of slack.
+        Weight of the slacks in the objective; the larger, the less regularization.
     gamma : float, default=1.0
         Weight of the privileged weights; the smaller, the freer are the slacks.
     kernel : "linear", "rbf", "poly", "precomputed" or callable, default="linear"
@@ -188,7 +188,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         Returns
         -------
         SVMPlus
-            A machine that is not fitted yet.
+            The classifier, not fitted yet.
         """
         return cls(C=lambda2 / 2, gamma=lambda1, **parameters)
 

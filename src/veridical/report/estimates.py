@@ -55,7 +55,7 @@ def of(record: Estimates) -> EstimatesSummary:
 
 
 def of_one(record: Estimate) -> EstimatesSummary:
-    """Turn one estimate into the page of several; it does not know its data.
+    """Turn one estimate into the page of several.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def of_one(record: Estimate) -> EstimatesSummary:
         From `veridical.evaluation.estimate`.
     """
     settings = {"random_state": str(record.random_state)}
-    return of(Estimates(None, record.estimator, (record,), settings=settings))
+    return of(Estimates(record.data, record.estimator, (record,), settings=settings))
 
 
 def to_dict(record: Estimate) -> dict[str, Any]:
@@ -73,6 +73,7 @@ def to_dict(record: Estimate) -> dict[str, Any]:
         "estimator": clean(record.estimator),
         "metric": clean(record.metric),
         "confidence": CONFIDENCE,
+        "data": None if record.data is None else data_info(record.data),
         **_estimate(record, None),
         "scores": [finite(score) for score in record.scores],
         "random_state": int(record.random_state),

@@ -1,7 +1,8 @@
-"""The table of selectors on ``selectors/index.md``, made from classes and pages.
+"""What pages list from registries: the table of selectors, the names of estimators.
 
 Names, abilities and costs come from ``veridical.selection.SELECTORS``; what a selector
-is good for is the beginning of the paragraph **Good for** of its page.
+is good for is the beginning of the paragraph **Good for** of its page. The names of
+estimators come from ``veridical.learning.ESTIMATORS``.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from veridical.learning import ESTIMATORS
 from veridical.selection import SELECTORS
 from veridical.selection._base import WeightedSelector
 
 PAGES = Path(__file__).parent / "selectors"
-MARK = "<!-- table of selectors -->"
+TABLE = "<!-- table of selectors -->"
+NAMES = "<!-- names of estimators -->"
 HEADINGS = (
     *("selector", "on the command line", "good for", "time of a fit"),
     *("nominal", "missing", "sparse", "weights"),
@@ -52,5 +55,6 @@ def make_table() -> str:
 
 
 def fill(source: str) -> str:
-    """Put the table where a page has its mark."""
-    return source.replace(MARK, make_table())
+    """Put the table and the names where a page has their marks."""
+    names = ", ".join(f"`{name}`" for name in ESTIMATORS)
+    return source.replace(TABLE, make_table()).replace(NAMES, f": {names}")

@@ -1,0 +1,49 @@
+"""Types of what users pass to the verbs, for editors and type checkers.
+
+scikit-learn ships no types, so a type checker takes its classes for Any; editors read
+its source and know more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import sparray, spmatrix
+from sklearn.base import BaseEstimator
+
+from veridical._core.splits import Method
+
+
+class SklearnSplitter(Protocol):
+    """A splitter with the methods of those in ``sklearn.model_selection``."""
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Give the training and test rows of every split."""
+        ...
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Give the number of splits."""
+        ...
+
+
+#: Features: a list of rows, an array, a data frame or a sparse matrix.
+MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
+#: Classes of the samples.
+LabelsLike: TypeAlias = ArrayLike
+#: A name in ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier.
+EstimatorLike: TypeAlias = str | BaseEstimator
+#: A name in ``veridical.selection.SELECTORS``, or a selector.
+SelectorLike: TypeAlias = str | BaseEstimator
+#: Folds, a name, a method, a splitter, or pairs of training and test rows.
+CVLike: TypeAlias = (
+    int | str | Method | SklearnSplitter | Iterable[tuple[ArrayLike, ArrayLike]]
+)
+#: The name of a scikit-learn scorer, or ``scorer(estimator, X, y)``; None is accuracy.
+ScoringLike: TypeAlias = str | Callable[[Any, Any, Any], float] | None
+#: What decides all that is left to chance; None draws a fresh seed.
+RandomStateLike: TypeAlias = int | np.random.Generator | np.random.RandomState | None
