@@ -40,13 +40,19 @@ class Split:
         Number of rows there are.
     train : int array, optional
         Rows to learn from, repeats counted; by default all that are not tested.
+
+    Attributes
+    ----------
+    leaves_out : bool
+        Whether it learns from exactly the rows that it does not test on.
     """
 
-    __slots__ = ("_train", "n_rows", "test")
+    __slots__ = ("_train", "leaves_out", "n_rows", "test")
 
     def __init__(self, test: IntArray, n_rows: int, train: IntArray | None = None):
         self.test = test
         self.n_rows = n_rows
+        self.leaves_out = train is None
         self._train = train
 
     def __iter__(self) -> Iterator[IntArray]:
@@ -64,11 +70,6 @@ class Split:
         kept = np.ones(self.n_rows, dtype=bool)
         kept[self.test] = False
         return np.flatnonzero(kept)
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether it learns from exactly the rows that it does not test on."""
-        return self._train is None
 
     @property
     def n_train(self) -> int:
@@ -97,7 +98,7 @@ def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
 
 def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Put all test rows in one line: which split each belongs to, and the rows."""
-    sizes = [len(test) for test in tests]
+    sizes = list(map(len, tests))
     return np.repeat(np.arange(len(tests)), sizes), np.concatenate(tests)
 
 
@@ -109,16 +110,18 @@ def class_counts(
     There may be more codes than a split has rows; it does not learn from the others.
     """
     counts = np.empty((len(splits), n_classes))
-    for n_rows in {split.n_rows for split in splits}:
-        of_these = [split.n_rows == n_rows for split in splits]
-        counts[of_these] = np.bincount(codes[:n_rows], minlength=n_classes)
-    nothing = np.empty(0, dtype=np.intp)
-    left_out = [split.test if split.leaves_out else nothing for split in splits]
-    which, rows = flatten(left_out)
-    np.subtract.at(counts, (which, codes[rows]), 1)
+    leaving: dict[int, list[int]] = {}  # by the number of rows that there are
     for s, split in enumerate(splits):
-        if not split.leaves_out:
+        if split.leaves_out:
+            leaving.setdefault(split.n_rows, []).append(s)
+        else:
             counts[s] = np.bincount(codes[split.train], minlength=n_classes)
+    for n_rows, some in leaving.items():
+        which, rows = flatten([splits[s].test for s in some])
+        cells = which * n_classes + codes[rows]
+        tested = np.bincount(cells, minlength=len(some) * n_classes)
+        of_all = np.bincount(codes[:n_rows], minlength=n_classes)
+        counts[some] = of_all - tested.reshape(len(some), n_classes)
     return counts
 
 

@@ -175,12 +175,13 @@ def _evaluate(
     ]
     for p, found in zip(together, run(jobs) if jobs else [], strict=True):
         predicted[p] = list(found) if found is not None else predicted[p]
-    left = [
-        [p for p in range(len(procedures)) if predicted[p][s] is None]
-        for s in range(len(splits))
-    ]
-    parts = _parts(sum(1 for some in left if some), run)
-    todo = [s for s, some in enumerate(left) if some]
+    left: dict[int, list[int]] = {}
+    for p, codes in enumerate(predicted):
+        for s, known in enumerate(codes):
+            if known is None:
+                left.setdefault(s, []).append(p)
+    todo = sorted(left)
+    parts = _parts(len(todo), run)
     jobs = [
         (
             _predict_splits,
@@ -197,7 +198,8 @@ def _evaluate(
     for s, found in zip(todo, done, strict=True):
         for p, codes in zip(left[s], found, strict=True):
             predicted[p][s] = codes
-    targets = [table.y[split.test] for split in splits]
+    y = table.y
+    targets = [y[split.test] for split in splits]
     return [
         Evaluation(predicted[p], targets, rankings[p], seconds[p])
         for p in range(len(procedures))

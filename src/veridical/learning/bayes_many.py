@@ -37,6 +37,7 @@ from veridical.learning.sufficient import (
     Normals,
     Sums,
     gaussians,
+    in_chunks,
     log_frequencies,
     pool,
     positions,
@@ -45,7 +46,6 @@ from veridical.learning.sufficient import (
 )
 
 _BLOCK = 1 << 23  # numbers kept of the training sets at a time
-_CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
 
 #: A relative error beyond this is past what a first-order bound can speak about.
 _LOOSEST = 1e-2
@@ -112,9 +112,9 @@ class Evidence:
         joint = np.repeat(prior[:, np.newaxis], n_sizes, axis=1)
         return cls(joint, np.zeros_like(joint), sets)
 
-    def _which(self, part: slice, k: int, n_sets: int) -> Any:
+    def _which(self, part: slice, n_sets: int) -> Any:
         """Index the training sets of some samples; one set serves all by broadcast."""
-        return (0, k) if n_sets == 1 else (self.sets[part], k)
+        return 0 if n_sets == 1 else self.sets[part]
 
     def add_numeric(
         self, densities: Densities, values: FloatArray, rows: IntArray, ends: IntArray
@@ -132,21 +132,20 @@ class Evidence:
         if missing.any():
             there = (~missing).astype(np.float64)
             values = np.where(missing, 0.0, values)
-        step = max(1, _CHUNK // p)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
+        # A relative error that is too large for the bound makes it infinite.
+        loose[loose > _LOOSEST] = np.inf
+        rounding = 4 * (ends + 4) * EPS
+        for part in in_chunks(len(rows), p * self.joint.shape[2]):
             x = values[rows[part]]
             known = None if there is None else there[rows[part]]
-            for k in range(self.joint.shape[2]):
-                which = self._which(part, k, n_sets)
-                with np.errstate(invalid="ignore", over="ignore"):
-                    distance, volume = normals.log_density(x, known, which, ends)
-                    self.joint[part, :, k] -= 0.5 * distance + volume
-                off = loose[which]
-                size = distance + largest[which]
-                bound = (distance + ends) * off + 4 * (ends + 4) * EPS * size
-                beyond = (off > _LOOSEST) | (distance > _FURTHEST)
-                self.slack[part, :, k] += np.where(beyond, np.inf, bound)
+            which = self._which(part, n_sets)
+            with np.errstate(invalid="ignore", over="ignore"):
+                distance, volume = normals.log_density(x, known, which, ends)
+                self.joint[part] -= np.swapaxes(0.5 * distance + volume, 1, 2)
+                bound = (distance + ends) * loose[which]
+                bound += rounding * (distance + largest[which])
+                bound[distance > _FURTHEST] = np.inf
+            self.slack[part] += np.swapaxes(bound, 1, 2)
 
     def add_categorical(
         self, logs: FloatArray, places: IntArray, ends: IntArray
@@ -165,9 +164,7 @@ class Evidence:
         q = places.shape[1]
         if not q:
             return
-        step = max(1, _CHUNK // q)
-        for start in range(0, len(places), step):
-            part = slice(start, start + step)
+        for part in in_chunks(len(places), q):
             for k in range(self.joint.shape[2]):
                 first = 0 if len(logs) == 1 else self.sets[part, np.newaxis]
                 line = logs[first, k, places[part]]
@@ -194,29 +191,32 @@ class Evidence:
         m, n_sizes, n_classes = self.joint.shape
         joint = self.joint.reshape(-1, n_classes)
         slack = self.slack.reshape(-1, n_classes) + 1e-13 * (1 + np.abs(joint))
-        slack[np.isneginf(joint)] = 0.0  # an absent class
-        winner, each = joint.argmax(axis=1), np.arange(len(joint))
-        top = joint[each, winner, np.newaxis]
-        slack += slack[each, winner, np.newaxis]
+        slack[joint == -np.inf] = 0.0  # an absent class
+        winner = joint.argmax(axis=1)
+        first = (np.arange(len(joint)), winner)
+        top = joint[first][:, np.newaxis]
+        slack += slack[first][:, np.newaxis]
         width = 0.0 if train_codes is None else tie_width(top)
         with np.errstate(invalid="ignore"):
             gap = top - joint
             clear = np.abs(gap - width) > slack
-        clear[each, winner] = True
-        clear &= np.isfinite(slack) & np.isfinite(top)
-        certain = clear.all(axis=1).reshape(m, n_sizes)
+            clear[first] = True
+            clear &= np.isfinite(slack + top)
+        certain = clear.all(axis=1)
         best = winner.reshape(m, n_sizes)
         if train_codes is not None:
             self._break_ties(best, (gap < width).reshape(self.joint.shape), train_codes)
         ends = np.cumsum([len(test) for test in tests]).tolist()
         starts = [0, *ends[:-1]]
-        good = np.logical_and.reduceat(certain.all(axis=1), starts) & ~unfit
+        good = np.logical_and.reduceat(certain, np.multiply(starts, n_sizes)) & ~unfit
         return [
             best[a:b].T if ok else None
             for a, b, ok in zip(starts, ends, good, strict=True)
         ]
 
     def _break_ties(self, best: IntArray, equal: BoolArray, train_codes: Any) -> None:
+        if np.count_nonzero(equal) == best.size:  # each has the class that wins
+            return
         tied = np.argwhere(np.count_nonzero(equal, axis=2) > 1)
         rank: dict[int, IntArray] = {}
         for i, e in tied.tolist():
@@ -385,10 +385,12 @@ def _one_split(
     train, test = split
     is_categorical = features.categorical[order]
     chosen = order[is_categorical]
-    categories = tuple(features.categories[j] for j in order)
+    categories = tuple([features.categories[j] for j in order.tolist()])
     known = Features(features.take(train, order), is_categorical, categories)
     asked = features.take(test, order)
-    present, y = np.unique(codes[train], return_inverse=True)
+    y = codes[train]
+    there = np.bincount(y) > 0
+    present, y = np.flatnonzero(there), (np.cumsum(there) - 1)[y]
     sums = Sums.of(known, y, np.ones(len(train)), present.size)
     evidence = Evidence.from_priors(
         sums.class_weight[np.newaxis], np.zeros(len(test), dtype=np.intp), len(sizes)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -179,7 +178,8 @@ def predict_table(
         of table have no fast way.
     """
     sizes = _check_sizes(orders, sizes)
-    splits = [_of_all_rows(split, len(table)) for split in splits]
+    n = len(table)
+    splits = [s if s.n_rows == n else _of_all_rows(s, n) for s in splits]
     if orders is None:
         alone = _leave_one_out(estimator, table, splits)
         if alone is not None:
@@ -200,8 +200,9 @@ def predict_table(
     if orders is None or sizes is None:
         part = routine(estimator, table, [splits[s] for s in able], None, None)
         return None if part is None else _scatter(found, able, part)
-    rising, places = np.unique(sizes, return_inverse=True)
-    last = int(rising[-1])
+    rising = tuple(sorted(set(sizes)))
+    places = np.searchsorted(rising, sizes)
+    last = rising[-1]
     if any(len(orders[s]) < last for s in able):
         return None
     heads = {s: np.asarray(orders[s][:last], dtype=np.intp) for s in able}
@@ -213,7 +214,7 @@ def predict_table(
         table,
         [splits[s] for s in kept],
         [heads[s] for s in kept],
-        tuple(rising.tolist()),
+        rising,
     )
     if part is None:
         return None
@@ -273,6 +274,9 @@ def fill_by_loop(
     """Complete what `predict_table` returned by `predict_loop`."""
     if found is None:
         return predict_loop(estimator, table, splits, orders, sizes)
+    done = [codes for codes in found if codes is not None]
+    if len(done) == len(found):
+        return done
     left = [s for s, codes in enumerate(found) if codes is None]
     rest = predict_loop(
         estimator,
@@ -294,7 +298,7 @@ def _check_sizes(orders: Orders, sizes: Sizes) -> tuple[int, ...] | None:
         return None
     if sizes is None:
         return (max((len(order) for order in orders), default=1),)
-    whole = all(isinstance(size, Integral) and size > 0 for size in sizes)
+    whole = all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes)
     if not whole or not len(sizes):
         raise InputError(
             f"sizes={sizes!r} must be whole numbers of features, 1 or more."
@@ -316,8 +320,6 @@ def _of_all_rows(split: Split, n_rows: int) -> Split:
     A split that leaves out its test rows learns from the other rows of the split, not
     from the other rows of the table.
     """
-    if split.n_rows == n_rows:
-        return split
     return Split(split.test, n_rows, split.train)
 
 

@@ -28,6 +28,7 @@ from veridical.learning.sufficient import (
     Normals,
     Sums,
     gaussians,
+    in_chunks,
     log_frequencies,
     most_probable,
     positions,
@@ -294,15 +295,17 @@ class NaiveBayes(PredictMany, ByLogProbability):
     # -- predicting ------------------------------------------------------------------
 
     def _numeric_log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        known: BoolArray | None = ~np.isnan(values)
-        if known is not None and known.all():
-            known = None
-        values = np.where(True if known is None else known, values, 0.0)
+        missing = np.isnan(values)
+        known: BoolArray | None = None
+        if missing.any():
+            known = ~missing
+            values = np.where(missing, 0.0, values)
         ends = np.array([values.shape[1]])
         result = np.empty((len(values), len(self.classes_)))
-        for k in range(len(self.classes_)):
-            distance, volume = self._normals.log_density(values, known, k, ends)
-            result[:, k] = -(0.5 * distance + volume)[:, 0]
+        for part in in_chunks(len(values), self._normals.mean.size):
+            there = None if known is None else known[part]
+            distance, volume = self._normals.log_density(values[part], there, ..., ends)
+            result[part] = -(0.5 * distance + volume)[..., 0]
         return result
 
     def _categorical_log_likelihood(self, codes: NDArray[Any]) -> FloatArray:

@@ -15,6 +15,7 @@ several. The sums of two batches add up to those of both together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from veridical._core.encoding import Features
 
 ZERO_COUNTS = ("0.5/n", "laplace")
 _TINY = np.finfo(float).tiny
+_CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
 #: Larger standardised values are cut here: their squares would overflow.
 _FAR = 1e150
 #: Log-probabilities that agree to this, relative to their size, are equal.
@@ -57,19 +59,13 @@ class Sums:
             np.zeros((n_classes, numbers.shape[1])) for _ in range(3)
         )
         categories = [values for values in table.categories if values is not None]
-        sizes = [len(values) for values in categories]
-        places = positions(table.values[:, table.categorical], sizes)
-        totals = np.zeros((n_classes, sum(sizes) + 1))
+        codes = table.values[:, table.categorical]
         for k in range(n_classes):
             rows = y == k
-            w = sample_weight[rows]
-            weight[k], mean[k], spread[k] = _moments(numbers[rows], w, origin)
-            totals[k] = np.bincount(
-                places[rows].ravel(),
-                weights=np.repeat(w, places.shape[1]),
-                minlength=totals.shape[1],
+            weight[k], mean[k], spread[k] = _moments(
+                numbers[rows], sample_weight[rows], origin
             )
-        counts = np.split(totals, np.cumsum(sizes), axis=1)[:-1]
+        counts = _count(codes, categories, y, sample_weight, n_classes)
         class_weight = np.bincount(y, weights=sample_weight, minlength=n_classes)
         first = np.full(n_classes, np.inf)
         np.minimum.at(first, y, np.arange(len(y)))
@@ -116,6 +112,27 @@ class Sums:
         )
 
 
+def _count(
+    codes: NDArray[Any],
+    categories: list[NDArray[Any]],
+    y: IntArray,
+    sample_weight: FloatArray,
+    n_classes: int,
+) -> list[FloatArray]:
+    """Count the categories of every feature, each of shape (K, categories)."""
+    if not categories:
+        return []
+    sizes = [len(values) for values in categories]
+    places = positions(codes, sizes)
+    width = sum(sizes) + 1  # the last place is for missing values
+    totals: FloatArray = np.bincount(
+        (places + width * y[:, np.newaxis]).ravel(),
+        weights=np.repeat(sample_weight, len(sizes)),
+        minlength=n_classes * width,
+    ).astype(np.float64, copy=False)
+    return np.split(totals.reshape(n_classes, width), np.cumsum(sizes), axis=1)[:-1]
+
+
 def _first_known(values: NDArray[Any]) -> NDArray[Any]:
     """Take the first known value of each column, or 0 where there is none.
 
@@ -132,10 +149,15 @@ def _moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weight, mean and sum of squared deviations per column, over what is known."""
     known = ~np.isnan(values)
+    missing = None if known.all() else ~known
     weight = weights @ known
-    shifted = np.where(known, values.astype(np.float64) - origin, 0.0)
+    shifted = values.astype(np.float64, copy=False) - origin
+    if missing is not None:
+        shifted[missing] = 0.0
     mean = (weights @ shifted) / np.maximum(weight, _TINY)
-    deviation = np.where(known, shifted - mean, 0.0)
+    deviation = shifted - mean
+    if missing is not None:
+        deviation[missing] = 0.0
     with np.errstate(over="ignore"):  # refused later, in words
         return weight, mean + origin, weights @ deviation**2
 
@@ -174,8 +196,10 @@ def pool(
     """
     total = np.maximum(weight.sum(axis=-2), _TINY)  # 0 / tiny is 0: no value, no sum
     with np.errstate(over="ignore", invalid="ignore"):
-        there = (weight > 0).argmax(axis=-2)[..., np.newaxis, :]
-        origin = np.take_along_axis(mean, there, axis=-2)
+        origin = mean[..., :1, :]
+        if not np.all(weight[..., 0, :]):
+            there = (weight > 0).argmax(axis=-2)[..., np.newaxis, :]
+            origin = np.take_along_axis(mean, there, axis=-2)
         overall = origin[..., 0, :] + (weight * (mean - origin)).sum(axis=-2) / total
         between = weight * (mean - overall[..., np.newaxis, :]) ** 2
         return overall, (spread + between).sum(axis=-2) / total
@@ -235,7 +259,7 @@ class Normals:
             )
 
     def log_density(
-        self, values: FloatArray, known: Any, which: Any, ends: IntArray
+        self, values: FloatArray, known: Any, sets: Any, ends: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Sum the log-densities of the leading features of some samples.
 
@@ -245,34 +269,45 @@ class Normals:
             Samples; anything but NaN stands for a missing value.
         known : array of shape (n, numeric) or None
             Which values are known, 1 or 0; None if all are.
-        which : index
-            Selects the class, and the training set of each sample where there are
-            several.
+        sets : index
+            The training set of each sample; ``...`` where there is one for all, and no
+            axis for it.
         ends : int array
             Numbers of leading features.
 
         Returns
         -------
-        distance, volume : arrays of shape (n, n_ends)
-            The log-density is ``-(distance / 2 + volume)``.
+        distance, volume : arrays of shape (n, K, n_ends)
+            The log-density is ``-(distance / 2 + volume)``. Without missing values
+            `volume` has no axis for samples that share a training set.
         """
-        z = values - self.mean[which]
-        z *= self.scale[which]
-        constant = self.constant[which]
+        z = values[:, np.newaxis] - self.mean[sets]
+        z *= self.scale[sets]
+        constant = self.constant[sets]
         if known is not None:
-            z *= known
-            constant = constant * known
+            z *= known[:, np.newaxis]
+            constant = constant * known[:, np.newaxis]
         with np.errstate(over="ignore"):
-            total = np.einsum("ij,ij->i", z, z)
-        if not np.isfinite(total).all():
-            far = ~np.isfinite(total)
+            distance = _squares_at(z, ends)
+        if not np.isfinite(distance).all():
+            far = ~np.isfinite(distance).all(axis=-1)
             z[far] = np.clip(z[far], -_FAR, _FAR)
-            total = np.einsum("ij,ij->i", z, z)
-        volume = np.broadcast_to(sum_at(constant, ends), (len(z), ends.size))
-        if ends.size == 1 and ends[0] == z.shape[1]:
-            return total[:, np.newaxis], volume
-        z *= z
-        return sum_at(z, ends), volume
+            distance = _squares_at(z, ends)
+        return distance, sum_at(constant, ends)
+
+
+def in_chunks(n: int, numbers_each: int) -> Iterator[slice]:
+    """Cut samples into parts whose temporary arrays stay in the cache."""
+    step = max(1, _CHUNK // max(numbers_each, 1))
+    for start in range(0, n, step):
+        yield slice(start, start + step)
+
+
+def _squares_at(z: FloatArray, ends: IntArray) -> FloatArray:
+    """Sum the leading squares of each row, as many as `ends` say."""
+    if ends.size == 1 and ends[0] == z.shape[-1]:
+        return np.einsum("ikj,ikj->ik", z, z)[..., np.newaxis]
+    return sum_at(z * z, ends)
 
 
 def sum_at(terms: FloatArray, ends: IntArray) -> FloatArray:
