@@ -128,9 +128,7 @@ def _stability(
     if procedure.selector is not None:
         sets = [chosen for chosen in inside.chosen if chosen is not None]
     else:
-        table = procedure.table
-        found = supports(procedure.whole, table.source, table.labels, splits)
-        sets = found or []
+        sets = supports(procedure.whole, procedure.table, splits) or []
     if len(sets) < 2:
         return None, None
     size = float(np.mean([len(chosen) for chosen in sets]))
