@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.splits import stratified_split
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
-from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
 from veridical.papers.differential_data import DATA, get_arrays
 from veridical.selection import (

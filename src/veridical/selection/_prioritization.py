@@ -266,7 +266,7 @@ class DifferentialPrioritization(IncrementalSelector):
             raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
         seed = int(check_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
-        sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
+        sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
         n_features = data.values.shape[1]
         largest = max(
             LARGEST, count_features(self.n_features_to_select, n_features, otherwise=0)
