@@ -19,10 +19,10 @@ from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
 from veridical.auditing.association import LEVEL, chosen_by_labels
-from veridical.auditing.choosing import agreement, find_stand_in, name_of
+from veridical.auditing.choosing import agreement, find_stand_in
 from veridical.auditing.procedures import Audited, make_audited
 from veridical.evaluation.engine import Procedure, is_rowwise
-from veridical.evaluation.reading import read_selector
+from veridical.evaluation.reading import name_of, read_selector
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
 ORDERS, ORDERS_OF_A_SEARCH, FEWEST_ORDERS = 100, 20, 19
@@ -54,7 +54,7 @@ def read_procedure(
         chosen, overlap = find_stand_in(data, columns, order)
     else:
         chosen = seeded(read_selector(selector), root)
-        overlap = {name_of(chosen): agreement(chosen, data, columns, order)}
+        overlap = {name_of(selector): agreement(chosen, data, columns, order)}
     procedure = Procedure(learner, chosen, (int(columns.size),))
     return Audited(data, learner, procedure, data, columns, order), overlap
 
