@@ -15,7 +15,7 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import Progress, announce
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
-from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical._core.validation import count_features
@@ -361,7 +361,7 @@ def _chosen_by_repeat(
 def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
     """Draw the order in which selectors see the columns of one data set."""
     seed = seed_for(root, Purpose.COLUMNS, data_set)
-    return np.random.default_rng(seed).permutation(n_features)
+    return as_generator(seed).permutation(n_features)
 
 
 def announce_fits(

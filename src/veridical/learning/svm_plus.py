@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -19,6 +18,7 @@ from veridical._core.reading import (
     read_numeric_training,
     refuse_one_class,
 )
+from veridical._core.seeds import as_random_state
 from veridical._core.sklearn_private import read_sample_weight
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.svm_plus_checks import (
@@ -285,7 +285,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         )
         try:
             if descends:
-                rng = check_random_state(self.random_state)
+                rng = as_random_state(self.random_state)
                 tol, max_iter = float(self.tol), int(self.max_iter)
                 found = task.descend(problems, tol, max_iter, rng)
             else:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from veridical._core.arrays import IntArray
-from veridical._core.seeds import seeded
+from veridical._core.seeds import as_generator, seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.comparison.sources import SourceSampler, find_source
@@ -63,7 +63,7 @@ class Trial:
         # The paper's folds are not stratified.
         cv = KFold(settings["n_folds"], shuffle=True)
         splits = make_splits(cv, data, folds, n_rows=n_train)
-        columns = np.random.default_rng(seed("columns")).permutation(data.n_features)
+        columns = as_generator(seed("columns")).permutation(data.n_features)
         return cls(data.permute(columns), n_train, splits, seed("methods"))
 
     def rank(self, recipe: Any, n_features: int) -> IntArray:

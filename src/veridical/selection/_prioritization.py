@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
+from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria.anova import cap_infinite
@@ -264,7 +264,7 @@ class DifferentialPrioritization(IncrementalSelector):
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
             raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = int(as_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
         n_features = data.values.shape[1]
