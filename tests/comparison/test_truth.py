@@ -216,7 +216,7 @@ def test_nominal_sources():
         n_features_to_select=2,
         n_train=60,
         n_sets=3,
-        estimator=["tree", "nb"],
+        estimator=["c45", "nb"],
         random_state=0,
     )
     assert found.data.feature_names == ("a1", "a2", "a3", "a4", "a5", "a6")

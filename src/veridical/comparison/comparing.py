@@ -87,7 +87,7 @@ def compare(
         Class labels, numbers or text.
     estimator : str, classifier or list of them, default="svm"
         A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
-        "tree", or scikit-learn classifiers. With several, verdicts rest on their mean
+        "c45", or scikit-learn classifiers. With several, verdicts rest on their mean
         accuracy and `by_estimator` has them one by one.
     n_features_to_select : int or float, default=10
         Number of features each selector must return, or a share of them in (0, 1].
