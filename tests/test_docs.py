@@ -203,6 +203,16 @@ def test_no_private_name_of_a_room_is_documented(room):
     assert names <= set(importlib.import_module(f"veridical.{room}").__all__)
 
 
+@pytest.mark.parametrize(
+    ("page", "before"),
+    [("api", "Name to what makes"), ("command-line", "`--estimator`")],
+)
+def test_the_estimators_listed_are_those_registered(page, before):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    sentence = text[text.index(before) + len(before) :].split(".")[0].split("(")[0]
+    assert re.findall(r'`"?([\w]+)"?`', sentence) == list(veridical.learning.ESTIMATORS)
+
+
 def test_documented_names_exist_and_say_what_they_are():
     documented = reference()
     assert len(documented) > 100

@@ -11,14 +11,13 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import CrossValidation
 from veridical.comparison import (
     binomial_truthfulness,
-    cell_bias,
     compare,
-    count_cells,
     paired_t,
     truth,
     welch_bias,
     with_truth,
 )
+from veridical.comparison.truthfulness import cell_bias, count_cells
 from veridical.datasets import SOURCES, make_linear
 from veridical.learning import make_estimator
 

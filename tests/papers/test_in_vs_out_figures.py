@@ -8,12 +8,11 @@ import pytest
 
 from veridical.comparison import (
     binomial_truthfulness,
-    cell_bias,
-    count_cells,
     paired_t,
     truth,
     welch_bias,
 )
+from veridical.comparison.truthfulness import cell_bias, count_cells
 from veridical.papers.in_vs_out_figures import (
     TITLES,
     Figures,
