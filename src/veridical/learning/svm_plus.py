@@ -242,7 +242,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self._fit_plain(X, problems, c)
         else:
             task = self._task(X, star, make_star, c)
-            self._fit_privileged(task, make_star, X, problems)
+            self._fit_privileged(task, X, problems)
         if kept.size < len(y) and hasattr(self, "dual_coef_"):
             whole = np.zeros((len(problems), len(y)))
             whole[:, kept] = self.dual_coef_
@@ -272,9 +272,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self.loss,
         )
 
-    def _fit_privileged(
-        self, task: Task, make_star: GramMaker, X: Any, problems: list[FloatArray]
-    ) -> None:
+    def _fit_privileged(self, task: Task, X: Any, problems: list[FloatArray]) -> None:
         if self.solver == "descent" and not (task.linear and self.loss == "hinge"):
             raise InputError(
                 "solver='descent' is for linear kernels and the hinge loss; use "
