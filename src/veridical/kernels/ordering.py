@@ -13,7 +13,6 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 
 RELATIVE = 1e-12
-ABSOLUTE = 1e-12
 
 #: One for all scores, or one for each.
 Tolerance = float | FloatArray
