@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
-from veridical.auditing import audit, read_columns
+from veridical.auditing import audit
+from veridical.auditing.reading import read_columns
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 6))

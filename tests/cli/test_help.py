@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 from typer.main import get_command
@@ -88,14 +89,16 @@ def test_names_are_those_of_the_library():
     from veridical.auditing import CODES
     from veridical.cli.answers import ANSWERS
     from veridical.comparison.testing import TESTS
-    from veridical.evaluation import METHODS, make_method
+    from veridical.evaluation.naming import METHODS, make_method
     from veridical.experiments import SCALES
     from veridical.learning import ESTIMATORS
     from veridical.selection import SELECTORS
+    from veridical.selection._prioritization import RelevanceKind
 
     assert tuple(SELECTORS) == names.SELECTORS
     assert tuple(ESTIMATORS) == names.ESTIMATORS
     assert tuple(TESTS) == names.TESTS
+    assert get_args(RelevanceKind) == names.RELEVANCES
     assert tuple(SCALES) == names.SCALES
     assert tuple(papers.available()) == names.STUDIES
     assert tuple(CODES) == names.CODES

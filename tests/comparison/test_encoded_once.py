@@ -77,7 +77,7 @@ def encoded(monkeypatch):
     return shapes
 
 
-@pytest.mark.parametrize("estimator", ["svm", "nb", "1nn", "tree", "c45"])
+@pytest.mark.parametrize("estimator", ["svm", "nb", "1nn", "c45"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_table_is_encoded_once(file, encoded, verb, estimator):
     X, y = read(file, "kind")

@@ -33,6 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
 from veridical import compare, select
+from veridical._core.advice import for_the_command_line
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
 from veridical._core.splits import Split, Splitter
@@ -47,11 +48,9 @@ from veridical.evaluation import (
     Resubstitution,
     default_interval,
     estimate,
-    for_the_command_line,
-    make_method,
 )
 from veridical.evaluation.estimating import accuracy_of_hits
-from veridical.evaluation.naming import read_cv
+from veridical.evaluation.naming import make_method, read_cv
 from veridical.evaluation.records import Estimate, Estimates
 from veridical.learning import NaiveBayes
 from veridical.report import to_json

@@ -26,9 +26,8 @@ from veridical.evaluation import (
     Method,
     RandomSubsampling,
     Resubstitution,
-    make_method,
 )
-from veridical.evaluation.naming import read_cv
+from veridical.evaluation.naming import make_method, read_cv
 
 Y = np.array(["b"] * 31 + ["a"] * 20 + ["c"] * 6)
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 
-from veridical.kernels.ordering import first_best, last_by_score, order_by_score
+from veridical.kernels.ordering import last_by_score, order_by_score
 
 coarse = st.integers(-3, 3).map(float)
 any_score = st.one_of(coarse, st.floats(allow_nan=True, allow_infinity=True))
@@ -77,13 +77,6 @@ def test_without_ties_the_order_moves_with_the_columns(scores):
 )
 def test_by_hand(scores, order):
     assert order_by_score(np.array(scores)).tolist() == order
-
-
-@given(scores=st.lists(st.floats(-100, 100), min_size=1, max_size=10))
-def test_the_first_of_the_best(scores):
-    best = first_best(np.array(scores))
-    near = [j for j, s in enumerate(scores) if s >= max(scores) - 1e-12]
-    assert best == near[0]
 
 
 @given(

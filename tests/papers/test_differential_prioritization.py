@@ -13,10 +13,10 @@ from tests.oracles import dagsvm as oracle
 from tests.report.markup import Page
 
 from veridical._core.errors import InputError
+from veridical._core.splits import stratified_split
 from veridical.auditing import audit
 from veridical.datasets import load
 from veridical.experiments import Plan, Serial, Store, run_study
-from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
 from veridical.papers import differential_data, find_study
 from veridical.papers.differential_data import DATA, Arrays, get_arrays

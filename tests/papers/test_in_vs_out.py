@@ -30,7 +30,7 @@ from veridical.papers.in_vs_out import (
     SourceGrid,
     frame,
 )
-from veridical.papers.in_vs_out_trials import Trial
+from veridical.papers.in_vs_out_trials import Trial, make_classifier
 from veridical.selection import ReliefF
 
 
@@ -134,7 +134,7 @@ def test_a_cell_agrees_with_compare(classifier):
         trial.data.values[:n],
         trial.data.y[:n],
         n_features_to_select=8,
-        estimator=classifier,
+        estimator=make_classifier(classifier),
         cv=folds,
         random_state=0,
     )

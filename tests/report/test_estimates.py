@@ -211,7 +211,7 @@ def test_a_doubt_is_said_once_with_its_methods():
 
 
 def test_every_method_that_has_a_name_is_explained():
-    from veridical.evaluation import METHODS, make_method
+    from veridical.evaluation.naming import METHODS, make_method
 
     for name in METHODS:
         method = make_method(name)

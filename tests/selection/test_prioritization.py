@@ -9,8 +9,8 @@ from tests.oracles import dagsvm as dag_oracle
 from tests.oracles import incremental as oracle
 
 from veridical._core.errors import InputError
+from veridical._core.splits import stratified_split
 from veridical.evaluation import CrossValidation, estimate
-from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
 from veridical.selection import (
     DifferentialPrioritization,

@@ -31,7 +31,7 @@ def advise(python: str, *names: str) -> str:
     python : str
         As they are written in Python.
     *names : str
-        As `veridical.evaluation.make_method` knows them.
+        As `veridical.evaluation.naming.make_method` knows them.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from veridical._core.canonical import digest
 from veridical._core.errors import InputError
@@ -71,14 +72,19 @@ def as_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(root_seed(random_state))
 
 
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    """Make a RandomState, from which estimators draw the numbers of scikit-learn's.
+
+    None is numpy's global one; a RandomState is returned as it is.
+    """
+    if isinstance(random_state, np.random.Generator):
+        random_state = root_seed(random_state)
+    return check_random_state(random_state)
+
+
 def seed_for(root: int, purpose: Purpose, number: int = 0) -> int:
     """Derive the seed of one purpose, for one data set or permutation."""
     return int(stream(root, purpose, number).generate_state(1)[0])
-
-
-def generator_for(root: int, purpose: Purpose, number: int = 0) -> np.random.Generator:
-    """Make the stream of random numbers of one purpose."""
-    return np.random.default_rng(stream(root, purpose, number))
 
 
 def stream(root: int, *numbers: int) -> np.random.SeedSequence:
@@ -123,7 +129,7 @@ def derive_seed(root: int, **what: Any) -> int:
 
 def folds_generator(random_state: Any) -> np.random.Generator:
     """Make the stream that decides the splits of one table."""
-    return np.random.default_rng(stream(root_seed(random_state), 0))
+    return as_generator(stream(root_seed(random_state), Purpose.FOLDS))
 
 
 def seeded(estimator: Any, root: int) -> Any:

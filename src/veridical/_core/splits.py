@@ -425,6 +425,29 @@ def stratified_folds(
     return fold
 
 
+def stratified_split(
+    codes: IntArray, test_share: float, rng: np.random.Generator
+) -> Split:
+    """Draw test cases from every class, at random.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Classes from 0 on.
+    test_share : float
+        Share of each class to test on, rounded; one case at least stays in training.
+    rng : Generator
+        Source of chance.
+    """
+    test = np.zeros(codes.size, dtype=bool)
+    for k in range(int(codes.max()) + 1):
+        members = np.flatnonzero(codes == k)
+        n_test = min(int(test_share * members.size + 0.5), members.size - 1)
+        if n_test > 0:
+            test[rng.permutation(members)[:n_test]] = True
+    return Split(np.flatnonzero(test), codes.size)
+
+
 def read_split(given: Any, n: int) -> Split:
     """Read a pair (train, test); training rows are kept where they are not the rest."""
     if isinstance(given, Split):

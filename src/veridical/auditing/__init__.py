@@ -3,7 +3,6 @@
 from veridical.auditing.codes import CODES
 from veridical.auditing.entry import audit
 from veridical.auditing.for_skore import skore_checks
-from veridical.auditing.reading import read_columns as read_columns
 from veridical.auditing.records import Audit, Finding, Null, Preselection
 
 __all__ = [

@@ -28,6 +28,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
@@ -66,7 +67,7 @@ def chosen_by_labels(data: Table, columns: IntArray, seed: int) -> float:
         the thirds or categories of a column (log of 1 + χ² per degree of freedom), and
         of neighbours along a column that are of the same class (their share).
     """
-    rng = np.random.default_rng(seed)
+    rng = as_generator(seed)
     labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(DRAWS))])
     alone = strengths(data, columns, labels).mean(axis=2)
     p_alone = _pvalues(alone)

@@ -84,14 +84,6 @@ class QuickF:
         return np.take_along_axis(best, inside, axis=1)
 
 
-def name_of(selector: Any) -> str:
-    """Name a selector as the command line does, or by its class."""
-    for name, known in SELECTORS.items():
-        if type(selector) is known:
-            return name
-    return type(selector).__name__
-
-
 def find_stand_in(
     table: Table, columns: IntArray, order: IntArray
 ) -> tuple[Any, dict[str, int]]:

@@ -15,7 +15,6 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical.auditing import nulls
 from veridical.auditing.association import chosen_by_labels
-from veridical.auditing.choosing import name_of
 from veridical.auditing.evidence import Evidence
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Preselection
@@ -64,7 +63,7 @@ def gather(
     if procedure.columns is not None:
         preselection = Preselection(
             columns=tuple(int(j) for j in procedure.columns),
-            selector=name_of(procedure.selector),
+            selector=max(overlap, key=lambda name: overlap[name]),
             given=selector is not None,
             overlap=overlap,
             pvalue=chosen_by_labels(
@@ -128,9 +127,7 @@ def _stability(
     if procedure.selector is not None:
         sets = [chosen for chosen in inside.chosen if chosen is not None]
     else:
-        table = procedure.table
-        found = supports(procedure.whole, table.source, table.labels, splits)
-        sets = found or []
+        sets = supports(procedure.whole, procedure.table, splits) or []
     if len(sets) < 2:
         return None, None
     size = float(np.mean([len(chosen) for chosen in sets]))

@@ -28,7 +28,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import Workers
 from veridical._core.progress import Progress
 from veridical._core.records import Interval
-from veridical._core.seeds import stream
+from veridical._core.seeds import as_generator, stream
 from veridical._core.splits import Split
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
@@ -60,7 +60,7 @@ class Orders:
     ) -> tuple[IntArray, list[Split]]:
         """Draw the b-th order of the labels and its splits."""
         shuffle, split = stream(self.seed, b).generate_state(2)
-        mixed = codes[np.random.default_rng(shuffle).permutation(len(codes))]
+        mixed = codes[as_generator(shuffle).permutation(len(codes))]
         return mixed, self.method.split(classes[mixed], int(split))
 
 

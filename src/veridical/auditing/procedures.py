@@ -29,13 +29,13 @@ from sklearn.preprocessing import (
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import serial
-from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.auditing.choosing import QuickF, quick_version
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
+    apply_models,
     as_procedure,
     evaluate,
     is_rowwise,
@@ -226,7 +226,7 @@ def _keeps(selector: Any, table: Table) -> int | None:
 
 
 def supports(
-    estimator: Any, X: Any, labels: NDArray[Any], splits: Sequence[Split]
+    estimator: Any, table: Table, splits: Sequence[Split]
 ) -> list[IntArray] | None:
     """Columns that the selector of a pipeline keeps in each split.
 
@@ -238,20 +238,22 @@ def supports(
     places = [i for i, step in enumerate(steps) if hasattr(step, "get_support")]
     if not places:
         return None
-    found = []
-    for train, _ in splits:
-        rows = take(X, train)
-        n_columns = rows.shape[1]
-        kept = np.arange(n_columns)
-        for i in range(places[-1] + 1):
-            step = steps[i]
-            if is_rowwise(step) and not hasattr(step, "fit_transform"):
-                continue
-            fitted = clone(step).fit(rows, labels[train])
-            rows = fitted.transform(rows)
-            if i in places:
-                kept = kept[np.asarray(fitted.get_support(indices=True))]
-            if rows.shape[1] != kept.size:
-                return None
-        found.append(kept)
-    return found
+    leading = Procedure(estimator[: places[-1] + 1])
+    found = apply_models(leading, table, splits, _kept_columns, run=serial)
+    return None if any(kept is None for kept in found) else found
+
+
+def _kept_columns(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:
+    """Read the columns of X that fitted steps keep; None if they make others."""
+    if not isinstance(model, Pipeline):
+        return None  # one class in training: nothing was selected
+    kept = np.arange(X.shape[1])
+    for _, step in model.steps:
+        if step is None or isinstance(step, str):
+            continue
+        X = step.transform(X)
+        if hasattr(step, "get_support"):
+            kept = kept[np.asarray(step.get_support(indices=True))]
+        if X.shape[1] != kept.size:
+            return None
+    return kept

@@ -13,16 +13,17 @@ from sklearn.pipeline import Pipeline
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.seeds import Purpose, seed_for, seeded
+from veridical._core.seeds import Purpose, as_generator, seed_for, seeded
 from veridical._core.sklearn_private import is_search, take
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
 from veridical.auditing.association import LEVEL, chosen_by_labels
-from veridical.auditing.choosing import agreement, find_stand_in, name_of
+from veridical.auditing.choosing import agreement, find_stand_in
 from veridical.auditing.procedures import Audited, make_audited
+from veridical.comparison.comparing import column_order
 from veridical.evaluation.engine import Procedure, is_rowwise
-from veridical.evaluation.reading import read_selector
+from veridical.evaluation.reading import name_of, read_selector
 
 #: Random orders of the labels; a search tunes anew on each, so it gets fewer.
 ORDERS, ORDERS_OF_A_SEARCH, FEWEST_ORDERS = 100, 20, 19
@@ -47,14 +48,12 @@ def read_procedure(
         columns, learner = picked
     else:
         columns = read_columns(selected, data)
-    order = np.random.default_rng(seed_for(root, Purpose.COLUMNS)).permutation(
-        data.n_features
-    )
+    order = column_order(root, data.n_features)
     if selector is None:
         chosen, overlap = find_stand_in(data, columns, order)
     else:
         chosen = seeded(read_selector(selector), root)
-        overlap = {name_of(chosen): agreement(chosen, data, columns, order)}
+        overlap = {name_of(selector): agreement(chosen, data, columns, order)}
     procedure = Procedure(learner, chosen, (int(columns.size),))
     return Audited(data, learner, procedure, data, columns, order), overlap
 
@@ -65,7 +64,7 @@ def _picked_alike(step: Any, X: Any, data: Table, seed: int) -> FloatArray | Non
     Random labels and half of the rows must make no difference to a choice that is
     fixed. A selector that looks at either would have to be lucky every time.
     """
-    rng = np.random.default_rng(seed)
+    rng = as_generator(seed)
     half = max(2, data.n_samples // 2)
     try:
         with warnings.catch_warnings():

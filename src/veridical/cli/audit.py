@@ -214,8 +214,8 @@ def _check_words(question: Question) -> None:
 
 
 def _audit(question: Question, jobs: int) -> Audit:
+    from veridical._core.advice import for_the_command_line
     from veridical.auditing import audit as run
-    from veridical.evaluation import for_the_command_line
     from veridical.learning import make_estimator
 
     X, y, name = _data(question)
@@ -259,7 +259,7 @@ def _estimator(
     from sklearn.pipeline import make_pipeline
 
     from veridical._core.validation import count_features
-    from veridical.comparison import make_selector
+    from veridical.evaluation.reading import make_selector
 
     if question.selected is not None:
         chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}

@@ -115,8 +115,8 @@ def estimate(
     true accuracy can be shown beside the estimates.
     """
     from veridical import report
+    from veridical._core.advice import for_the_command_line
     from veridical._core.errors import InputError
-    from veridical.evaluation import for_the_command_line
 
     console.be(quiet=quiet)
     options.check_target("estimate", data, target, drop)
@@ -197,7 +197,7 @@ def _estimator(question: Question, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from veridical.comparison import make_selector
+    from veridical.evaluation.reading import make_selector
     from veridical.learning import make_estimator
 
     steps = [make_estimator(question.estimator)]

@@ -37,7 +37,7 @@ METHODS = _names("evaluation/naming", "METHODS")
 SCALES = _names("experiments/study", "Scale")
 STUDIES = _names("papers/__init__", "_STUDIES")
 CODES = _names("auditing/codes", "CODES")
-RELEVANCES = ("all-classes", "one-vs-all")
+RELEVANCES = _names("selection/_prioritization", "RelevanceKind")
 
 #: Verbs that answer in JSON, as ``veridical schema`` names them.
 ANSWERING = _names("cli/answers", "ANSWERS")

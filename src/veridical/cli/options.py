@@ -163,7 +163,7 @@ def check_numbers(seed: int, jobs: int = 1) -> None:
 
 def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -> None:
     """Refuse selectors and estimators that there are not; near misses are named."""
-    from veridical.comparison import make_selector
+    from veridical.evaluation.reading import make_selector
     from veridical.learning import make_estimator
 
     for name in selectors:
@@ -207,7 +207,7 @@ def folds(given: str) -> int:
 def method(given: str) -> Method:
     """Read ``--cv`` where it is any method."""
     from veridical._core.advice import for_the_command_line
-    from veridical.evaluation import make_method
+    from veridical.evaluation.naming import make_method
 
     if given.isdecimal():
         folds(given)

@@ -129,7 +129,7 @@ def select(
 def _selector(question: Question) -> Any:
     """Make the selector; what only one of them understands is refused for others."""
     from veridical._core.errors import InputError
-    from veridical.comparison import make_selector
+    from veridical.evaluation.reading import make_selector
 
     parameters: dict[str, Any] = {}
     if question.alpha is not None:

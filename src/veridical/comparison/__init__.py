@@ -27,9 +27,6 @@ from veridical.comparison.significance import (
 from veridical.comparison.sources import truth, with_truth
 from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
-from veridical.comparison.truthfulness import cell_bias as cell_bias
-from veridical.comparison.truthfulness import count_cells as count_cells
-from veridical.evaluation.reading import make_selector as make_selector
 
 __all__ = [
     "Bias",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from veridical._core.errors import InputError
 from veridical.comparison.records import TestResult
@@ -13,8 +14,7 @@ from veridical.comparison.significance import (
     check_alpha,
     mean_size,
     paired_differences,
-    snap,
-    t_and_p,
+    t_test,
     variance,
 )
 
@@ -80,35 +80,20 @@ def bayesian_correlated_t(
         )
     d = paired_differences(scores_a, scores_b)
     ratio = mean_size(n_test, d.size, "n_test") / mean_size(n_train, d.size, "n_train")
-    mean = snap(float(d.mean()))
-    error = math.sqrt((1 / d.size + ratio) * variance(d))
-    df = d.size - 1
-    statistic, pvalue = t_and_p(mean, error, df)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    factor, df = 1 / d.size + ratio, d.size - 1
+    assumptions = (
+        "A flat prior, normal differences, and the correlation between splits that "
+        f"Nadeau and Bengio assume; differences up to {100 * rope:g} points count as "
+        "none. A winner needs a posterior probability above "
+        f"{100 * (1 - alpha):g} %."
+    )
+    found = t_test("Bayesian correlated t", d, factor, df, alpha, assumptions)
+    mean, error = found.mean_difference, math.sqrt(factor * variance(d))
     better_a = _above(mean, error, df, rope)
     better_b = _above(-mean, error, df, rope)
-    return TestResult(
-        name="Bayesian correlated t",
-        statistic=statistic,
-        pvalue=pvalue,
-        df=float(df),
-        mean_difference=mean,
-        interval=(mean - reach, mean + reach),
-        n=d.size,
-        alpha=float(alpha),
-        assumptions=(
-            "A flat prior, normal differences, and the correlation between splits that "
-            "Nadeau and Bengio assume; differences up to "
-            f"{100 * rope:g} points count as none. A winner needs a posterior "
-            f"probability above {100 * (1 - alpha):g} %."
-        ),
-        rope=float(rope),
-        probabilities={
-            "a": better_a,
-            "rope": max(0.0, 1 - better_a - better_b),
-            "b": better_b,
-        },
-    )
+    rest = max(0.0, 1 - better_a - better_b)
+    probabilities = {"a": better_a, "rope": rest, "b": better_b}
+    return replace(found, rope=float(rope), probabilities=probabilities)
 
 
 def _above(mean: float, error: float, df: float, rope: float) -> float:

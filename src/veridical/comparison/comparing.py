@@ -14,7 +14,7 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import Progress, announce
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
-from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical._core.types import (
@@ -94,7 +94,7 @@ def compare(
         Class labels, numbers or text.
     estimator : str, classifier or list of them, default="svm"
         A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
-        "tree", or scikit-learn classifiers. With several, verdicts rest on their mean
+        "c45", or scikit-learn classifiers. With several, verdicts rest on their mean
         accuracy and `by_estimator` has them one by one.
     n_features_to_select : int or float, default=10
         Number of features each selector must return, or a share of them in (0, 1].
@@ -368,7 +368,7 @@ def _chosen_by_repeat(
 def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
     """Draw the order in which selectors see the columns of one data set."""
     seed = seed_for(root, Purpose.COLUMNS, data_set)
-    return np.random.default_rng(seed).permutation(n_features)
+    return as_generator(seed).permutation(n_features)
 
 
 def announce_fits(

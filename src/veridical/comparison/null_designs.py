@@ -134,7 +134,7 @@ def simulate(
     shift = np.zeros((design.n_samples, design.n_columns))
     shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
     shift = np.tile(shift, sides)
-    rng = np.random.default_rng(seeds.stream(seed, stream))
+    rng = seeds.as_generator(seeds.stream(seed, stream))
     learner = LEARNERS[design.estimator][0]
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):

@@ -146,12 +146,3 @@ def _chi_squared(ranks: FloatArray, means: FloatArray) -> float:
     if spread == 0:
         return 0.0
     return n * float(((means - middle) ** 2).sum()) / spread
-
-
-def nemenyi_pvalues(ranks: Friedman) -> FloatArray:
-    """P-values of all pairs of mean ranks, from the studentized range."""
-    means = np.array(ranks.mean_ranks)
-    n_selectors = means.size
-    gaps = np.abs(means[:, np.newaxis] - means) / rank_error(n_selectors, ranks.n)
-    gaps *= math.sqrt(2)
-    return np.asarray(studentized_range.sf(gaps, n_selectors, np.inf), dtype=np.float64)

@@ -37,6 +37,7 @@ from scipy.stats import rankdata
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
@@ -130,7 +131,7 @@ class SimulatedSource:
         random_state : int or None
             Decides what is drawn.
         """
-        rng = np.random.default_rng(random_state)
+        rng = as_generator(random_state)
         codes = rng.permutation(self._classes(n_samples))
         drawn = self.draw(codes, rng)
         like = replace(self.data.features, values=drawn)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, stdtrit
 
 from veridical._core.errors import InputError
-from veridical.comparison.records import Bias, Comparison, Truthfulness
+from veridical.comparison.records import Bias, Truthfulness
 from veridical.comparison.significance import (
     check_alpha,
     read_scores,
@@ -19,9 +18,6 @@ from veridical.comparison.significance import (
     t_and_p,
     variance,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def binomial_truthfulness(
@@ -162,91 +158,6 @@ def welch_bias(
         ),
         value=difference if pvalue < alpha else 0.0,
     )
-
-
-# -- over the data sets of a source --------------------------------------------------
-
-
-class CellBias(NamedTuple):
-    """Bias of one method for one selector, over the data sets of a cell.
-
-    Parameters
-    ----------
-    plain : float
-        Mean accuracy of the method minus mean TRUTH accuracy.
-    significant : float
-        Mean over data sets of the bias where Welch's test finds one, else of 0.
-    normalised : float
-        ``significant`` over the mean TRUTH accuracy.
-    """
-
-    plain: float
-    significant: float
-    normalised: float
-
-
-def cell_bias(
-    cell: Comparison, method: str, *, alpha: float = 0.05
-) -> tuple[CellBias, ...]:
-    """Bias of IN or OUT on a source, for each selector.
-
-    Parameters
-    ----------
-    cell : Comparison
-        From `truth`, with TRUTH and `method` among its methods.
-    method : {"in", "out"}
-        Whose bias.
-    alpha : float, default=0.05
-        Level of Welch's test.
-
-    References
-    ----------
-    .. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
-       algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
-    """
-    for needed in ("truth", method):
-        if needed not in cell.accuracy:
-            raise InputError(f"The comparison was made without the method {needed!r}.")
-    result = []
-    for i in range(len(cell.names)):
-        true = cell.accuracy["truth"][i].mean(axis=0).ravel()
-        folds = cell.accuracy[method][i].mean(axis=0)  # one row per data set
-        found = [welch_bias(row, true, alpha) for row in folds]
-        significant = float(np.mean([bias.value for bias in found]))
-        result.append(
-            CellBias(
-                plain=float(folds.mean() - true.mean()),
-                significant=significant,
-                normalised=significant / float(true.mean()),
-            )
-        )
-    return tuple(result)
-
-
-def count_cells(cells: Iterable[Comparison]) -> pd.DataFrame:
-    """Count cells by who was more truthful and by what is true (the paper's Table 2).
-
-    Parameters
-    ----------
-    cells : iterable of Comparison
-        From `truth`, with all three methods.
-
-    Returns
-    -------
-    DataFrame
-        Rows I, O, S: IN, OUT or neither was more truthful; columns W, L, D: the
-        first selector truly wins, loses, draws.
-    """
-    import pandas as pd
-
-    truthful, true = {"in": 0, "out": 1, "same": 2}, {"a": 0, "b": 1, "draw": 2}
-    counts = np.zeros((3, 3), dtype=int)
-    for cell in cells:
-        if cell.truthfulness is None:
-            raise InputError("A cell lacks one of the methods in, out and truth.")
-        row = truthful[cell.truthfulness.better]
-        counts[row, true[cell.verdicts["truth"].winner]] += 1
-    return pd.DataFrame(counts, index=list("IOS"), columns=list("WLD"))
 
 
 # -- parts ---------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
-from veridical._core.seeds import Purpose, generator_for
+from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.comparison.calibration import check_calibrated, rate, run_test
 from veridical.comparison.design import Design, run_data_set
@@ -184,7 +184,7 @@ def _null_pair(
 
     Of shape (2, n_selectors, n_estimators, n_splits).
     """
-    rng = generator_for(root, Purpose.NULL, number)
+    rng = as_generator(stream(root, Purpose.NULL, number))
     outcomes = []
     for _ in range(2):
         drawn = source.draw(data.target.by_appearance, rng)

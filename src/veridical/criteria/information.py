@@ -134,13 +134,8 @@ class InformationRelevance:
         return gains(data, sets, n_threads, self.mdl_cost)[0]
 
 
-@dataclass(frozen=True)
-class UncertaintyRelevance:
+class UncertaintyRelevance(InformationRelevance):
     """Symmetrical uncertainty of the discretised feature and the class."""
-
-    mdl_cost: MdlCost = "cuts"
-    rtol: float = 0.0
-    atol: float = 1e-12
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the uncertainties, between 0 and 1."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray
+from veridical._core.seeds import as_generator
 from veridical.datasets.monks import make_monks
 from veridical.datasets.synthetic import (
     draw_from_rates,
@@ -75,7 +76,7 @@ _N_BINARY, _ALPHA = 2000, 300.0
 @cache
 def _rates() -> FloatArray:
     """How often features are 1; drawn once, so that all cases are of one source."""
-    return draw_rates(_N_BINARY, _ALPHA, np.random.default_rng(0))
+    return draw_rates(_N_BINARY, _ALPHA, as_generator(0))
 
 
 def _make_beta_bernoulli(n_samples: int, **options: Any) -> tuple[Any, ...]:

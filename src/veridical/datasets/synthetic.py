@@ -348,7 +348,7 @@ def _make_continuous(
 @cache
 def _draw_median(n_relevant: int, seed: int = 0) -> float:
     """Median of the nonlinear g over a million draws."""
-    rng = np.random.default_rng(seed)
+    rng = as_generator(seed)
     g = np.zeros(1_000_000)
     for weight in _weights(n_relevant):
         g += weight * (2 * rng.random(g.size) - 1) ** 2

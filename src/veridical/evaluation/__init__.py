@@ -1,6 +1,5 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
-from veridical._core.advice import for_the_command_line as for_the_command_line
 from veridical._core.publishing import publish_classes
 from veridical._core.splits import (
     CompleteCV,
@@ -16,7 +15,6 @@ from veridical.evaluation.correcting import correction
 from veridical.evaluation.estimating import estimate
 from veridical.evaluation.intervals import corrected_t, wilson
 from veridical.evaluation.naming import METHODS
-from veridical.evaluation.naming import make_method as make_method
 from veridical.evaluation.nested import NestedCV, nested_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import (

@@ -68,7 +68,7 @@ def make_method(name: str) -> Method:
 
     Examples
     --------
-    >>> from veridical.evaluation import make_method
+    >>> from veridical.evaluation.naming import make_method
     >>> make_method("10x5")
     CrossValidation(n_folds=5, stratified=True, n_repeats=10)
     >>> make_method("boot632+")

@@ -13,7 +13,6 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 
 RELATIVE = 1e-12
-ABSOLUTE = 1e-12
 
 #: One for all scores, or one for each.
 Tolerance = float | FloatArray
@@ -86,11 +85,3 @@ def last_by_score(
     beside = np.broadcast_to(atol, scores.shape)[few]
     order = order_by_score(scores[few], rtol=rtol, atol=beside)
     return few[order[few.size - n_last :]]
-
-
-def first_best(scores: FloatArray, *, atol: float = ABSOLUTE) -> int:
-    """Index of the largest score; of those that agree to rounding, the lowest index."""
-    best = float(scores.max())
-    if not np.isfinite(best):
-        return int(np.argmax(scores))
-    return int(np.argmax(scores >= best - atol))

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import number_classes, refuse_one_class
+from veridical._core.seeds import as_generator
 from veridical.learning.bias_corrected_alpha import Grid, normalized
 from veridical.learning.log_probabilities import ByLogProbability
 
@@ -136,7 +137,7 @@ class Corrected(ByLogProbability):
         """
         check_is_fitted(self)
         if not hasattr(self, "_expected"):
-            rng = np.random.default_rng(0)
+            rng = as_generator(0)
             shares = np.exp(self._log_shares)
             classes = rng.choice(shares.size, _N_DRAWN, p=shares / shares.sum())
             points = rng.choice(

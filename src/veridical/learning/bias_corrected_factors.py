@@ -24,6 +24,7 @@ from scipy.special import gammaln, roots_jacobi
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
 from veridical.kernels.beta_counts import log_low, n_nodes, region_table
 from veridical.kernels.count_lattice import SAME, low_region
 from veridical.kernels.dirichlet_counts import pair_associations, simulate_low
@@ -169,7 +170,7 @@ def _interpolant(
     if exact:
         values = _sum_histograms(alphas, cases, n_values, cut)
         return np.asarray(chebyshev.chebfit(x, values, n_points - 1), np.float64)
-    counted, rng = np.zeros(n_points, dtype=np.intp), np.random.default_rng(0)
+    counted, rng = np.zeros(n_points, dtype=np.intp), as_generator(0)
     n_draws = int(np.clip(_MOST_STEPS / cases.sum(), _FEWEST_DRAWS, _N_DRAWS))
     simulate_low(alphas, cases, n_values, cut, n_draws, rng, counted)
     logs = np.log((counted + 0.5) / (n_draws + 1))

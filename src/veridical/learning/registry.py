@@ -30,10 +30,6 @@ def _nearest() -> TabularClassifier:
     return TabularClassifier(NearestNeighbour(), categorical_weight=ONE_APART)
 
 
-def _tree() -> TabularClassifier:
-    return TabularClassifier(C45(), scale=False, categorical_weight=None)
-
-
 def _dagsvm() -> DAGSVM:
     return DAGSVM(standardize=True)
 
@@ -47,7 +43,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
     "nb": NaiveBayes,
     "1nn": _nearest,
-    "tree": _tree,
     "c45": C45,
     "dagsvm": _dagsvm,
     "logistic": _logistic,
@@ -65,12 +60,12 @@ def make_estimator(name: str) -> Any:
         machine, C = 1, inputs scaled to [0, 1] by the training minimum and maximum,
         indicators for categorical features. "nb": naive Bayes with normal densities for
         numeric and frequencies for categorical features. "1nn": nearest neighbour on
-        scaled numbers, where two different categories are one apart. "tree": C4.5,
-        where a tie between classes goes to the more frequent one. "c45": C4.5 with ties
-        to the first label. "dagsvm": a linear support vector machine per pair of
-        classes on standardized features, asked along a directed graph; numeric features
-        without missing values only. "logistic": logistic regression, C = 1, with the
-        inputs of "svm". "majority": the most frequent class, whatever the features.
+        scaled numbers, where two different categories are one apart. "c45": C4.5,
+        where a tie between classes goes to the first label. "dagsvm": a linear
+        support vector machine per pair of classes on standardized features, asked along
+        a directed graph; numeric features without missing values only. "logistic":
+        logistic regression, C = 1, with the inputs of "svm". "majority": the most
+        frequent class, whatever the features.
 
     Returns
     -------

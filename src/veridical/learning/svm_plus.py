@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -19,6 +18,7 @@ from veridical._core.reading import (
     read_numeric_training,
     refuse_one_class,
 )
+from veridical._core.seeds import as_random_state
 from veridical._core.sklearn_private import read_sample_weight
 from veridical.kernels.svm_plus_cases import InfeasibleError
 from veridical.learning.svm_plus_checks import (
@@ -242,7 +242,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self._fit_plain(X, problems, c)
         else:
             task = self._task(X, star, make_star, c)
-            self._fit_privileged(task, make_star, X, problems)
+            self._fit_privileged(task, X, problems)
         if kept.size < len(y) and hasattr(self, "dual_coef_"):
             whole = np.zeros((len(problems), len(y)))
             whole[:, kept] = self.dual_coef_
@@ -272,9 +272,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self.loss,
         )
 
-    def _fit_privileged(
-        self, task: Task, make_star: GramMaker, X: Any, problems: list[FloatArray]
-    ) -> None:
+    def _fit_privileged(self, task: Task, X: Any, problems: list[FloatArray]) -> None:
         if self.solver == "descent" and not (task.linear and self.loss == "hinge"):
             raise InputError(
                 "solver='descent' is for linear kernels and the hinge loss; use "
@@ -285,7 +283,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         )
         try:
             if descends:
-                rng = check_random_state(self.random_state)
+                rng = as_random_state(self.random_state)
                 tol, max_iter = float(self.tol), int(self.max_iter)
                 found = task.descend(problems, tol, max_iter, rng)
             else:

@@ -17,6 +17,7 @@ from scipy import stats
 from veridical._core.arrays import FloatArray
 from veridical._core.numbers import count, with_range
 from veridical._core.records import Interval
+from veridical._core.seeds import as_generator
 from veridical.experiments.findings import Outcome
 from veridical.papers.accuracy_data import TABLE_1
 
@@ -118,7 +119,7 @@ def resample_spreads(
         From the standard deviations of all blocks, each of shape (draws, n_estimates),
         to an array of shape (draws,).
     """
-    rng = np.random.default_rng(0)
+    rng = as_generator(0)
     ours = statistic([np.std(block, axis=0, ddof=1)[None] for block in blocks])
     drawn = []
     for block in blocks:

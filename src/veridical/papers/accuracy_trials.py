@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.arrays import IntArray
+from veridical._core.seeds import as_generator
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, engine
@@ -46,7 +47,7 @@ def _draw_rows(table: Table, settings: Any, purpose: str, run: int) -> IntArray:
         n=settings["n"],
         run=run,
     )
-    return np.random.default_rng(seed).permutation(table.n_samples)
+    return as_generator(seed).permutation(table.n_samples)
 
 
 def measure_outside(

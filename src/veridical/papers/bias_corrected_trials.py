@@ -11,6 +11,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
 from veridical.datasets import available, load, make_beta_bernoulli
 from veridical.evaluation import calibration_table
 from veridical.evaluation.records import CalibrationTable
@@ -134,7 +135,7 @@ class Subset:
             )
         X, y = _read_colon()
         seed = derive_seed(settings["seed"], purpose="genes")
-        order = np.random.default_rng(seed).permutation(X.shape[1])
+        order = as_generator(seed).permutation(X.shape[1])
         start = settings["set"] * _N_GENES
         return cls(X[:, order[start : start + _N_GENES]], y)
 

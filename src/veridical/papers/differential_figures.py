@@ -23,6 +23,7 @@ from scipy import stats
 
 from veridical._core.arrays import FloatArray
 from veridical._core.records import Interval
+from veridical._core.seeds import as_generator
 from veridical.papers.differential_data import DATA
 from veridical.selection import best_alpha
 
@@ -212,7 +213,7 @@ def with_classes(
 
     classes = stats.rankdata([one.n_classes for one in results])
 
-    rng = np.random.default_rng(0)
+    rng = as_generator(0)
     drawn = [
         correlate(
             [one.take(rng.integers(one.n_splits, size=one.n_splits)) for one in results]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.seeds import as_generator
+from veridical._core.splits import stratified_split
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
-from veridical.kernels.draws import stratified_split
 from veridical.learning import DAGSVM
 from veridical.papers.differential_data import DATA, get_arrays
 from veridical.selection import (
@@ -46,9 +47,7 @@ class Trial:
     def draw(cls, name: str, seed: int, split: int) -> Trial:
         """Draw the split; the seed knows nothing of what will be tried on it."""
         arrays, row = get_arrays(name), DATA[name]
-        rng = np.random.default_rng(
-            derive_seed(seed, purpose="split", data=name, split=split)
-        )
+        rng = as_generator(derive_seed(seed, purpose="split", data=name, split=split))
         train, test = stratified_split(arrays.codes, row.test_share, rng)
         # The place of a gene must not decide ties.
         genes = rng.permutation(arrays.X.shape[1])

@@ -17,6 +17,7 @@ from scipy import stats
 
 from veridical._core.arrays import FloatArray
 from veridical._core.numbers import number
+from veridical._core.seeds import as_generator
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.experiments.findings import Check, Outcome, StudyReport
 from veridical.papers.accuracy_figures import average, judge
@@ -288,7 +289,7 @@ def _null(figures: Figures) -> Check:
         f"5 % ± 3 %, for each selector on half of the data sets against itself on the "
         f"others, {_PAIRINGS} times paired at random"
     )
-    rng = np.random.default_rng(0)
+    rng = as_generator(0)
     rejected: list[FloatArray] = []
     for block in figures.blocks:
         half = block.n_sets // 2

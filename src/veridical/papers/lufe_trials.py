@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.seeds import mixed_generator
+from veridical._core.seeds import as_generator, mixed_generator
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
 from veridical.kernels.svm import solve_dual
@@ -95,7 +95,7 @@ class Trial:
         places = np.flatnonzero(told)
         # Ties go by index, so an index should carry no information.
         order = derive_seed(settings["seed"], purpose="columns", data=settings["data"])
-        places = places[np.random.default_rng(order).permutation(places.size)]
+        places = places[as_generator(order).permutation(places.size)]
         X = (task.X[:, places] - mean[places]) / spread[places]
         return cls(
             X[train],

@@ -87,7 +87,7 @@ def compared_words(s: Any) -> list[str]:
         *_resampling(s),
     ]
     if gap is not None:
-        said += _tested(s, gap)
+        said += _tested(gap)
     return said
 
 
@@ -113,7 +113,7 @@ def _resampling(s: Any) -> list[str]:
     return said
 
 
-def _tested(s: Any, gap: Any) -> list[str]:
+def _tested(gap: Any) -> list[str]:
     said = [
         f"Differences were tested by {gap['test']} at the level "
         f"{100 * gap['alpha']:g} %. {sentence(gap['assumptions'])}"
@@ -186,7 +186,7 @@ def ranked_words(s: Any) -> list[str]:
         f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
     ]
     if first["pairs"]:
-        said += _tested(s, first["pairs"][0]["difference"])
+        said += _tested(first["pairs"][0]["difference"])
     return said
 
 

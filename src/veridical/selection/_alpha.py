@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
+from veridical._core.splits import Split, stratified_split
 from veridical._core.table import Table
 from veridical.kernels.dagsvm import predict_nested
-from veridical.kernels.draws import stratified_split
 from veridical.kernels.threads import run
 
 #: What is tried unless the user says otherwise.
@@ -20,8 +21,6 @@ ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 #: Largest predictor set that is tried, unless more features are to be selected.
 LARGEST = 100
 TEST_SHARE = 1 / 3
-
-Split = tuple[IntArray, IntArray]
 
 
 def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
@@ -32,9 +31,9 @@ def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
     InputError
         If the classes are too small for that.
     """
-    rng = np.random.default_rng(seed)
+    rng = as_generator(seed)
     splits = [stratified_split(codes, TEST_SHARE, rng) for _ in range(n_splits)]
-    if not splits[0][1].size:
+    if not splits[0].test.size:
         raise InputError(
             "alpha='auto' splits the training data, but every class has a single "
             "case; give a number for alpha."
@@ -56,7 +55,7 @@ def score_alphas(
     ----------
     data : Table
         The training data.
-    splits : sequence of (train, test)
+    splits : sequence of Split
         Rows of it.
     orders : sequence of n_splits sequences of n_alphas int arrays
         Features selected on the training rows of each split, best first.

@@ -6,15 +6,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
+from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria.anova import cap_infinite
@@ -33,6 +33,8 @@ from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
 from veridical.selection._reading import Abilities
+
+RelevanceKind = Literal["all-classes", "one-vs-all"]
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class DifferentialPrioritization(IncrementalSelector):
         n_features_to_select: int | float | None = 10,
         *,
         alpha: float | Literal["auto"] = 0.5,
-        relevance: Literal["all-classes", "one-vs-all"] = "all-classes",
+        relevance: RelevanceKind = "all-classes",
         n_searched: int | None = 100,
         alphas: Sequence[float] | None = None,
         n_splits: int = 10,
@@ -238,10 +240,11 @@ class DifferentialPrioritization(IncrementalSelector):
             self.relevance_path_, self.antiredundancy_path_ = found.path
 
     def _check_relevance(self) -> None:
-        if self.relevance not in ("all-classes", "one-vs-all"):
+        kinds = get_args(RelevanceKind)
+        if self.relevance not in kinds:
             raise InputError(
-                f"relevance={self.relevance!r} is not known; use 'all-classes' or "
-                "'one-vs-all'."
+                f"relevance={self.relevance!r} is not known; use "
+                f"{' or '.join(map(repr, kinds))}."
             )
 
     # -- choosing alpha --------------------------------------------------------------
@@ -264,9 +267,9 @@ class DifferentialPrioritization(IncrementalSelector):
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
             raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = int(as_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
-        sets = TrainSets.from_indices([train for train, _ in splits], len(data.y))
+        sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
         n_features = data.values.shape[1]
         largest = max(
             LARGEST, count_features(self.n_features_to_select, n_features, otherwise=0)

@@ -6,11 +6,11 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
+from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical.criteria.relief import SLICES, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
@@ -128,6 +128,6 @@ class ReliefF(ReportsProgress):
             )
         queries = np.zeros(sets.counts.shape)
         for s, rows in enumerate(sets.indices):
-            draw = check_random_state(self.random_state).permutation(rows.size)
+            draw = as_random_state(self.random_state).permutation(rows.size)
             np.add.at(queries[s], rows[draw[: self.n_samples]], 1.0)
         return queries
