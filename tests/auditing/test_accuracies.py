@@ -21,6 +21,7 @@ from tests.oracles import audit as oracle
 
 from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
+from veridical._core.splits import describe_splits
 from veridical.auditing import audit, nulls
 from veridical.auditing.choosing import QuickF
 from veridical.auditing.procedures import make_audited
@@ -213,7 +214,7 @@ def test_any_way_to_split(weak, cv, method):
     splits = splits_of(y, method=method)
     expected = oracle.inside(AnovaF(5), GaussianNB(), X, y, splits)
     assert found.accuracy["in"].value == pytest.approx(expected)
-    assert found.settings["cross-validation"] == method.describe()
+    assert found.settings["cross-validation"] == describe_splits(method)
 
 
 def test_same_answer_on_several_processes_and_again(weak):

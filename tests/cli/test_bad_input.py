@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -47,7 +48,6 @@ def spoil(table: Path, how: str) -> None:
 CASES = [
     # what is wrong with the file, further options, words of the message
     ("one class", [], ["only one class", "'yes'", "at least two"]),
-    ("rare class", [], ["'rare'", "1 of 60", "training set of 1 of 10", "merge"]),
     ("no values", [], ["no value at all", "'x0'", "remove"]),
     ("same names", [], ["more than one column named 'x0'", "rename"]),
     ("ragged", [], ["Line 9", "8 values", "7 columns"]),
@@ -85,6 +85,40 @@ def test_bad_input_is_named_with_its_cure(run, table, tmp_path, how, options, wo
 
     assert_refused(result, words)
     assert os.listdir(tmp_path) == ["table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("select", ["--selector", "anova", "--features", 2]),
+        ("estimate", ["--cv", "10"]),
+        ("compare", ["--selectors", "anova,correlation", "--features", 2]),
+        ("audit", []),
+    ],
+)
+def test_a_class_that_a_training_set_lacks_is_warned_of(run, table, verb, options):
+    spoil(table, "rare class")
+    result = run(verb, table, "--target", "kind", "--estimator", "nb", *options)
+    assert result.exit_code in ((0, 1) if verb == "audit" else (0,))
+    said = " ".join(f"{result.stderr} {result.stdout}".split())
+    assert "'rare' is missing from the training set of 1 of 10 splits" in said
+
+
+@pytest.mark.parametrize("verb", ["select", "compare"])
+def test_more_features_than_there_are(run, table, verb):
+    result = run(verb, table, "--target", "kind", "--features", 7)
+    assert_refused(result, ["7", "6 column", "1 to 6"])
+
+
+def test_select_takes_every_way_to_split(run, table):
+    common = ("select", table, "--target", "kind", "--selector", "anova", "--json")
+    repeated = run(*common, "--cv", "2x3")
+    assert json.loads(repeated.stdout)["n_folds"] == 6
+    bootstrap = run(*common, "--cv", "boot632-4")
+    settings = json.loads(bootstrap.stdout)["settings"]
+    words = "4 bootstrap samples, tested on the cases outside each"
+    assert settings["cross-validation"] == words
+    assert_refused(run(*common, "--cv", "61"), ["61 folds", "--cv loo"])
 
 
 def assert_refused(result, words):

@@ -124,7 +124,7 @@ def test_the_verdict_says_what_may_be_believed():
         ({"y": np.arange(30) % 3}, "3 classes"),
         ({"model": "cubic"}, "model='cubic'"),
         ({"cv": 1}, "cv=1"),
-        ({"y": np.arange(30) == 4}, "Class True has 1 of 30 samples"),
+        ({"y": np.arange(30) == 4}, "Class True is missing from the training set"),
     ],
 )
 def test_bad_questions_are_named(change, words):

@@ -129,12 +129,18 @@ def test_categorical_features():
 def test_small_classes_and_fewer_features_than_asked_for_are_told():
     X, y = problem(4, n=9, p=6)
     with pytest.warns(UserWarning, match="fewer than the 9 folds"):
-        found = select("anova", X, y, n_features_to_select=100, cv=9)
+        found = select(AnovaF(100), X, y, cv=9)
     assert found.n_folds == 9
     assert len(found.features) == 6
     assert len(found.notes) == 2
-    assert "so some folds lack it" in found.notes[0]
-    assert "all of them are selected" in found.notes[1]
+    assert "all of them are selected" in found.notes[0]
+    assert "so some folds lack it" in found.notes[1]
+
+
+def test_more_features_than_there_are_cannot_be_asked_for():
+    X, y = problem(4, n=30, p=6)
+    with pytest.raises(InputError, match=r"n_features_to_select=7 is not .* 1 to 6"):
+        select("anova", X, y, n_features_to_select=7)
 
 
 def test_bad_input_is_named():
@@ -153,10 +159,10 @@ def test_bad_input_is_named():
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
 @pytest.mark.parametrize("labels", ["ab", "abc", "aab", "aaab", "aaaaab"])
-def test_a_class_that_some_training_set_lacks_is_named(alpha, labels):
+def test_a_training_set_of_one_class_is_refused_and_what_it_lacks_named(alpha, labels):
     X = np.random.default_rng(5).normal(size=(len(labels), 4))
     selector = DifferentialPrioritization(alpha=alpha)
-    words = r"Class '[abc]' has 1 of .* samples and is missing from the training set of"
+    words = r"Class(es)? '[abc]' .*missing from the training set of split [12] of 2"
     with pytest.raises(InputError, match=words):
         select(selector, X, np.array(list(labels)), n_features_to_select=3, cv=2)
 
@@ -184,7 +190,9 @@ def test_holes_are_found_by_the_name_of_their_column(alpha):
         (SelectKBest(k=4), "auto", 4),
         (SelectKBest(k="all"), "auto", 13),
         (SelectKBest(k=4), None, 13),
-        (SelectPercentile(percentile=90), "auto", 10),
+        (SelectPercentile(percentile=90), "auto", 11),
+        (SelectPercentile(percentile=90), 10, 10),
+        (SelectPercentile(percentile=90), None, 11),
     ],
     ids=str,
 )

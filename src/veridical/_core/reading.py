@@ -104,6 +104,8 @@ def read_table(
     if encoded:
         features = encode(X, categorical_features, name=shown)
         _check_features(features, shown)
+    elif not len(labels):
+        raise InputError(f"{shown} holds no samples; is it the right table?")
     target = Classes.of(labels)
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
     source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXED else X

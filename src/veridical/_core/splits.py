@@ -138,6 +138,15 @@ class Method(Protocol):
         ...
 
 
+def describe_splits(method: Method) -> str:
+    """Name the splits of a method in words, for verbs that use the splits alone.
+
+    A method that is more than its splits, such as the .632 bootstrap, says by its own
+    ``describe_splits`` what is tested.
+    """
+    return str(getattr(method, "describe_splits", method.describe)())
+
+
 # -- methods -------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from veridical._core.progress import Progress
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
-from veridical._core.splits import Split
+from veridical._core.splits import Split, describe_splits
 from veridical._core.text import one_line
 from veridical._core.types import (
     CVLike,
@@ -33,7 +33,7 @@ from veridical.auditing.reading import how_many_orders, read_procedure
 from veridical.auditing.records import SEVERITIES, Audit, Finding
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
-from veridical.evaluation import Method
+from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import read_estimator
 
@@ -98,9 +98,9 @@ def audit(
         What chose the columns in `selected`. Without it several selectors are tried,
         and the one that agrees best with the columns stands in.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
-        How accuracy is measured; a number means that many stratified folds. Methods
-        are those of `veridical.evaluation`; of the bootstrap, the cases outside the
-        samples are tested.
+        How accuracy is measured; a number means that many stratified folds. The splits
+        of a method are used: of the bootstrap, the samples outside each bootstrap
+        sample are tested, and nothing is weighed as in `veridical.evaluation.estimate`.
     test : str, optional
         The significance test over folds that you are going to report, "paired-t" say.
     n_permutations : int, optional
@@ -128,7 +128,14 @@ def audit(
     Raises
     ------
     InputError
-        For data or parameters that cannot give an honest answer.
+        For data or parameters that cannot give an honest answer; with a selector also
+        if a training set holds one class only.
+
+    Warns
+    -----
+    UserWarning
+        If a training set lacks a class (its samples count as errors there), a class has
+        fewer samples than there are folds, or test samples are also training samples.
 
     See Also
     --------
@@ -177,6 +184,9 @@ def audit(
     n_orders = how_many_orders(n_permutations, learner)
     procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
     splits = method.split(data.labels, root)
+    if procedure.selector is not None:
+        notes.refuse_one_class(data, splits)
+    notes.warn_of_splits(method, data, splits, stacklevel=3)
     orders = nulls.Orders(method, seed_for(root, Purpose.PERMUTATIONS), n_orders)
     evidence = gather(
         procedure, overlap, selector, method, splits, orders, test, alpha, root,
@@ -232,7 +242,7 @@ def _settings(
     return {
         "estimator": one_line(estimator),
         **chosen,
-        "cross-validation": method.describe(),
+        "cross-validation": describe_splits(method),
         "n_train": f"{np.mean([split.n_train for split in splits]):g}",
         "n_test": f"{np.mean([len(split.test) for split in splits]):g}",
         "random orders of labels": str(n_orders),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,7 +78,7 @@ def select(
     ] = None,
     features: Annotated[int | None, options.features_option("are selected")] = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
-    cv: options.Cv = CV,
+    cv: Annotated[str, options.cv_option("How to split")] = CV,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -92,13 +91,14 @@ def select(
     cross-validation features are selected, and alpha chosen, from the training
     cases alone. Class by class, and for every number of features.
     """
+    from veridical._core.advice import for_the_command_line
     from veridical.report import selection as shown
     from veridical.report.render import check_writable
 
     console.be(quiet=quiet)
     options.check_target("select", data, target, drop)
     options.check_numbers(seed, jobs)
-    options.folds(cv)
+    options.method(cv)
     question = Question(
         data,
         target,
@@ -121,7 +121,8 @@ def select(
             f"No data given, so this is the {SOURCE} source, {N_CASES} cases.",
             aside=as_json,
         )
-    record = _run(question, made, jobs)
+    with for_the_command_line():
+        record = _run(question, made, jobs)
     page = None if out is None else shown.save(record, out)
     _show(shown.to_json(record), page, as_json=as_json)
 
@@ -172,12 +173,6 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
     else:
         X, y, name = options.take(question.data, question.target, question.drop)
     most = options.how_many(question.features, X.shape[1])
-    if most > X.shape[1]:
-        warnings.warn(
-            f"--features {most} is more than the {X.shape[1]} columns there are; all "
-            "are selected.",
-            stacklevel=2,
-        )
     question = replace(question, features=most)
     with console.progress_bar("Selecting") as progress:
         found = run(

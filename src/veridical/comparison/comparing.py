@@ -86,7 +86,9 @@ def compare(
     ----------
     selectors : sequence of selectors, or mapping of display name to selector
         Two or more. A selector is one of `veridical.selection`, any scikit-learn
-        selector, or a name from ``veridical.selection.SELECTORS`` such as "relieff".
+        selector, a pipeline whose last step is one and whose other steps keep the
+        features and their names, or a name from ``veridical.selection.SELECTORS`` such
+        as "relieff".
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         numpy, pandas, polars or scipy; may hold categorical features and missing
         values where the selectors can use them.
@@ -100,10 +102,12 @@ def compare(
         Number of features each selector must return, or a share of them in (0, 1].
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
-    cv : int, str, scikit-learn splitter or list of (train, test), default=10
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         A number means that many shuffled folds, stratified by class, as in every verb;
         "10x5" means ten repeats of five. Any way to split will do that gives two
-        splits or more.
+        splits or more. The splits of a method are used: of the bootstrap, the samples
+        outside each bootstrap sample are tested, and nothing is weighed as in
+        `veridical.evaluation.estimate`.
     test : str or function, default="corrected-t"
         How differences between folds are tested: "corrected-t", "paired-t",
         "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
@@ -141,7 +145,14 @@ def compare(
     Raises
     ------
     InputError
-        For data or parameters that cannot give an honest answer.
+        For data or parameters that cannot give an honest answer; also if more features
+        are asked for than there are, or a training set holds one class only.
+
+    Warns
+    -----
+    UserWarning
+        If a training set lacks a class (its samples count as errors there), a class has
+        fewer samples than there are folds, or test samples are also training samples.
 
     See Also
     --------

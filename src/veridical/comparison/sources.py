@@ -17,6 +17,7 @@ from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
+from veridical._core.splits import describe_splits
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
 from veridical._core.types import (
@@ -104,8 +105,8 @@ def truth(
         Samples in a test set; as many as in a training set by default.
     methods : iterable of {"truth", "in", "out"}
         Protocols to run; all three by default.
-    cv : int or scikit-learn splitter, default=10
-        Folds of IN and OUT, as in `compare`.
+    cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
+        Splits of IN and OUT, as in `compare`.
     test : str or function, default="paired-t"
         How IN and OUT test the folds of one data set, as in `compare`; the default is
         the paper's. The verdict of TRUTH is always a paired t-test, since its data sets
@@ -170,7 +171,8 @@ def truth(
     folds: Sequence[Any] | Splits = ()
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
-        folds = make_splits(cv, first, seed, n_rows=n_train)
+        where = "Data set 0 of the source: "
+        folds = make_splits(cv, first, seed, n_rows=n_train, warn=True, where=where)
         check_fit(test, *folds.shape)
     design = Design(
         selectors=named,
@@ -184,7 +186,7 @@ def truth(
     results = workers((_one_set, (design, sampler, number)) for number in range(n_sets))
     settings = {
         **describe_design(design, alpha, root),
-        "cross-validation": f"{read_cv(cv).describe()} on each data set",
+        "cross-validation": f"{describe_splits(read_cv(cv))} on each data set",
         "n_sets": str(n_sets),
         "n_train": str(n_train),
         "n_test": str(n_test),

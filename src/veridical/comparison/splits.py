@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +10,11 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
-from veridical._core.splits import CrossValidation, Split
+from veridical._core.splits import CrossValidation, Split, describe_splits
 from veridical._core.table import Table
 from veridical.comparison.significance import Geometry
 from veridical.evaluation import notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.selecting import refuse_missing_class
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,13 @@ class Splits:
 
 
 def make_splits(
-    cv: Any, table: Table, root: int, *, n_rows: int | None = None, warn: bool = False
+    cv: Any,
+    table: Table,
+    root: int,
+    *,
+    n_rows: int | None = None,
+    warn: bool = False,
+    where: str = "",
 ) -> Splits:
     """Split the rows of a table, as every verb does.
 
@@ -77,12 +81,14 @@ def make_splits(
     n_rows : int, optional
         Split the leading rows only.
     warn : bool, default=False
-        Whether to warn of classes with fewer samples than there are folds.
+        Whether to warn of splits that make an accuracy doubtful.
+    where : str, default=""
+        What to put before each warning.
 
     Raises
     ------
     InputError
-        If `cv` is not usable, or a training set would lack a class.
+        If `cv` is not usable, or a training set would hold one class only.
     """
     part = table if n_rows is None else table.rows(slice(0, n_rows))
     method = read_cv(cv, part.n_samples)
@@ -92,16 +98,15 @@ def make_splits(
             f"cv yields {len(splits)} split(s), but a test needs at least 2; use more "
             "folds or repeats."
         )
-    refuse_missing_class(part, splits)
+    notes.refuse_one_class(part, splits)
     if warn:
-        for note in notes.on_splits(method, part, splits, True):
-            warnings.warn(note, UserWarning, stacklevel=4)
+        notes.warn_of_splits(method, part, splits, where=where, stacklevel=4)
     tests = [split.test for split in splits]
     n_repeats = _count_repeats(tests, part.n_samples)
     return Splits(
         splits=tuple(splits),
         n_repeats=n_repeats,
-        description=method.describe(),
+        description=describe_splits(method),
         partitions=_are_partitions(tests, part.n_samples, n_repeats),
     )
 

@@ -117,6 +117,14 @@ class Bootstrap632:
         given = "given " * (self.samples is not None)
         return f".632{'+' * self.plus} bootstrap, {self.n_samples} {given}samples"
 
+    def describe_splits(self) -> str:
+        """Name the splits in words; `estimate` alone weighs in resubstitution."""
+        given = "given " * (self.samples is not None)
+        return (
+            f"{self.n_samples} {given}bootstrap samples, tested on the cases outside "
+            "each"
+        )
+
 
 def _as_rows(given: Any) -> Any:
     """Keep one of the given samples as a tuple, so that equal methods are equal."""

@@ -18,14 +18,14 @@ from veridical._core.progress import Progress
 from veridical._core.reading import read_table, refuse_missing_or_infinite
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
-from veridical._core.splits import Split
+from veridical._core.splits import Split, describe_splits
 from veridical._core.table import Table
 from veridical._core.types import CVLike, RandomStateLike
+from veridical.evaluation import notes
 from veridical.evaluation.engine import Procedure, apply_models
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
-from veridical.evaluation.selecting import refuse_missing_class
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
 from veridical.learning.bias_corrected_columns import WHO
 
@@ -102,7 +102,8 @@ def correction(
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
     splits = method.split(table.labels, root)
-    refuse_missing_class(table, splits)
+    notes.refuse_one_class(table, splits)
+    notes.warn_of_splits(method, table, splits, stacklevel=3)
     _check_tested_once(splits, table.n_samples)
     tables, alphas = {}, {}
     run = Workers(n_jobs, progress, 2 * min(len(splits), 20))
@@ -127,7 +128,7 @@ def correction(
         alphas,
         _verdict(tables["corrected"], tables["uncorrected"]),
         {
-            "cross-validation": method.describe(),
+            "cross-validation": describe_splits(method),
             "random_state": str(root),
             "table sha256": table.sha256(),
         },

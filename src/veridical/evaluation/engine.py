@@ -26,6 +26,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
 
@@ -34,7 +35,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner, Workers, expected
 from veridical._core.scoring import Scored, Scorer, score
 from veridical._core.sklearn_private import output_kind
-from veridical._core.splits import Split, class_counts
+from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.learning.many import (
@@ -64,7 +65,8 @@ class Procedure:
     selector : selector or None
         Chooses the features; without one the estimator gets all.
     sizes : tuple of int
-        Numbers of leading features, all evaluated on one ranking.
+        Numbers of leading features, all evaluated on one ranking. Empty with a selector
+        means all features that it keeps, in every training set anew.
     protocol : {"in", "out"}
         Whether the selector sees the training samples of each split, or all samples.
     """
@@ -262,7 +264,7 @@ def _rank_all(
     for one in {id(p.selector): p for p in procedures}.values():
         if one.selector is None:
             continue
-        most = max(p.sizes[-1] for p in procedures if p.selector is one.selector)
+        most = _most([p for p in procedures if p.selector is one.selector])
         own = wanted[id(one.selector)]
         # All samples first, so that what a selector which draws by chance chooses on
         # them does not depend on the protocols beside it.
@@ -287,6 +289,12 @@ def _rank_all(
         for one, keys in zip(procedures, sets, strict=True)
     ]
     return rankings, [seconds.get(id(one.selector), 0.0) for one in procedures]
+
+
+def _most(procedures: Sequence[Procedure]) -> int | None:
+    """Return the largest number of features to rank; None is all that are kept."""
+    sizes = [one.sizes[-1] for one in procedures if one.sizes]
+    return max(sizes) if len(sizes) == len(procedures) else None
 
 
 def _run_rankings(jobs: list[Job], run: Runner) -> list[Any]:
@@ -340,7 +348,7 @@ def rank(
     selector: Any,
     table: Table,
     train_sets: Sequence[IntArray],
-    n_features: int,
+    n_features: int | None,
     columns: IntArray | None = None,
 ) -> list[Ranked]:
     """Ask a selector for its best features on each training set.
@@ -354,8 +362,8 @@ def rank(
         The samples.
     train_sets : sequence of int arrays
         Rows to choose on.
-    n_features : int
-        How many features to choose.
+    n_features : int or None
+        How many features to choose; None leaves the number to the selector.
     columns : int array, optional
         Order in which the selector sees the features.
 
@@ -371,7 +379,7 @@ def rank(
     shuffled = table if columns is None else table.permute(columns)
     # How far a search goes may depend on how many features are wanted.
     asked = ask_for(clone(selector, safe=False), n_features)
-    if not shares_work(selector):
+    if n_features is None or not shares_work(selector):
         ranked = [
             fit_selector(selector, shuffled, rows, n_features)[1] for rows in train_sets
         ]
@@ -385,8 +393,9 @@ def rank(
     else:
         orders = asked.rank_many(shuffled.frame(), shuffled.y, list(train_sets))
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
-    for one in ranked:
-        _check_order(one.order, n_features, selector)
+    if n_features is not None:
+        for one in ranked:
+            _check_order(one.order, n_features, selector)
     if columns is None:
         return ranked
     return [one._replace(order=columns[one.order]) for one in ranked]
@@ -408,40 +417,100 @@ def _check_order(order: IntArray, n_features: int, selector: Any) -> None:
 
 
 def fit_selector(
-    selector: Any, table: Table, rows: IntArray, n_features: int
+    selector: Any, table: Table, rows: IntArray, n_features: int | None
 ) -> tuple[Any, Ranked]:
     """Fit a selector on some samples; return it with the features it chooses."""
     asked = ask_for(clone(selector, safe=False), n_features)
     if hasattr(asked, "fit_table"):
         fitted = asked.fit_table(table.rows(rows))
         alpha = getattr(fitted, "alpha_", None)
-        return fitted, Ranked(np.array(fitted.order_[:n_features]), alpha)
-    if not hasattr(asked, "get_support"):  # it has rank_many alone
+        n_kept = fitted.n_features_ if n_features is None else n_features
+        return fitted, Ranked(np.array(fitted.order_[:n_kept]), alpha)
+    if not hasattr(selecting_step(asked), "get_support"):  # it has rank_many alone
         return asked, rank(selector, table, [rows], n_features)[0]
     fitted = asked.fit(table.frame(rows), table.labels[rows])
-    chosen = np.asarray(fitted.get_support(indices=True), dtype=np.intp)
-    merit = _merit(fitted, table.n_features)
+    places = _columns_handed_on(fitted, table)
+    step = selecting_step(fitted)
+    kept = np.asarray(step.get_support(indices=True), dtype=np.intp)
+    merit = _merit(step, places.size)
     if merit is not None:
-        chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
-    if chosen.size < n_features or (chosen.size > n_features and merit is None):
+        kept = kept[np.argsort(-merit[kept], kind="stable")]
+    wanted = max(kept.size, 1) if n_features is None else n_features
+    if kept.size < wanted or (kept.size > wanted and merit is None):
         raise InputError(
-            f"{type(selector).__name__} returned {chosen.size} feature(s), but "
-            f"{n_features} are asked for; give it a parameter that leaves at least so "
-            "many, or use a selector with n_features_to_select or k."
+            f"{type(step).__name__} returned {kept.size} feature(s), but "
+            f"{wanted} {'is' if wanted == 1 else 'are'} asked for; give it a parameter "
+            "that leaves at least so many, or use a selector with n_features_to_select "
+            "or k."
         )
-    return fitted, Ranked(chosen[:n_features])
+    return fitted, Ranked(places[kept[:wanted]])
 
 
-def ask_for(selector: Any, n_features: int) -> Any:
+def selecting_step(selector: Any) -> Any:
+    """Return what selects: the last step of a pipeline, or the selector itself."""
+    return selector.steps[-1][1] if isinstance(selector, Pipeline) else selector
+
+
+def scores_of(fitted: Any, table: Table) -> FloatArray | None:
+    """Return what a fitted selector gives every feature; None if it gives nothing.
+
+    A feature that a step before the selector dropped has NaN.
+    """
+    scores = getattr(selecting_step(fitted), "scores_", None)
+    if scores is None:
+        return None
+    found = np.full(table.n_features, np.nan)
+    found[_columns_handed_on(fitted, table)] = scores
+    return found
+
+
+def _columns_handed_on(fitted: Any, table: Table) -> IntArray:
+    """Return which feature of the table each column is that reaches the last step.
+
+    Raises
+    ------
+    InputError
+        If a step before the last makes columns that are no features of the table.
+    """
+    if not isinstance(fitted, Pipeline):
+        return np.arange(table.n_features)
+    frame = table.frame(np.arange(1))
+    given = list(getattr(frame, "columns", (f"x{j}" for j in range(frame.shape[1]))))
+    names = list(given)
+    for _, step in fitted.steps[:-1]:
+        if is_rowwise(step):
+            continue
+        try:
+            names = list(step.get_feature_names_out(names))
+        except (AttributeError, ValueError, NotFittedError) as error:
+            raise _changes_columns(step) from error
+        if not set(names) <= set(given):
+            raise _changes_columns(step)
+    place = {name: j for j, name in enumerate(given)}
+    return np.array([place[name] for name in names], dtype=np.intp)
+
+
+def _changes_columns(step: Any) -> InputError:
+    return InputError(
+        f"{type(step).__name__} stands before the selector of a pipeline, and what it "
+        "hands on are not known to be features of X, so that the selection cannot be "
+        "named; use steps that keep features and their names (a scaler, an imputer), "
+        "or put the step into the estimator."
+    )
+
+
+def ask_for(selector: Any, n_features: int | None) -> Any:
     """Set whatever parameter a selector has for the number of features."""
-    if not hasattr(selector, "get_params"):
+    step = selecting_step(selector)
+    if n_features is None or not hasattr(step, "get_params"):
         return selector
-    parameters = selector.get_params(deep=False)
+    parameters = step.get_params(deep=False)
     for name in NUMBER_OF_FEATURES[:2]:
         if name in parameters:
-            return selector.set_params(**{name: n_features})
+            step.set_params(**{name: n_features})
+            return selector
     if {"max_features", "threshold"} <= set(parameters):  # SelectFromModel
-        return selector.set_params(max_features=n_features, threshold=-np.inf)
+        step.set_params(max_features=n_features, threshold=-np.inf)
     return selector
 
 
@@ -481,18 +550,28 @@ def _predict_split(
     A subset is a set: its features are put in the order of the table, so that two
     selectors which choose the same features get the same model.
     """
-    known: dict[tuple[int, bytes, tuple[int, ...]], IntArray] = {}
+    known: dict[tuple[int, bytes, tuple[int, ...] | None], IntArray] = {}
     found = []
     for one, ranked in zip(procedures, rankings, strict=True):
-        sizes = one.sizes or None
-        order = None if ranked is None else ranked.order[: one.sizes[-1]]
-        if order is not None and len(one.sizes) == 1:
-            order = np.sort(order)
-        key = (id(one.estimator), b"" if order is None else order.tobytes(), one.sizes)
+        order, sizes = _order_and_sizes(one, ranked)
+        key = (id(one.estimator), b"" if order is None else order.tobytes(), sizes)
         if key not in known:
             known[key] = _predict(one.estimator, table, split, order, sizes)
         found.append(known[key])
     return found
+
+
+def _order_and_sizes(
+    procedure: Procedure, ranked: Ranked | None
+) -> tuple[IntArray | None, tuple[int, ...] | None]:
+    """Return the features to use, best first, and how many of them."""
+    if procedure.selector is None:
+        return None, None
+    if ranked is None:  # one class: nothing to rank by
+        return None, procedure.sizes or (1,)
+    sizes = procedure.sizes or (len(ranked.order),)
+    order = ranked.order[: sizes[-1]]
+    return (np.sort(order) if len(sizes) == 1 else order), sizes
 
 
 def _predict(
@@ -597,7 +676,8 @@ def _apply_models(
     for split, ranked in zip(splits, rankings, strict=True):
         columns = None
         if ranked is not None:
-            columns = np.sort(ranked.order[: procedure.sizes[-1]])
+            columns, _ = _order_and_sizes(procedure, ranked)
+            columns = columns if columns is None else np.sort(columns)
         model = _fit(procedure.estimator, table, split.train, columns)
         X, y = table.frame(split.test, columns), table.labels[split.test]
         results.append(apply(model, X, y))
@@ -729,10 +809,3 @@ def _handed_on(selector: Any, X: Any) -> Any:
         values = np.asarray(X)
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     return values if kind in "fiub" and getattr(values, "ndim", 0) == 2 else None
-
-
-def lacks_class(table: Table, splits: Sequence[Split]) -> IntArray:
-    """Count, for each class of the samples, the training sets without one of it."""
-    counts = class_counts(splits, table.y, table.n_classes)
-    there = np.bincount(table.y, minlength=table.n_classes) > 0
-    return np.count_nonzero((counts == 0) & there, axis=0)

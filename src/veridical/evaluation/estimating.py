@@ -83,6 +83,8 @@ def estimate(
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of stratified folds, repeats and folds such as "5x2", the
         name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
+        Here `Bootstrap632` is the .632 or .632+ estimate; all other verbs use its
+        splits alone, and test the samples outside each bootstrap sample.
     scoring : str, callable or None
         A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
         score is averaged over the splits on which it is defined.
@@ -175,7 +177,9 @@ def _by_splits(
 ) -> dict[str, Any]:
     splits = method.split(table.labels, root)
     is_accuracy = scorer is None
-    remarks = _warn(notes.on_splits(method, table, splits, is_accuracy))
+    remarks = notes.warn_of_splits(
+        method, table, splits, is_accuracy=is_accuracy, stacklevel=3
+    )
     details: dict[str, float] = {}
     tests = [split.test for split in splits]
     if scorer is None:
@@ -333,7 +337,9 @@ def _by_bootstrap(
             "use Bootstrap632(plus=False) with this scoring."
         )
     splits, n_redrawn = method.draw(len(table), root)
-    remarks = _warn(notes.on_splits(method, table, splits, scorer is None))
+    remarks = notes.warn_of_splits(
+        method, table, splits, is_accuracy=scorer is None, stacklevel=3
+    )
     everything = np.arange(len(table))
     jobs = [*splits, Split(everything, len(table), everything)]
     tests = [split.test for split in splits]

@@ -6,6 +6,7 @@ under leave-one-out, classes that a training set lacks.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.numbers import percent
 from veridical._core.splits import (
     CrossValidation,
@@ -23,8 +25,8 @@ from veridical._core.splits import (
     class_counts,
 )
 from veridical._core.table import Table
-from veridical._core.text import show
-from veridical.evaluation.bootstrap import Plus
+from veridical._core.text import names, show
+from veridical.evaluation.bootstrap import Bootstrap632, Plus
 from veridical.evaluation.intervals import say_equal, vary
 
 #: Resubstitution error over outside error, up to which an estimator is a memoriser.
@@ -79,6 +81,75 @@ def on_splits(
                 f"it; {cure}merge the class with another, or drop it."
             )
     return notes
+
+
+def warn_of_splits(
+    method: Method,
+    table: Table,
+    splits: Sequence[Split],
+    *,
+    is_accuracy: bool = True,
+    where: str = "",
+    stacklevel: int = 2,
+) -> list[str]:
+    """Warn of splits that make an accuracy doubtful, in every verb alike.
+
+    Parameters
+    ----------
+    method : Method
+        What made the splits.
+    table : Table
+        The samples.
+    splits : sequence of Split
+        All splits.
+    is_accuracy : bool, default=True
+        Whether the score is the accuracy.
+    where : str, default=""
+        What to put before each warning.
+    stacklevel : int, default=2
+        Who is warned, counted from here.
+
+    Returns
+    -------
+    list of str
+        What was warned of: test samples in training sets, and classes too small for
+        the splits.
+    """
+    remarks = on_splits(method, table, splits, is_accuracy)
+    for remark in remarks:
+        warnings.warn(where + remark, UserWarning, stacklevel=stacklevel + 1)
+    return remarks
+
+
+def refuse_one_class(table: Table, splits: Sequence[Split]) -> None:
+    """Raise if a training set holds one class only: there is nothing to select by."""
+    present = class_counts(splits, table.y, table.n_classes) > 0
+    alone = present.sum(axis=1) < 2
+    if not alone.any():
+        return
+    there = np.bincount(table.y, minlength=table.n_classes) > 0
+    (missing,) = np.nonzero(there & ~present[int(alone.argmax())])
+    shown = [show(table.target.classes[k]) for k in missing[:3]]
+    more = [f"{len(missing) - 3} more"] if len(missing) > 3 else []
+    subject = f"Class {shown[0]} is"
+    if len(missing) > 1:
+        subject = f"Classes {names([*shown, *more])} are"
+    raise InputError(
+        f"{subject} missing from the training set of split "
+        f"{int(alone.argmax()) + 1} of {len(splits)}, which is left with one class: "
+        "nothing can be selected there; use fewer or stratified folds, merge small "
+        "classes, or drop them."
+    )
+
+
+def on_method(method: Method) -> list[str]:
+    """Say where a verb uses the splits of a method, and not the rest of it."""
+    if not isinstance(method, Bootstrap632):
+        return []
+    return [
+        "The accuracy is that on the cases outside the bootstrap samples; estimate() "
+        "weighs it with resubstitution, as .632 and .632+ do."
+    ]
 
 
 def on_undefined(scores: FloatArray) -> list[str]:

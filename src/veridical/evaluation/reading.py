@@ -8,6 +8,7 @@ from sklearn.base import is_classifier
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean, one_line
+from veridical.evaluation.engine import selecting_step
 from veridical.learning import make_estimator
 from veridical.selection import SELECTORS
 
@@ -52,12 +53,15 @@ def read_selector(given: Any, what: str = "selector") -> Any:
             f"{what.capitalize()} is the class {given.__name__}; pass an instance, "
             f"{given.__name__}(...)."
         )
-    if not hasattr(given, "rank_many") and not (
-        hasattr(given, "fit") and hasattr(given, "get_support")
+    # Of a pipeline, the last step selects.
+    step = selecting_step(given)
+    if not hasattr(step, "rank_many") and not (
+        hasattr(step, "fit") and hasattr(step, "get_support")
     ):
         raise InputError(
             f"{what.capitalize()} is {given!r}, which does not select features: it "
-            "needs rank_many, or fit and get_support as scikit-learn's selectors have."
+            "needs rank_many, or fit and get_support as scikit-learn's selectors have, "
+            "or must be a pipeline whose last step has them."
         )
     return given
 

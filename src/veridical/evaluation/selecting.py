@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -19,9 +16,9 @@ from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Split
+from veridical._core.splits import describe_splits
 from veridical._core.table import Table
-from veridical._core.text import one_line, show
+from veridical._core.text import one_line
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
@@ -38,7 +35,8 @@ from veridical.evaluation.engine import (
     Procedure,
     evaluate,
     fit_selector,
-    lacks_class,
+    scores_of,
+    selecting_step,
 )
 from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
@@ -76,8 +74,9 @@ def select(
     Parameters
     ----------
     selector : str or selector
-        A key of ``veridical.selection.SELECTORS``, or any selector with scikit-learn's
-        ``fit`` and ``get_support``.
+        A key of ``veridical.selection.SELECTORS``, any selector with scikit-learn's
+        ``fit`` and ``get_support``, or a pipeline whose last step is one and whose
+        other steps keep the features and their names, such as a scaler.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,)
@@ -86,14 +85,17 @@ def select(
         What learns from the selected features: a name from
         ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier or pipeline.
     n_features_to_select : int, float, "auto" or None, default="auto"
-        How many features to select: a number (all where there are fewer), a share of
-        all, or None for all that the selector keeps on all samples (`FCBF` drops
-        redundant features; most selectors keep all). "auto" is the number that the
-        selector itself was given, 5 for ``AnovaF(5)``; 10 for a name, and for a
-        selector that has no parameter for it.
+        How many features to select: a number, a share of all, or None for all that the
+        selector keeps on all samples (`FCBF` drops redundant features; most selectors
+        keep all). "auto" is what the selector itself was given: 5 for ``AnovaF(5)``, 10
+        for a name, and for a selector by a share or a threshold
+        (``SelectPercentile()``, ``SelectFromModel(estimator)``) what it keeps on every
+        training set.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
-        How to split: a number of stratified folds, repeats and folds such as "5x2", a
-        method of `veridical.evaluation`, or a splitter.
+        How to split: a number of stratified folds, repeats and folds such as "5x2", the
+        name of a method such as "loo", the method, or a splitter. The splits of a
+        method are used: of the bootstrap, the samples outside each bootstrap sample
+        are tested, and nothing is weighed as in `estimate`.
     random_state : int, numpy random generator or None, default=None
         Decides the folds and whatever selector and estimator leave to chance.
     n_jobs : int, optional
@@ -111,13 +113,14 @@ def select(
     Raises
     ------
     InputError
-        For data or parameters that cannot give an honest answer.
+        For data or parameters that cannot give an honest answer; also if more features
+        are asked for than there are, or a training set holds one class only.
 
     Warns
     -----
     UserWarning
-        If a class has fewer samples than there are folds, or test samples are also
-        training samples.
+        If a training set lacks a class (its samples count as errors there), a class has
+        fewer samples than there are folds, or test samples are also training samples.
 
     Examples
     --------
@@ -131,20 +134,20 @@ def select(
     table = read_table(X, y, name=name)
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
-    asked = _asked(n_features_to_select, chosen, table)
-    n_selected = count_features(asked, table.n_features)
+    n_selected, remarks = _how_many(n_features_to_select, chosen, table)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
     method = read_cv(cv, table.n_samples)
     splits = method.split(table.labels, root)
-    refuse_missing_class(table, splits)
-    remarks = notes.on_splits(method, table, splits, True)
-    for remark in remarks:
-        warnings.warn(remark, UserWarning, stacklevel=3)
+    notes.refuse_one_class(table, splits)
+    remarks += notes.warn_of_splits(method, table, splits, stacklevel=3)
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
     fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
     (found,) = evaluate([procedure], table, splits, run=run)
+    predicted = [codes[-1] for codes in found.predictions]
+    remarks += notes.on_method(method)
+    remarks += notes.on_predictions(method, table, splits, predicted)
     estimate = accuracy_of_hits(
         method,
         splits,
@@ -162,41 +165,59 @@ def select(
         n_test=int(sum(hits.shape[1] for hits in found.hits)),
         n_folds=len(splits),
         classes=_by_class(found, table),
-        sizes=procedure.sizes,
+        sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
-        **_particulars(fitted, found, n_selected),
-        notes=tuple(remarks + _notes(asked, table.n_features)),
+        **_particulars(selecting_step(fitted), found, len(ranked.order)),
+        notes=tuple(remarks),
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
-            "cross-validation": method.describe(),
+            "cross-validation": describe_splits(method),
             "random_state": str(root),
             "table sha256": table.sha256(),
         },
     )
 
 
-def _asked(wanted: Any, selector: Any, table: Table) -> Any:
-    """Return the number or share of features that is asked for; None is all."""
-    if wanted is None and hasattr(selector, "fit_table"):
-        return _n_kept(clone(selector).set_params(n_features_to_select=None), table)
-    if not isinstance(wanted, str) or wanted != "auto":
-        return wanted
-    parameters: dict[str, Any] = getattr(selector, "get_params", dict)()
+def _how_many(wanted: Any, selector: Any, table: Table) -> tuple[int | None, list[str]]:
+    """Read how many features to select; None is what the selector keeps, each time.
+
+    What the caller asks for must be possible. A selector that was made for more
+    features than there are keeps all, as its own ``fit`` does.
+    """
+    named = wanted is not None and not (isinstance(wanted, str) and wanted == "auto")
+    asked = wanted if named else _own_number(wanted, selector, table)
+    if asked is None:
+        return None, []
+    n_selected = count_features(asked, table.n_features, strict=named)
+    if isinstance(asked, Integral) and int(asked) > table.n_features:
+        return n_selected, [
+            f"There are {table.n_features} features: all of them are selected."
+        ]
+    return n_selected, []
+
+
+def _own_number(wanted: Any, selector: Any, table: Table) -> Any:
+    """Return how many features a selector was made for, or keeps on all samples."""
+    step = selecting_step(selector)
+    parameters: dict[str, Any] = getattr(step, "get_params", dict)()
     own = [parameters[name] for name in NUMBER_OF_FEATURES if name in parameters]
+    if wanted is None:
+        if hasattr(selector, "fit_table"):
+            return _n_kept(clone(selector).set_params(n_features_to_select=None), table)
+        return table.n_features if own else None
     if own and isinstance(own[0], Real):
         return own[0]
     if any(name in parameters for name in NUMBER_OF_FEATURES[:2]):
-        return _n_kept(clone(selector), table)  # None, "all" and the like
-    return N_FEATURES
+        return _n_kept(selector, table)  # None, "all" and the like
+    # By a threshold or a share: what it keeps, on every training set anew.
+    return None if hasattr(step, "get_support") else N_FEATURES
 
 
 def _n_kept(selector: Any, table: Table) -> int:
     """Count the features that a selector keeps on all samples."""
-    if hasattr(selector, "fit_table"):
-        return int(selector.fit_table(table).n_features_)
-    fitted = selector.fit(table.frame(), table.labels)
-    return int(np.count_nonzero(fitted.get_support()))
+    _, ranked = fit_selector(selector, table, np.arange(table.n_samples), None)
+    return len(ranked.order)
 
 
 def _bounds(estimate: Any) -> tuple[float, float]:
@@ -204,21 +225,6 @@ def _bounds(estimate: Any) -> tuple[float, float]:
         return float("nan"), float("nan")
     low, high = estimate.interval(CONFIDENCE)
     return low, high
-
-
-def refuse_missing_class(table: Table, splits: Sequence[Split]) -> None:
-    """Refuse splits of which some leave a class without a sample to learn from."""
-    lacking = lacks_class(table, splits)
-    if not lacking.any():
-        return
-    worst = int(lacking.argmax())
-    counts = np.bincount(table.y, minlength=table.n_classes)
-    raise InputError(
-        f"Class {show(table.target.classes[worst])} has {counts[worst]} of "
-        f"{table.n_samples} samples and is missing from the training set of "
-        f"{lacking[worst]} of {len(splits)} splits; use fewer or stratified folds, "
-        "merge the class with another, or drop it."
-    )
 
 
 def _check_learner(learner: Any, table: Table) -> None:
@@ -229,7 +235,9 @@ def _check_learner(learner: Any, table: Table) -> None:
         )
 
 
-def _sizes(learner: Any, most: int) -> tuple[int, ...]:
+def _sizes(learner: Any, most: int | None) -> tuple[int, ...]:
+    if most is None:
+        return ()
     if isinstance(learner, DAGSVM):  # all sizes cost it little more than one
         return tuple(range(1, most + 1))
     return (*(s for s in SIZES if s < most), most)
@@ -244,8 +252,8 @@ def _features(
     times = np.zeros(table.n_features, dtype=np.intp)
     for ranked in found.rankings:
         if ranked is not None:
-            times[ranked.order[: len(order)]] += 1
-    scores: NDArray[Any] | None = getattr(fitted, "scores_", None)
+            times[ranked.order] += 1
+    scores = scores_of(fitted, table)
     names = table.feature_names
     return tuple(
         SelectedFeature(
@@ -297,9 +305,3 @@ def _particulars(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, A
 
 def _beginning(fitted: Any, name: str, n: int) -> FloatArray:
     return np.asarray(getattr(fitted, name))[:n]
-
-
-def _notes(asked: int | float | None, n_features: int) -> list[str]:
-    if isinstance(asked, int) and asked > n_features:
-        return [f"There are {n_features} features: all of them are selected."]
-    return []

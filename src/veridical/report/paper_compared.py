@@ -98,7 +98,7 @@ def _resampling(s: Any) -> list[str]:
         splits = s["settings"].get("cross-validation", "cross-validation")
         said.append(
             f"Features were selected anew in each training set (IN) of {splits}, the "
-            "same folds for all selectors."
+            "same splits for all selectors."
         )
     if "out" in methods:
         said.append(

@@ -158,9 +158,8 @@ def selected(s: Any) -> Table:
     ]
     return Table(
         f"Features selected by {s['selector']} ({data(s)}). {s['estimator']} names "
-        f"{percent(s['accuracy'])} of new cases rightly "
-        f"({percent_range(s['low'], s['high'])}) where they are selected anew in every "
-        "training fold.",
+        f"{percent(s['accuracy'])} of new cases rightly{_bounds(s)} where they are "
+        "selected anew in every training set.",
         ("Feature", "Rank", "Score", "Folds"),
         tuple(rows),
     )
@@ -174,13 +173,25 @@ def selected_words(s: Any) -> list[str]:
     return [
         f"From {data(s)}, {s['selector']} selected "
         f"{count(s['n_features_to_select'], 'feature')} on all cases.",
-        f"The accuracy is that of the whole procedure: in each of {s['n_folds']} "
-        "stratified folds the features were selected anew and "
-        f"{s['estimator']} was trained without the test cases.{chosen}",
-        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')}, with "
-        "Wilson's 95 % interval for independent cases "
-        f"({percent_range(s['low'], s['high'])}).",
+        "The accuracy is that of the whole procedure: in each training set of "
+        f"{s['settings'].get('cross-validation', 'cross-validation')} the features "
+        f"were selected and {s['estimator']} was trained anew.{chosen}",
+        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')}{_bounds(s)}.",
     ]
+
+
+_INTERVALS = {
+    "wilson": "Wilson's 95 % interval for independent cases",
+    "corrected-t": "the corrected 95 % t interval over splits",
+}
+
+
+def _bounds(s: Any) -> str:
+    """Write the interval of an accuracy with its kind, where there is one."""
+    if not s["interval"]:
+        return ""
+    bounds = percent_range(s["low"], s["high"])
+    return f" ({bounds}, {_INTERVALS[s['interval']]})"
 
 
 # -- a correction --------------------------------------------------------------------

@@ -32,6 +32,7 @@ _INTERVALS = {
     "overlap is not in it",
     "corrected-t": "the corrected 95 % t interval over folds, which knows that "
     "training folds overlap (Nadeau and Bengio)",
+    "": "not defined for these splits",
 }
 
 
@@ -86,8 +87,8 @@ class SelectionSummary(TypedDict):
     n_features_to_select: int
     data: DataInfo
     accuracy: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     interval: str
     n_test: int
     n_folds: int
@@ -134,7 +135,7 @@ def fragment(record: Selection) -> str:
 
 def _drawings(record: Selection, summary: SelectionSummary) -> dict[str, Any]:
     """Draw the accuracy and that of each class, the worst first where they are many."""
-    together = Row("All cases", summary["accuracy"], summary["low"], summary["high"])
+    together = Row("All cases", *drawn_interval(record))
     bounds = [
         wilson(one["accuracy"], one["n_test"]) if one["n_test"] else (None, None)
         for one in summary["classes"]
@@ -155,6 +156,12 @@ def _drawings(record: Selection, summary: SelectionSummary) -> dict[str, Any]:
         "paths": [_drawn(picture) for picture in pictures(record)],
         "bar": bar,
     }
+
+
+def drawn_interval(record: Selection) -> Interval:
+    """Return the accuracy with what to draw around it: nothing without an interval."""
+    found = record.accuracy
+    return found if record.interval else Interval(found.value, found.value, found.value)
 
 
 def _drawn(picture: Picture) -> dict[str, Any]:
@@ -182,8 +189,8 @@ def to_json(record: Selection) -> SelectionSummary:
         "n_features_to_select": len(record.features),
         "data": data_info(record.data),
         "accuracy": float(record.accuracy.value),
-        "low": float(record.accuracy.low),
-        "high": float(record.accuracy.high),
+        "low": finite(record.accuracy.low),
+        "high": finite(record.accuracy.high),
         "interval": record.interval,
         "n_test": record.n_test,
         "n_folds": record.n_folds,
@@ -228,20 +235,25 @@ def _words(record: Selection) -> SelectionWords:
         "open": "not shown to be more than",
         "no": "less than",
     }[belief]
+    bounds = "no interval"
+    if record.interval:
+        bounds = percent_range(found.low, found.high)
     worst = min(record.classes, key=lambda one: one.accuracy)
     best = max(record.classes, key=lambda one: one.accuracy)
     return {
         "headline": (
             f"With {what}, {clean(record.estimator)} names {percent(found.value)} of "
-            f"new cases rightly ({percent_range(found.low, found.high)}), {verdict} "
+            f"new cases rightly ({bounds}), {verdict} "
             f"the {percent(chance)} of always naming the most frequent class."
         ),
         "belief": belief,
         "evidence": (
             f"Measured on {count(record.n_test, 'case')} in "
-            f"{count(record.n_folds, 'fold')}; in every fold features were selected"
+            f"{count(record.n_folds, 'split')} "
+            f"({clean(record.settings.get('cross-validation', 'cross-validation'))}); "
+            "in every training set features were selected"
             + (", the exponent chosen" if record.fold_alphas else "")
-            + " and the estimator trained without its test cases. "
+            + " and the estimator trained anew. "
             + (
                 f"Best class {clean(best.name)} ({percent(best.accuracy)}), worst "
                 f"{clean(worst.name)} ({percent(worst.accuracy)})."

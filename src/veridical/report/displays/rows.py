@@ -20,7 +20,7 @@ from veridical.report.displays.base import (
 )
 from veridical.report.estimates_words import chance_of
 from veridical.report.rows_draw import Row
-from veridical.report.selection import to_json
+from veridical.report.selection import drawn_interval, to_json
 from veridical.report.sensitivity_draw import SIDES
 from veridical.report.summarize import summarize
 
@@ -145,7 +145,7 @@ class SelectionDisplay(_RowsDisplay):
             For the marks, as ``Axes.errorbar`` takes them.
         """
         s = to_json(record)
-        rows = [Row("all cases", s["accuracy"], s["low"], s["high"])]
+        rows = [Row("all cases", *drawn_interval(record))]
         for one in s["classes"]:
             if one["n_test"]:
                 bounds = wilson(one["accuracy"], one["n_test"])
