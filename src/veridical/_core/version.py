@@ -1,3 +1,3 @@
 """The version of veridical, for the package, its build and its records."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
