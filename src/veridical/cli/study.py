@@ -60,7 +60,7 @@ def run(
     name: study_options.Names = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Run all studies, one after the other."),
+        options.flag("--all", "Run all studies, one after the other."),
     ] = False,
     scale: study_options.Scale = None,
     spec: study_options.Spec = None,
@@ -103,9 +103,10 @@ def run(
 ) -> None:
     """Run studies, or go on with them: what is in the store is not done again.
 
-    Of several studies each has its own store, NAME.sqlite; --store and --out then name
-    folders. Ctrl-C saves what is finished. The exit status is 0 when all went well, 1
-    when cells failed, 2 when a study cannot be run, 130 after Ctrl-C.
+    Of several studies each has its own store, NAME.sqlite; --store and --out
+    then name folders. Ctrl-C saves what is finished. The exit status is 0 when
+    all went well, 1 when cells failed, 2 when a study cannot be run, 130 after
+    Ctrl-C; of several studies, the worst.
     """
     console.be(quiet=quiet)
     names = study_options.choose(name, every)

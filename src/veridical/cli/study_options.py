@@ -49,7 +49,7 @@ Name = Annotated[
 Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help=f"The study, or several: {names.one_of(names.STUDIES)}.",
         autocompletion=_complete,
         show_default=False,
