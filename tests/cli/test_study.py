@@ -19,7 +19,14 @@ from veridical import papers
 from veridical._core.errors import InputError
 from veridical._core.progress import Reporter
 from veridical.cli import app, console, study
-from veridical.experiments import Counts, Progress, Serial, Store, Writer
+from veridical.experiments import (
+    Counts,
+    Progress,
+    Serial,
+    Store,
+    StoreError,
+    Writer,
+)
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.study import Cell, Recipe
 
@@ -312,6 +319,21 @@ def test_the_time_allowed_is_that_of_all_studies(run, three, monkeypatch):
     assert run("study", "run", "good", "poor", "--json").exit_code == 1
     result = run("study", "run", "good", "--scale", "paper", "--seed", "1", "--json")
     assert json.loads(result.stdout)["stopped"] == "time"
+
+
+def test_a_store_that_cannot_be_written_stops_no_other(run, three, monkeypatch):
+    def add(self, outcomes):
+        if self.path.name == "good.sqlite":
+            raise StoreError("no room")
+        return add_as_ever(self, outcomes)
+
+    add_as_ever = Writer.add
+    monkeypatch.setattr(Writer, "add", add)
+    result = run("study", "run", "good", "poor", "--json")
+
+    assert result.exit_code == 1
+    assert "veridical: no room" in result.stderr
+    assert [answer["study"] for answer in json.loads(result.stdout)] == ["poor"]
 
 
 def test_a_stop_ends_all_of_them(run, three, tmp_path, monkeypatch):

@@ -20,14 +20,11 @@ from veridical.experiments import (
     Check,
     Curve,
     Interval,
-    Mean,
     Picture,
     Plan,
     Serial,
     StudyReport,
     StudyTable,
-    average,
-    judge,
     run_study,
 )
 from veridical.learning import C45, NaiveBayes
@@ -533,18 +530,8 @@ def test_failed_and_missing_cells_are_told():
     assert "not complete: there are 49 to 50 runs" in notes
 
 
-def test_means_and_their_intervals():
+def test_the_interval_of_a_standard_deviation():
     values = np.array([1.0, 2.0, 3.0, 4.0])
-    mean = Mean.of(values)
-    half = 3.182446305 * np.std(values, ddof=1) / 2  # t with 3 degrees of freedom
-
-    assert mean.interval == pytest.approx((2.5, 2.5 - half, 2.5 + half))
-    same = mean.minus(mean)
-    assert (same.value, same.df) == (0, pytest.approx(6))
-    assert same.error == pytest.approx(np.sqrt(2) * mean.error)
-    assert average([mean, mean]).error == pytest.approx(mean.error / np.sqrt(2))
-    assert Mean.of(np.array([1.0])).interval.high == np.inf
-    assert judge(Mean.of(np.array([1.0])).interval, 0, 2) == "open"
     # chi-square with 3 degrees of freedom: 0.2158 and 9.3484
     sd = np.std(values, ddof=1)
     bounds = (sd, sd * np.sqrt(3 / 9.3484), sd * np.sqrt(3 / 0.21580))

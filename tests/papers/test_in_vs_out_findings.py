@@ -9,7 +9,6 @@ from scipy import stats
 
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.experiments import together
 from veridical.learning import NaiveBayes
 from veridical.learning.many import fill_by_loop, predict_table
 from veridical.papers.in_vs_out.figures import (
@@ -235,13 +234,6 @@ def test_the_tests_themselves_are_sound():
         few = min(only_in, only_out)
         exact = stats.binom.cdf(few, only_in + only_out, 0.5)
         assert p == pytest.approx(exact, abs=1e-14)
-
-
-def test_parts_of_a_statement():
-    assert together(["reproduced", "reproduced"]) == "reproduced"
-    assert together(["reproduced", "open"]) == "open"
-    assert together(["open", "not reproduced"]) == "not reproduced"
-    assert together([]) == "open"
 
 
 def test_every_statement_is_there_and_the_page_can_be_written():

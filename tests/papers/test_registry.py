@@ -16,17 +16,25 @@ from veridical.experiments import InputError, PaperStudy
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "veridical" / "papers").rglob("*.py"))
-GRID = Grid(question="Is it theirs?")
+GRID = Grid(name="theirs", question="Is it theirs?")
 NOTHING = "no study at all"
+
+
+def __getattr__(name):
+    if name == "LEAVING":  # a module that ends Python while it is loaded
+        raise SystemExit("enough")
+    raise AttributeError(name)
 
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Three packages that bring studies: one that works and two that do not."""
+    """Packages that bring studies: one that works and some that do not."""
     found = [
         EntryPoint("theirs", f"{__name__}:GRID", papers.GROUP),
         EntryPoint("broken", "no_such_package.study:STUDY", papers.GROUP),
         EntryPoint("nothing", f"{__name__}:NOTHING", papers.GROUP),
+        EntryPoint("other", f"{__name__}:GRID", papers.GROUP),
+        EntryPoint("leaving", f"{__name__}:LEAVING", papers.GROUP),
         EntryPoint("lufe", f"{__name__}:GRID", papers.GROUP),
     ]
     monkeypatch.setattr(papers, "entry_points", lambda group: found)
@@ -55,7 +63,9 @@ def test_studies_of_other_packages_are_listed(installed):
     assert papers.find_study("theirs") is GRID
     # One that cannot be loaded is told, and disturbs no other.
     assert "ModuleNotFoundError: No module named 'no_such_package'" in listed["broken"]
-    assert "is no veridical.experiments.PaperStudy" in listed["nothing"]
+    for name in ("nothing", "other"):
+        assert "is no veridical.experiments.PaperStudy of that name" in listed[name]
+    assert "SystemExit: enough" in listed["leaving"]
     with pytest.raises(InputError, match="update or remove the package"):
         papers.find_study("broken")
     # Nobody takes a name of ours.

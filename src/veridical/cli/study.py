@@ -136,6 +136,10 @@ def run(
                 raise
             console.tell(f"{one}: {error}", aside=True)
             answer, status = None, 2
+        except typer.Exit as ended:  # what stopped the engine was told
+            if not several:
+                raise
+            answer, status = None, ended.exit_code
         answers += [answer] if answer else []
         worst = max(worst, status)
         if status == interrupts.STATUS:

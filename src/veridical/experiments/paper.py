@@ -43,8 +43,8 @@ class PaperStudy(ABC):
     """
 
     name: str
-    question: str
-    paper: str
+    question: str = ""
+    paper: str = ""
     spec: type[Spec]
 
     # -- what is varied, and what is done --------------------------------------------

@@ -98,16 +98,16 @@ def find_study(name: str) -> PaperStudy:
     entry = entries[name]
     try:
         study = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}"
         raise InputError(
             f"The study {name!r} ({entry.value}) cannot be loaded ({reason}); update "
             "or remove the package it comes from."
         ) from error
-    if not isinstance(study, PaperStudy):
+    if not isinstance(study, PaperStudy) or study.name != name:
         raise InputError(
             f"The study {name!r} ({entry.value}) is no "
-            "veridical.experiments.PaperStudy; update or remove the package it comes "
-            "from."
+            "veridical.experiments.PaperStudy of that name; update or remove the "
+            "package it comes from."
         )
     return study
