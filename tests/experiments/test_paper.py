@@ -14,8 +14,8 @@ from veridical.experiments import (
     Plan,
     Serial,
     average,
+    decide,
     if_enough,
-    judge,
     parse_where,
     refuse_repeated,
     refuse_unknown,
@@ -92,13 +92,13 @@ def test_means_and_their_intervals():
     assert same.error == pytest.approx(np.sqrt(2) * mean.error)
     assert average([mean, mean]).error == pytest.approx(mean.error / np.sqrt(2))
     assert Mean.of(np.array([1.0])).interval.high == np.inf
-    assert judge(Mean.of(np.array([1.0])).interval, 0, 2) == "open"
+    assert decide(Mean.of(np.array([1.0])).interval, 0, 2) == "open"
 
 
 def test_outcomes():
-    assert judge(Interval(1.0, 0.5, 1.5), low=0) == "reproduced"
-    assert judge(Interval(1.0, -0.5, 1.5), low=0) == "open"
-    assert judge(Interval(1.0, 0.5, 1.5), -np.inf, 0) == "not reproduced"
+    assert decide(Interval(1.0, 0.5, 1.5), low=0) == "reproduced"
+    assert decide(Interval(1.0, -0.5, 1.5), low=0) == "open"
+    assert decide(Interval(1.0, 0.5, 1.5), -np.inf, 0) == "not reproduced"
     assert if_enough(False, 3, 3) == "not reproduced"
     assert together([]) == together(["reproduced", "open"]) == "open"
 

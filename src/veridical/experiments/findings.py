@@ -186,17 +186,17 @@ def average(means: Iterable[Mean]) -> Mean:
     return Mean(value, error, df, min(mean.n for mean in given))
 
 
-def judge(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outcome:
+def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outcome:
     """Compare an interval with the range in which the paper's figure would be met.
 
     Inside: reproduced. Outside: not reproduced. Across a bound: open.
 
     Examples
     --------
-    >>> from veridical.experiments import Mean, judge
-    >>> judge(Mean(9.0, 0.5, 49, 50).interval, low=5, high=14)
+    >>> from veridical.experiments import Mean, decide
+    >>> decide(Mean(9.0, 0.5, 49, 50).interval, low=5, high=14)
     'reproduced'
-    >>> judge(Mean(9.0, 5.0, 2, 3).interval, low=5, high=14)
+    >>> decide(Mean(9.0, 5.0, 2, 3).interval, low=5, high=14)
     'open'
     """
     if low <= found.low and found.high <= high:

@@ -17,10 +17,10 @@ from veridical.experiments import (
     Mean,
     PaperStudy,
     StudyReport,
+    decide,
     format_interval,
     format_number,
     if_enough,
-    judge,
 )
 from veridical.papers.accuracy_estimation.figures import (
     TABLE_1,
@@ -83,7 +83,7 @@ def _check(
     """Judge one figure by its interval; signed for a difference of accuracies."""
     if found is None:
         return Check(statement, "open", published, "no data", rule)
-    outcome = judge(found.interval, low, high)
+    outcome = decide(found.interval, low, high)
     ours = found.words(signed, "run" if signed else "holdout")
     return Check(statement, outcome, published, ours, rule)
 
@@ -267,7 +267,7 @@ def _compare_spreads(
     found = resample_spreads(known, statistic)
     text = format_interval(*found, 2, signed=signed) + " points" * signed
     ours = f"{text}, {len(known)} data sets, {n} runs"
-    return Check(statement, judge(found, low, high), published, ours, rule)
+    return Check(statement, decide(found, low, high), published, ours, rule)
 
 
 def _bootstrap_varies_less(figures: Figures) -> Check:

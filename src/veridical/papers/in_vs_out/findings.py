@@ -24,10 +24,10 @@ from veridical.experiments import (
     PaperStudy,
     StudyReport,
     average,
+    decide,
     format_interval,
     format_number,
     if_enough,
-    judge,
     together,
 )
 from veridical.papers.in_vs_out.figures import (
@@ -146,11 +146,11 @@ def _bias_signs(source: str, blocks: list[Block]) -> Check:
     further = jackknife(parts, _further)
     outcome = together(
         (
-            judge(everywhere["out"].interval, low=0),
-            judge(everywhere["in"].interval, high=0),
-            judge(here["out"].interval, low=0.5),
-            judge(here["in"].interval, -5, 0.5),
-            judge(further.interval, low=0),
+            decide(everywhere["out"].interval, low=0),
+            decide(everywhere["in"].interval, high=0),
+            decide(here["out"].interval, low=0.5),
+            decide(here["in"].interval, -5, 0.5),
+            decide(further.interval, low=0),
         )
     )
     ours = "; at N = 125 ".join(
@@ -182,7 +182,7 @@ def _small_inside(blocks: list[Block]) -> Check:
     n_sets = min(block.n_sets for block in blocks)
     outcome = together(
         (
-            *(judge(mean.interval, -1.5, 1.5) for mean in means.values()),
+            *(decide(mean.interval, -1.5, 1.5) for mean in means.values()),
             if_enough(abs(cell) < 6, n_sets, ENOUGH_SETS),
         )
     )
@@ -298,7 +298,7 @@ def _opposite(figures: Figures) -> Check:
         n_opposite += int(opposite.sum())
     if not shares:
         return Check(statement, "open", published, "no data", rule)
-    rare = judge(average(shares).interval, high=1)
+    rare = decide(average(shares).interval, high=1)
     outcome = together((rare, if_enough(True, figures.n_sets, FEW_SETS)))
     ours = (
         f"{n_opposite} of {n_all} pairs of verdicts "
@@ -422,7 +422,7 @@ def _example_signs(example: Example | None, method: str, sign: int) -> Check:
         return Check(statement, "open", f"{published} points", "no data", rule)
     biases = {side: example.bias(method, side) for side in SIDES}
     outcomes = [
-        judge(mean.interval, *((0, np.inf) if sign > 0 else (-np.inf, 0)))
+        decide(mean.interval, *((0, np.inf) if sign > 0 else (-np.inf, 0)))
         for mean in biases.values()
     ]
     ours = ", ".join(f"{TITLES[s]} {_points(mean)}" for s, mean in biases.items())
@@ -441,7 +441,7 @@ def _closing(examples: dict[int, Example]) -> Check:
         return Check(statement, "open", published, "no data", rule)
     last = max(examples)
     near, far = examples[N].gap("in"), examples[last].gap("in")
-    outcome = judge(near.minus(far).interval, low=0)
+    outcome = decide(near.minus(far).interval, low=0)
     ours = (
         f"{_points(near)} points at N = {N}, {_points(far)} at N = {last}; "
         f"{examples[N].n_sets} sets"

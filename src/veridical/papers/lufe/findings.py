@@ -20,9 +20,9 @@ from veridical.experiments import (
     Picture,
     StudyReport,
     StudyTable,
+    decide,
     format_count,
     if_enough,
-    judge,
 )
 from veridical.papers.lufe.figures import (
     GENES,
@@ -91,7 +91,7 @@ def _better(
     )
     if pair is None:
         return None
-    outcome: Outcome = judge(pair.mean.interval, low=0.0)
+    outcome: Outcome = decide(pair.mean.interval, low=0.0)
     if len(pair.gains) < _ENOUGH_TASKS:
         outcome = "open"
     return Check(
@@ -167,7 +167,7 @@ def _curves(figures: Figures) -> Iterator[Check]:
         pair = figures.pair(("lufe-rfe", k, most), ("lufe-rfe", k, least))
         if pair is None:
             continue
-        outcome: Outcome = judge(pair.mean.interval, low=0.0)
+        outcome: Outcome = decide(pair.mean.interval, low=0.0)
         if len(pair.gains) < _ENOUGH_TASKS:
             outcome = "open"
         yield Check(
@@ -188,7 +188,7 @@ def _levels(figures: Figures) -> Iterator[Check]:
         if found is None:
             continue
         mean = Mean.of(found[~np.isnan(found)])
-        outcome = judge(mean.interval, value - 2, value + 2) if same else "open"
+        outcome = decide(mean.interval, value - 2, value + 2) if same else "open"
         yield Check(
             f"Accuracy of {name_of(method, k)}",
             outcome,
