@@ -40,6 +40,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import StratifiedKFold
@@ -295,7 +296,7 @@ def get_task(name: str) -> Task:
     if name not in available():
         raise InputError(say_missing())
     table, y = load(name)
-    X = np.asarray(table.todense() if hasattr(table, "todense") else table, dtype=float)
+    X = np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
     words = _read_words(name)
     if words is not None:
         X = X[:, np.char.str_len(words) >= LETTERS]
@@ -403,8 +404,7 @@ class Trial:
         folds = StratifiedKFold(settings["n_folds"], shuffle=True, random_state=seed)
         train, test = list(folds.split(task.X, task.sign))[settings["fold"]]
         mean, spread = task.X[train].mean(axis=0), task.X[train].std(axis=0)
-        told = spread > 0
-        places = np.flatnonzero(told)
+        places = np.flatnonzero(spread > 0)
         # Ties go by index, so an index should carry no information.
         order = derive_seed(settings["seed"], purpose="columns", data=settings["data"])
         places = places[np.random.default_rng(order).permutation(places.size)]
