@@ -27,6 +27,8 @@ from veridical.experiments import Curve, InputError, Interval, Picture, StudyTab
 from veridical.papers.expression import DATA, get_arrays
 from veridical.selection import best_alpha
 
+FloatArray = NDArray[np.float64]
+
 _RESAMPLES = 500
 
 
@@ -47,12 +49,12 @@ class Result:
     """
 
     data: str
-    alphas: NDArray[np.float64]
-    A: NDArray[np.float64]
-    classA: NDArray[np.float64]
-    TC: NDArray[np.float64]
-    relevance: NDArray[np.float64]
-    correlation: NDArray[np.float64]
+    alphas: FloatArray
+    A: FloatArray
+    classA: FloatArray
+    TC: FloatArray
+    relevance: FloatArray
+    correlation: FloatArray
 
     @property
     def n_classes(self) -> int:
@@ -97,7 +99,7 @@ class Result:
         return float(self.A.mean(axis=1).max())
 
     @property
-    def class_accuracy(self) -> NDArray[np.float64]:
+    def class_accuracy(self) -> FloatArray:
         """Accuracy of each class at the best alpha; NaN if it was never tested."""
         found = self.classA[self.at_best]
         tested = np.count_nonzero(~np.isnan(found), axis=0)
@@ -110,18 +112,16 @@ class Result:
         return float(np.nanmax(self.class_accuracy) - np.nanmin(self.class_accuracy))
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> FloatArray:
         """Class features, averaged over splits, shape (a, K)."""
         return self.TC.mean(axis=1)
 
     @property
-    def imbalance(self) -> NDArray[np.float64]:
+    def imbalance(self) -> FloatArray:
         """Class features of the best served class minus the worst, by alpha."""
         return np.ptp(self.counts, axis=1)
 
-    def served(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def served(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Class features of the most, the median and the least served class, by alpha.
 
         Classes are ranked by their mean over all alphas; with an even number of them
@@ -179,11 +179,11 @@ def _gather(data: str, group: pd.DataFrame) -> Result | None:
     ordered = group[group["split"].isin(splits)].sort_values(["alpha", "split"])
     shape = (alphas.size, len(splits))
 
-    def block(*names: str) -> NDArray[np.float64]:
+    def block(*names: str) -> FloatArray:
         values = ordered[list(names)].to_numpy(dtype=np.float64)
         return values.reshape(*shape, len(names))
 
-    def of_classes(name: str) -> NDArray[np.float64]:
+    def of_classes(name: str) -> FloatArray:
         return block(*(f"{name}_{k}" for k in range(K)))
 
     tested = of_classes("class_tested")
@@ -226,7 +226,7 @@ def with_classes(
     return Interval(correlate(results), float(low), float(high))
 
 
-def over_splits(values: NDArray[np.float64], data: str) -> Interval:
+def over_splits(values: FloatArray, data: str) -> Interval:
     """Mean over splits with a 95 % t interval that knows that splits share samples.
 
     The variance of the mean is that of Nadeau and Bengio (2003).
@@ -396,5 +396,5 @@ def _point(value: float) -> Interval:
     return Interval(float(value), float(value), float(value))
 
 
-def _points(values: NDArray[np.float64]) -> tuple[Interval, ...]:
+def _points(values: FloatArray) -> tuple[Interval, ...]:
     return tuple(_point(value) for value in values)

@@ -67,6 +67,9 @@ from veridical.selection import (
     count_class_features,
 )
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
 ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 
 Count = Annotated[int, Field(ge=1)]
@@ -216,10 +219,10 @@ class Trial:
         How many there are.
     """
 
-    X_train: NDArray[np.float64]
-    X_test: NDArray[np.float64]
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
+    X_train: FloatArray
+    X_test: FloatArray
+    train: IntArray
+    test: IntArray
     n_classes: int
 
     @classmethod
@@ -264,7 +267,7 @@ class Trial:
                 "mean_correlation": _mean_correlation(self.X_train[:, order]),
             }
 
-    def _accuracies(self, order: NDArray[np.intp], size: int) -> dict[str, Any]:
+    def _accuracies(self, order: IntArray, size: int) -> dict[str, Any]:
         """Accuracy by size, and by class averaged over sizes."""
         sizes = range(min(2, size), size + 1)
         rows = np.arange(len(self.train) + len(self.test))
@@ -289,7 +292,7 @@ class Trial:
         }
 
 
-def _mean_correlation(columns: NDArray[np.float64]) -> float:
+def _mean_correlation(columns: FloatArray) -> float:
     """Mean absolute correlation over all pairs of different columns."""
     p = columns.shape[1]
     if p < 2:
@@ -299,8 +302,8 @@ def _mean_correlation(columns: NDArray[np.float64]) -> float:
 
 
 def stratified_split(
-    codes: NDArray[np.intp], test_share: float, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    codes: IntArray, test_share: float, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
     """Draw the rounded share of each class to test on; one case at least is left.
 
     Returns

@@ -35,6 +35,9 @@ from veridical.experiments import (
     format_number,
 )
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
 METHODS = ("in", "out")
 ALPHA = 0.05
 
@@ -47,16 +50,14 @@ DISCRETE = ("monks-1", "monks-2", "monks-3")
 _GROUPS = 20
 
 
-def give_verdicts(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.intp]:
+def give_verdicts(a: FloatArray, b: FloatArray) -> IntArray:
     """Decide by the paired t-test along the last axis: 1, −1, or 0 for a draw."""
     test = paired_t(a[..., None, :], b[..., None, :], alpha=ALPHA)
     numbers = {"a": 1, "b": -1, "draw": 0}
     return np.vectorize(numbers.__getitem__, otypes=[np.intp])(test.winner)
 
 
-def find_biases(
-    folds: NDArray[np.float64], truth: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def find_biases(folds: FloatArray, truth: FloatArray) -> FloatArray:
     """Difference of fold and TRUTH accuracies where Welch's test sees one, else 0.
 
     Parameters
@@ -74,15 +75,13 @@ def find_biases(
     return np.asarray(test.value)
 
 
-def normalise(folds: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
+def normalise(folds: FloatArray, truth: FloatArray) -> float:
     """Mean over all cells of the normalised bias, in per cent."""
     cells = find_biases(folds, truth).mean(axis=-1) / truth.mean(axis=-1)
     return 100 * float(cells.mean())
 
 
-def jackknife(
-    values: Sequence[NDArray[np.float64]], statistic: Callable[..., float]
-) -> Mean:
+def jackknife(values: Sequence[FloatArray], statistic: Callable[..., float]) -> Mean:
     """A statistic of all data sets, with its error by leaving groups of them out.
 
     Fold accuracies are compared with the mean true accuracy, which comes from the same
@@ -119,8 +118,8 @@ class Block:
     selectors: tuple[str, ...]
     sizes: tuple[int, ...]
     classifiers: tuple[str, ...]
-    truth: NDArray[np.float64]
-    folds: dict[str, NDArray[np.float64]]
+    truth: FloatArray
+    folds: dict[str, FloatArray]
 
     @property
     def n_sets(self) -> int:
@@ -128,12 +127,12 @@ class Block:
         return int(self.truth.shape[-1])
 
     @cached_property
-    def biases(self) -> dict[str, NDArray[np.float64]]:
+    def biases(self) -> dict[str, FloatArray]:
         """Significant bias of every data set, (S, F, C, B) for IN and OUT."""
         return {m: find_biases(self.folds[m], self.truth) for m in METHODS}
 
     @cached_property
-    def normalised(self) -> dict[str, NDArray[np.float64]]:
+    def normalised(self) -> dict[str, FloatArray]:
         """Biases as shares of the mean TRUTH accuracy of their cell."""
         mean = self.truth.mean(axis=-1, keepdims=True)
         return {m: biases / mean for m, biases in self.biases.items()}
@@ -163,16 +162,16 @@ class Pair:
         selectors = self.block.selectors
         return selectors[self.first], selectors[self.second]
 
-    def _verdicts(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def _verdicts(self, values: FloatArray) -> IntArray:
         return give_verdicts(values[self.first], values[self.second])
 
     @cached_property
-    def true(self) -> NDArray[np.intp]:
+    def true(self) -> IntArray:
         """TRUTH's verdict per cell, (F, C)."""
         return self._verdicts(self.block.truth)
 
     @cached_property
-    def said(self) -> dict[str, NDArray[np.intp]]:
+    def said(self) -> dict[str, IntArray]:
         """Verdicts of IN and OUT per cell and data set, (F, C, B)."""
         return {m: self._verdicts(self.block.folds[m]) for m in METHODS}
 
@@ -184,7 +183,7 @@ class Pair:
         letters = {"in": "I", "out": "O", "same": "S"}
         return np.vectorize(letters.__getitem__, otypes=["<U1"])(better)
 
-    def imbalance(self, method: str) -> NDArray[np.float64]:
+    def imbalance(self, method: str) -> FloatArray:
         """How unequally a protocol treats the two: ``|bias(a) − bias(b)|`` per cell."""
         biases = self.block.biases[method].mean(axis=-1)
         return np.abs(biases[self.first] - biases[self.second])
@@ -332,7 +331,7 @@ class Example:
         """How many data sets there are."""
         return self.pair.block.n_sets
 
-    def values(self, method: str, selector: str) -> NDArray[np.float64]:
+    def values(self, method: str, selector: str) -> FloatArray:
         """Accuracy of every data set, folds averaged."""
         block = self.pair.block
         place = (block.selectors.index(selector), self.size, self.classifier)

@@ -68,6 +68,9 @@ from veridical.papers.lufe import findings
 from veridical.papers.lufe.figures import GENES, STAND_IN
 from veridical.selection import SVMRFE, AnovaF, ExpressionFilter
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
 SHARES = tuple(range(10, 101, 10))
 #: Values of C and γ, as in the paper.
 GRID = tuple(10.0**k for k in range(-3, 4))
@@ -265,12 +268,12 @@ class Task:
         SHA-256 of both.
     """
 
-    X: NDArray[np.float64]
-    sign: NDArray[np.float64]
+    X: FloatArray
+    sign: FloatArray
     digest: str
 
     @classmethod
-    def of(cls, X: NDArray[np.float64], sign: NDArray[np.float64]) -> Task:
+    def of(cls, X: FloatArray, sign: FloatArray) -> Task:
         """Hash a task."""
         X = np.ascontiguousarray(X)
         return cls(X, sign, table_hash(X, sign))
@@ -319,7 +322,7 @@ def _read_words(name: str) -> NDArray[np.str_] | None:
         return arrays.get("feature_names")
 
 
-def _read_genes(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _read_genes(name: str) -> tuple[FloatArray, FloatArray]:
     """Read a gene task: values, and +1 for the largest class, −1 for the rest.
 
     So nobody chose the task. Values are logarithms, every array brought to mean 0 and
@@ -368,7 +371,7 @@ class First(SelectorMixin, BaseEstimator):
         return np.arange(self.n_features_in_) < self.k
 
 
-def _share_right(scores: NDArray[np.float64], sign: NDArray[np.float64]) -> float:
+def _share_right(scores: FloatArray, sign: FloatArray) -> float:
     return float(np.mean(np.where(scores >= 0, 1.0, -1.0) == sign))
 
 
@@ -388,10 +391,10 @@ class Trial:
         Of this fold.
     """
 
-    X: NDArray[np.float64]
-    sign: NDArray[np.float64]
-    X_test: NDArray[np.float64]
-    sign_test: NDArray[np.float64]
+    X: FloatArray
+    sign: FloatArray
+    X_test: FloatArray
+    sign_test: FloatArray
     seed: int
     _kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -443,25 +446,23 @@ class Trial:
         return self._kept[key]
 
     @property
-    def inner(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def inner(self) -> list[tuple[IntArray, IntArray]]:
         """Folds inside the training set, the same for all."""
         folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=self.seed)
         return self._once("inner", lambda: list(folds.split(self.X, self.sign)))
 
     # -- selecting -------------------------------------------------------------------
 
-    def select(
-        self, kind: str, k: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
+    def select(self, kind: str, k: int) -> tuple[IntArray, IntArray, float]:
         """Selected columns, the others best first, and the C of the elimination."""
         make = self._anova if kind == "anova" else self._rfe
         return self._once((kind, k), lambda: make(k))
 
-    def _anova(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
+    def _anova(self, k: int) -> tuple[IntArray, IntArray, float]:
         order = AnovaF(k, n_jobs=1).fit(self.X, self.sign).order_
         return order[:k], order[k:], 0.0
 
-    def _rfe(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
+    def _rfe(self, k: int) -> tuple[IntArray, IntArray, float]:
         """Choose C for the elimination and the classifier after it together."""
         sets = [train for train, _ in self.inner]
         means = []
@@ -478,22 +479,18 @@ class Trial:
 
     # -- learning --------------------------------------------------------------------
 
-    def _gram(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _gram(self, columns: IntArray) -> FloatArray:
         return self.X[:, columns] @ self.X[:, columns].T
 
     def _inner_right(
-        self,
-        gram: NDArray[np.float64],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
-        C: float,
+        self, gram: FloatArray, train: IntArray, test: IntArray, C: float
     ) -> float:
         """Accuracy of a support vector machine on an inner fold."""
         model = _fit_svm(gram[np.ix_(train, train)], self.sign[train], C)
         scores = model.decision_function(gram[np.ix_(test, train)])
         return _share_right(scores, self.sign[test])
 
-    def _svm(self, columns: NDArray[np.intp], C: float | None = None) -> Values:
+    def _svm(self, columns: IntArray, C: float | None = None) -> Values:
         """Fit a linear support vector machine, C chosen on the inner folds."""
         gram = self._gram(columns)
         if C is None:
@@ -507,9 +504,7 @@ class Trial:
         right = _share_right(model.decision_function(across), self.sign_test)
         return {"accuracy": right, "C": C}
 
-    def _lufe(
-        self, selected: NDArray[np.intp], unselected: NDArray[np.float64]
-    ) -> Values:
+    def _lufe(self, selected: IntArray, unselected: FloatArray) -> Values:
         """Fit LUFe on columns that were selected before."""
         both = np.hstack([self.X[:, selected], unselected])
         model = LUFeCV(First(selected.size), Cs=GRID, gammas=GRID, cv=self.inner)
@@ -519,14 +514,14 @@ class Trial:
         chosen = {"C": model.C_, "gamma": model.gamma_, "gap": model.dual_gap_}
         return {"accuracy": right, **chosen}
 
-    def draw_noise(self, n_features: int) -> NDArray[np.float64]:
+    def draw_noise(self, n_features: int) -> FloatArray:
         """Draw Gaussian features in place of the unselected ones, standardised too."""
         rng = np.random.default_rng([self.seed, n_features])
         drawn = rng.standard_normal((len(self.sign), n_features))
         return (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
 
 
-def _fit_svm(gram: NDArray[np.float64], sign: NDArray[np.float64], C: float) -> SVC:
+def _fit_svm(gram: FloatArray, sign: FloatArray, C: float) -> SVC:
     return SVC(kernel="precomputed", C=C, tol=1e-7).fit(gram, sign)
 
 
