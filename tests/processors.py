@@ -32,7 +32,7 @@ from veridical.learning import (
     NaiveBayes,
     SVMPlus,
 )
-from veridical.papers import in_vs_out
+from veridical.papers.in_vs_out import study as in_vs_out
 from veridical.selection import SELECTORS, AnovaF
 
 LEARNING = {

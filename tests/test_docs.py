@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import re
 import tomllib
+import typing
 from functools import cache
 from inspect import ismodule
 from pathlib import Path
@@ -227,7 +228,7 @@ def test_documented_names_exist_and_say_what_they_are():
     for dotted in documented:
         path, name = dotted.rsplit(".", 1)
         thing = getattr(importlib.import_module(path), name)
-        if callable(thing):
+        if callable(thing) and typing.get_origin(thing) is None:
             assert (thing.__doc__ or "").strip(), dotted
 
 

@@ -116,7 +116,16 @@ VERBS = (
 SHARED = (
     *("--target", "--drop", "--selector", "--selectors", "--alpha", "--relevance"),
     *("--features", "--first", "--selected", "--estimator", "--cv"),
-    *("--test", "--scale", "--spec", "--store", "--where", "--port", "--again"),
+    *(
+        "--test",
+        "--all",
+        "--scale",
+        "--spec",
+        "--store",
+        "--where",
+        "--port",
+        "--again",
+    ),
     *("--permutations", "--ignore", "--nested", "--calibrated"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
     *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),

@@ -12,14 +12,21 @@ import sys
 import time
 
 import pytest
-from tests.experiments.synthetic import Grid
+from tests.experiments.synthetic import Grid, GridSpec
 from typer.testing import CliRunner
 
 from veridical import papers
 from veridical._core.errors import InputError
 from veridical._core.progress import Reporter
 from veridical.cli import app, console, study
-from veridical.experiments import Counts, Progress, Serial, Store, Writer
+from veridical.experiments import (
+    Counts,
+    Progress,
+    Serial,
+    Store,
+    StoreError,
+    Writer,
+)
 from veridical.experiments.outcomes import Outcome
 from veridical.experiments.study import Cell, Recipe
 
@@ -256,3 +263,105 @@ def test_the_time_left_follows_the_recent_pace(monkeypatch):
     assert progress.eta == pytest.approx(180.0)
     now[0] += 20.0  # nothing happens
     assert progress.eta == pytest.approx(360.0)
+
+
+# ---- several studies ---------------------------------------------------------------
+
+
+@pytest.fixture
+def three(monkeypatch):
+    """Three studies: one that works, one with a failed cell, one without cells."""
+    studies = {
+        "good": Grid(name="good"),
+        "poor": Grid(name="poor", poison=((2, 3, "exception"),)),
+        "empty": Grid(name="empty"),
+    }
+
+    class Nothing(GridSpec):
+        n_units: int = 0
+
+    object.__setattr__(studies["empty"], "spec", Nothing)
+    monkeypatch.setattr(papers, "find_study", studies.__getitem__)
+    monkeypatch.setattr(papers, "names", lambda: list(studies))
+    monkeypatch.setattr("veridical.cli.study_options.executor", lambda *_: Serial())
+    return studies
+
+
+def test_several_studies_have_a_store_each_and_the_worst_status(run, three, tmp_path):
+    result = run("study", "run", "good", "poor", "good")
+
+    assert result.exit_code == 1
+    assert result.stdout.count("planned 50 = ") == 2  # a name given twice counts once
+    assert {"good.sqlite", "poor.sqlite"} <= set(os.listdir(tmp_path))
+    assert "50 computed" in result.stdout
+    assert run("study", "run", "good").exit_code == 0
+    with Store(tmp_path / "good.sqlite") as store:
+        assert len(store) == 50
+
+
+def test_all_studies_and_one_that_cannot_be_run(run, three, tmp_path):
+    (tmp_path / "pages").mkdir()
+    result = run("study", "run", "--all", "--json", "--out", "pages")
+
+    assert result.exit_code == 2
+    assert "empty: empty has no cells with this specification." in result.stderr
+    answers = json.loads(result.stdout)
+    assert [answer["study"] for answer in answers] == ["good", "poor"]
+    assert [answer["failed"] for answer in answers] == [0, 1]
+    assert sorted(os.listdir(tmp_path / "pages")) == ["good.html", "poor.html"]
+
+
+def test_the_time_allowed_is_that_of_all_studies(run, three, monkeypatch):
+    allowed = iter([None, 5.0, 0.0])
+    monkeypatch.setattr(
+        "veridical.cli.study_options.seconds_until", lambda end: next(allowed)
+    )
+    assert run("study", "run", "good", "poor", "--json").exit_code == 1
+    result = run("study", "run", "good", "--scale", "paper", "--seed", "1", "--json")
+    assert json.loads(result.stdout)["stopped"] == "time"
+
+
+def test_a_store_that_cannot_be_written_stops_no_other(run, three, monkeypatch):
+    def add(self, outcomes):
+        if self.path.name == "good.sqlite":
+            raise StoreError("no room")
+        return add_as_ever(self, outcomes)
+
+    add_as_ever = Writer.add
+    monkeypatch.setattr(Writer, "add", add)
+    result = run("study", "run", "good", "poor", "--json")
+
+    assert result.exit_code == 1
+    assert "veridical: no room" in result.stderr
+    assert [answer["study"] for answer in json.loads(result.stdout)] == ["poor"]
+
+
+def test_a_stop_ends_all_of_them(run, three, tmp_path, monkeypatch):
+    class Interrupted(Grid):
+        def units(self, spec):
+            os.kill(os.getpid(), signal.SIGINT)
+            return super().units(spec)
+
+    monkeypatch.setitem(three, "good", Interrupted(name="good"))
+    result = run("study", "run", "good", "poor")
+
+    assert result.exit_code == 130
+    assert not (tmp_path / "poor.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["good", "poor", "--out", "page.html"], "page.html is no folder"),
+        (["good", "poor", "--store", "s.sqlite"], "such as good.sqlite"),
+        (["good", "poor", "--spec", "a.toml"], "--spec a.toml belongs to one study"),
+        (["good", "--all"], "--all and good"),
+        ([], "Name a study (good, poor or empty), or give --all"),
+    ],
+)
+def test_what_several_studies_cannot_share(run, three, tmp_path, words, said):
+    result = run("study", "run", *words)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert os.listdir(tmp_path) == []

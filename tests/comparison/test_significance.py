@@ -251,7 +251,8 @@ def test_bias_counts_only_where_significant():
         ([0.5, 0.6, 0.7], [0.5, 0.6], "3 values and scores_b has 2"),
         ([0.5], [0.6], "at least 2"),
         ([], [], "at least 2"),
-        ([[[0.5, 0.6]]], [[[0.5, 0.6]]], "in a table of repeats and folds"),
+        (0.5, 0.6, "in a table of repeats and folds"),
+        ([[[0.5, 0.6]]], [[[0.5], [0.6]]], "the same repeats and folds"),
         ([[0.5], [0.6]], [[0.5, 0.6]], "the same repeats and folds"),
         (["x", "y"], [0.5, 0.6], "must be numbers"),
     ],
@@ -290,3 +291,73 @@ def test_bad_sizes(pair, sizes, message):
 def test_bad_counts(count):
     with pytest.raises(InputError, match="only_in must be a count"):
         binomial_truthfulness(count, 2)
+
+
+# -- many tests at once --------------------------------------------------------------
+
+SIZES = {"n_train": 9, "n_test": 1}
+MANY = {
+    "paired_t": (paired_t, {}),
+    "corrected_resampled_t": (corrected_resampled_t, SIZES),
+    "repeated_cv_t": (repeated_cv_t, {}),
+    "sorted_runs_t": (sorted_runs_t, {}),
+    "five_by_two_t": (five_by_two_t, {}),
+    "five_by_two_f": (five_by_two_f, {}),
+    "bayesian_correlated_t": (bayesian_correlated_t, SIZES),
+    "welch_bias": (welch_bias, {}),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_leading_axes_count_tests(name):
+    """Many tests at once are the tests one by one, degenerate ones included."""
+    test, settings = MANY[name]
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(25, size=(2, 3, 4, 5, 2)) / 25
+    a[0] = b[0] + 0.25  # always the same difference
+    a[1, 1] = b[1, 1]  # none
+    a[2] += 0.3
+
+    found = test(a, b, **settings)
+
+    assert found.pvalue.shape == found.winner.shape == (3, 4)
+    assert set(found.winner.ravel()) >= {"a", "draw"}
+    for place in np.ndindex(3, 4):
+        one = test(a[place], b[place], **settings)
+        for what in ("statistic", "pvalue", "mean_difference", "df"):
+            many = np.broadcast_to(getattr(found, what), (3, 4))
+            assert many[place] == pytest.approx(getattr(one, what), rel=1e-12)
+        bounds = tuple(bound[place] for bound in found.interval)
+        assert bounds == pytest.approx(one.interval, rel=1e-12)
+        assert found.winner[place] == one.winner
+        assert isinstance(one.pvalue, float)
+    assert len(found.to_frame()) == 12
+    assert "12 tests" in repr(found)
+
+
+def test_biases_against_the_truth_of_each_cell():
+    """Data sets of a cell share one row of TRUTH accuracies."""
+    rng = np.random.default_rng(1)
+    folds, truth = rng.random((5, 30, 10)), rng.uniform(0.4, 0.6, (5, 30))
+    folds[2] = folds[2][:, :1]
+
+    found = welch_bias(folds[:, :, None, :], truth[:, None, None, :])
+
+    for i, j in np.ndindex(5, 30):
+        one = welch_bias(folds[i, j], truth[i])
+        assert found.value[i, j] == pytest.approx(one.value, abs=1e-12)
+    assert 0 < np.count_nonzero(found.value) < found.value.size
+
+
+def test_rows_of_truthfulness():
+    rng = np.random.default_rng(2)
+    rows = rng.random((2, 4, 3, 20)) < np.array([0.9, 0.4])[:, None, None, None]
+
+    found = binomial_truthfulness(*rows)
+
+    for place in np.ndindex(4, 3):
+        one = binomial_truthfulness(*rows[(slice(None), *place)])
+        assert found.pvalue[place] == one.pvalue
+        assert (found.better[place], found.winner[place]) == (one.better, one.winner)
+        assert found.only_in[place] == one.only_in
+    assert "in" in found.better

@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from veridical.experiments import Cell, Recipe, Spec, Unit
+from veridical.experiments import (
+    Cell,
+    PaperStudy,
+    Recipe,
+    Spec,
+    StudyReport,
+    Unit,
+)
 
 POISONS = {
     "segfault": "crashed",
@@ -39,21 +46,23 @@ class GridSpec(Spec):
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(PaperStudy):
     """Cells whose values are a hash of where they lie.
 
     ``poison`` maps the number of a cell, as (unit, cell), to a kind of poison.
     """
 
     name: str = "grid"
+    question: str = "Does the engine keep its promises?"
+    paper: str = "none"
     spec: type[GridSpec] = GridSpec
     seconds: float = 0.0
     poison: tuple[tuple[int, int, str], ...] = ()
     width: int = 1
     talk: bool = False
 
-    def plan(self, scale: str, seed: int = 0) -> GridSpec:
-        return GridSpec(seed=seed)
+    def at_scale(self, scale: str) -> dict[str, Any]:
+        return {}
 
     def units(self, spec: GridSpec) -> Iterator[Unit]:
         recipes = {g: Recipe.of(self.name, spec.seed, group=g) for g in spec.groups}
@@ -88,6 +97,9 @@ class Grid:
             "in": [(number + i) / 2**48 for i in range(self.width)],
             "out": [(number - i) / 2**48 for i in range(self.width)],
         }
+
+    def findings(self, frame: Any) -> StudyReport:
+        return self.make_report(frame, ())
 
 
 def take(kind: str | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tests.experiments.test_executors import children
 
 from veridical._core.errors import InputError
 from veridical.experiments import Cluster, Limits, Plan, Serial, Store, run_study
-from veridical.experiments.starting import WORKER
+from veridical.experiments.supervisor import WORKER
 
 pytest.importorskip("distributed")
 

@@ -24,7 +24,7 @@ from veridical.experiments import (
     run_study,
 )
 from veridical.experiments.outcomes import perform
-from veridical.experiments.starting import CAN_FORK, WORKER, start_copy
+from veridical.experiments.supervisor import CAN_FORK, WORKER, start_copy
 
 SMALL = Limits(seconds=1.0, memory=10**8)
 HERE = ("error", "invalid", "unpicklable")
@@ -296,7 +296,7 @@ def test_limits_that_make_no_sense():
         Processes(0)
 
 
-def test_tasks_are_taken_as_hands_become_free(tmp_path):
+def test_tasks_are_taken_as_workers_become_free(tmp_path):
     taken = []
 
     def tasks():
@@ -338,7 +338,7 @@ def test_a_copy_keeps_none_of_its_parents_files(tmp_path):
 
 
 def test_workers_may_be_started_anew(monkeypatch, tmp_path, canonical):
-    monkeypatch.setattr("veridical.experiments.keeper.CAN_FORK", False)
+    monkeypatch.setattr("veridical.experiments.supervisor.CAN_FORK", False)
     spec = GridSpec(n_units=4)
     run_study(Grid(), spec, tmp_path / "a", executor=Processes(2))
     run_study(Grid(), spec, tmp_path / "b", executor=Serial())

@@ -12,8 +12,12 @@ from tests.experiments.synthetic import Grid, GridSpec
 
 from veridical._core.canonical import canonical, digest
 from veridical.experiments import Plan, Recipe, content_hash, derive_seed
-from veridical.experiments.keys import cell_key, recipe_digest, write_coordinates
-from veridical.experiments.stored_keys import StoredKeys
+from veridical.experiments.keys import (
+    StoredKeys,
+    cell_key,
+    recipe_digest,
+    write_coordinates,
+)
 
 finite = st.dictionaries(
     st.text(min_size=1, max_size=5),

@@ -29,12 +29,13 @@ print(report.counts, report.stopped, flush=True)
 
 def start(path, n_units=60, seconds=0.02):
     """Run a grid in a process group of its own."""
+    places = [os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(path), str(n_units), str(seconds)],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
     )
 
 
@@ -104,12 +105,12 @@ class Interrupted(Grid):
 
 
 def test_a_signal_while_the_store_is_made_is_one_too(tmp_path, monkeypatch):
-    def upgrade(connection, version):
+    def create_tables(connection):
         os.kill(os.getpid(), signal.SIGINT)
-        upgrade_as_ever(connection, version)
+        create_as_ever(connection)
 
-    upgrade_as_ever = store.upgrade
-    monkeypatch.setattr(store, "upgrade", upgrade)
+    create_as_ever = store.create_tables
+    monkeypatch.setattr(store, "create_tables", create_tables)
     check_nothing_done(run_study(Grid(), GridSpec(), tmp_path / "s.sqlite"))
     assert count(tmp_path / "s.sqlite") == 0
 

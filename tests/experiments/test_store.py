@@ -12,7 +12,6 @@ import time
 import pytest
 from tests.experiments.synthetic import Grid, GridSpec
 
-from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
 from veridical.experiments import (
     Plan,
@@ -23,8 +22,8 @@ from veridical.experiments import (
     run_study,
     verify,
 )
+from veridical.experiments.database import SCHEMA_VERSION
 from veridical.experiments.outcomes import perform
-from veridical.experiments.schema import APPLICATION_ID, SCHEMA_VERSION
 
 
 def outcomes(study, spec):
@@ -185,82 +184,19 @@ def test_a_folder_that_cannot_be_written_to_is_named(filled):
         filled.parent.chmod(0o700)
 
 
-# ---- older versions --------------------------------------------------------------
+# ---- new files ---------------------------------------------------------------------
 
 
-def make_version_1(path, done):
-    """A store as version 1 wrote it: recipes inside the rows, no checksums."""
-    connection = sqlite3.connect(path)
-    connection.executescript(
-        f"""
-        PRAGMA application_id = {APPLICATION_ID};
-        PRAGMA user_version = 1;
-        CREATE TABLE attempts (
-            seq INTEGER PRIMARY KEY, key BLOB NOT NULL, attempt INTEGER NOT NULL,
-            recipe TEXT NOT NULL, cell TEXT NOT NULL, status TEXT NOT NULL,
-            "values" TEXT, detail TEXT, seconds REAL NOT NULL, finished REAL NOT NULL
-        );
-        CREATE UNIQUE INDEX attempts_by_key ON attempts (key, attempt);
-        """
-    )
-    connection.executemany(
-        "INSERT INTO attempts VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                o.key,
-                o.attempt,
-                o.cell.recipe.text,
-                canonical(o.cell.coordinates),
-                o.status,
-                o.values,
-                o.detail,
-                0.5,
-                1e9,
-            )
-            for o in done
-        ],
-    )
-    connection.commit()
-    connection.close()
-
-
-@pytest.mark.parametrize("first", [Store, Writer])
-def test_a_store_of_version_1_is_brought_up_to_date(tmp_path, canonical, first):
-    study = Grid(poison=((1, 1, "exception"),))
-    spec = GridSpec(groups=("a", "b"))
-    done = list(outcomes(study, spec))
-    old = tmp_path / "old.sqlite"
-    make_version_1(old, done[:70])
-
-    with pytest.raises(InputError, match="older version, without checksums"):
-        verify(old)
-    with first(old) as store:
-        assert len(store) == 70
-        assert store.statuses() == {"ok": 68, "error": 2}
-        assert next(iter(store.rows())).seconds == 0.5
-    assert verify(old).ok
-
-    run_study(study, spec, old, executor=Serial())
-    new = tmp_path / "new.sqlite"
-    run_study(study, spec, new, executor=Serial())
-    assert canonical(old) == canonical(new)
-
-
-def test_an_upgrade_that_fails_changes_nothing(tmp_path, monkeypatch):
-    old = tmp_path / "old.sqlite"
-    make_version_1(old, list(outcomes(Grid(), GridSpec())))
-
-    def fail(*_):
-        raise RuntimeError("power cut")
-
-    monkeypatch.setattr("veridical.experiments.schema.insert_recipe", fail)
-    with pytest.raises(RuntimeError, match="power cut"):
-        Writer(old)
+def test_tables_that_cannot_be_made_leave_the_file_empty(tmp_path, monkeypatch):
+    path = tmp_path / "s.sqlite"
+    monkeypatch.setattr("veridical.experiments.database.EMPTY", object())
+    with pytest.raises(StoreError, match="could not be written"):
+        Writer(path)
     monkeypatch.undo()
 
-    connection = sqlite3.connect(old)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    assert connection.execute("SELECT count(recipe) FROM attempts").fetchone() == (50,)
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     connection.close()
-    with Store(old) as store:
-        assert len(store) == 50
+    with Store(path) as store:  # an empty file gets its tables
+        assert len(store) == 0
+    assert verify(path).ok

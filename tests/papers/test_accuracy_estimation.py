@@ -5,37 +5,42 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils import _safe_indexing
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 from typer.testing import CliRunner
 
 from veridical._core.errors import InputError
-from veridical._core.reading import read_table
-from veridical._core.records import Interval
-from veridical._core.splits import Split
 from veridical.cli import app
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, estimate
-from veridical.experiments import Plan, Serial, Store, run_study
-from veridical.experiments.findings import (
+from veridical.experiments import (
     Check,
     Curve,
+    Interval,
     Picture,
+    Plan,
+    Serial,
     StudyReport,
     StudyTable,
+    run_study,
 )
 from veridical.learning import C45, NaiveBayes
-from veridical.papers import accuracy_data, find_study
-from veridical.papers.accuracy_data import TABLE_1, facts, get_table
-from veridical.papers.accuracy_estimation import STUDY, AccuracySpec
-from veridical.papers.accuracy_figures import Mean, average, judge, spread
-from veridical.papers.accuracy_findings import report
-from veridical.papers.accuracy_trials import Trial, make_folds, predict
+from veridical.papers import find_study
+from veridical.papers.accuracy_estimation import study
+from veridical.papers.accuracy_estimation.figures import TABLE_1, spread
+from veridical.papers.accuracy_estimation.study import (
+    STUDY,
+    AccuracySpec,
+    Data,
+    Trial,
+    facts,
+    get_table,
+    make_folds,
+    predict,
+)
 from veridical.report.studies import headline, page, to_json
 
 LEARNERS = {"c45": C45(), "nb": NaiveBayes()}
@@ -63,13 +68,8 @@ def nothing_there(monkeypatch, tmp_path):
 def everything_there(monkeypatch):
     """A machine with all of the files; `rand` stands for each of them."""
     table = get_table("rand", 0)
-    for module in ("accuracy_estimation", "accuracy_data"):
-        monkeypatch.setattr(
-            f"veridical.papers.{module}.present", lambda: tuple(TABLE_1)
-        )
-    monkeypatch.setattr(
-        "veridical.papers.accuracy_estimation.get_table", lambda *_: table
-    )
+    monkeypatch.setattr(study, "present", lambda: tuple(TABLE_1))
+    monkeypatch.setattr(study, "get_table", lambda *_: table)
 
 
 def mixed_table(n=160, n_classes=4, seed=0):
@@ -87,7 +87,7 @@ def mixed_table(n=160, n_classes=4, seed=0):
     )
     X.loc[rng.random(n) < 0.15, "number"] = np.nan
     X.loc[rng.random(n) < 0.15, "name"] = None
-    return read_table(X, np.array([f"class {c}" for c in y]))
+    return Data.of(X, np.array([f"class {c}" for c in y]))
 
 
 # -- the grid ------------------------------------------------------------------------
@@ -113,9 +113,7 @@ def test_keys_are_stable_and_depend_on_seed_and_data(monkeypatch):
     more = Plan(STUDY, small(n_runs=3, bootstraps=(1, 4, 6))).keys.known
     assert np.isin(first, more).all()
     other = mixed_table()
-    monkeypatch.setattr(
-        "veridical.papers.accuracy_estimation.get_table", lambda *_: other
-    )
+    monkeypatch.setattr(study, "get_table", lambda *_: other)
     assert not np.isin(Plan(STUDY, small()).keys.known, first).any()
 
 
@@ -163,7 +161,7 @@ def test_other_data_on_a_worker_are_refused():
 def test_a_file_that_is_too_small_is_refused(monkeypatch, tmp_path):
     (tmp_path / "vehicle.csv").write_text("a,class\n1,x\n2,y\n3,x\n")
     monkeypatch.setenv("VERIDICAL_DATA", str(tmp_path))
-    accuracy_data.get_table.cache_clear()
+    get_table.cache_clear()
     with pytest.raises(InputError, match="more than 100 cases"):
         get_table("vehicle", 0)
 
@@ -176,7 +174,7 @@ def test_rand_is_what_the_paper_says_and_facts_are_counted():
     assert found["n_classes"] == 2
     assert found["duplicates"] < 15  # 2.1 are expected
     frame = pd.DataFrame({"a": [1.0, 1.0, 1.0, np.nan, np.nan]})
-    assert facts(read_table(frame, list("xxyxx")))["duplicates"] == 2
+    assert facts(Data.of(frame, np.array(list("xxyxx"))))["duplicates"] == 2
 
 
 # -- its numbers ---------------------------------------------------------------------
@@ -186,25 +184,23 @@ def test_rand_is_what_the_paper_says_and_facts_are_counted():
 def test_predictions_are_those_of_plain_fits(kind):
     """Also where a class is missing, and where rows are drawn more than once."""
     table = mixed_table()
-    rows = np.sort(np.random.default_rng(1).permutation(table.n_samples)[:90])
-    codes, n = table.y[rows], len(rows)
-    everything = np.arange(n)
+    rows = np.sort(np.random.default_rng(1).permutation(len(table.y))[:90])
+    X, y = table.rows(rows)
+    everything = np.arange(len(y))
     splits = [
-        *CrossValidation(3, stratified=False).split(codes, 0),
-        *LeaveOut(30).split(codes, 0),
-        *Bootstrap632(8).split(codes, 0),
-        Split(everything, n, everything),
+        *CrossValidation(3, stratified=False).split(y, 0),
+        *LeaveOut(30).split(y, 0),
+        *Bootstrap632(8).split(y, 0),
+        (everything, everything),
     ]
-    X = _safe_indexing(table.source, rows)
     missing = 0
 
-    found = predict(kind, table, rows, splits)
+    found = predict(kind, X, y, splits)
 
-    for split, mine in zip(splits, found, strict=True):
-        train, test = split
-        model = LEARNERS[kind].fit(_safe_indexing(X, train), codes[train])
-        assert np.array_equal(mine, model.predict(_safe_indexing(X, test)))
-        missing += len(model.classes_) < len(np.unique(codes))
+    for (train, test), mine in zip(splits, found, strict=True):
+        model = LEARNERS[kind].fit(X.iloc[train], y[train])
+        assert np.array_equal(mine, model.predict(X.iloc[test]))
+        missing += len(model.classes_) < len(np.unique(y))
     assert missing
 
 
@@ -225,7 +221,6 @@ def test_a_run_agrees_with_estimate(kind):
     )
     table = get_table("rand", 0)
     trial = Trial.draw(table, unit[0].settings, 0)
-    X, y = _safe_indexing(table.source, trial.rows), table.y[trial.rows]
     methods = {
         ("plain", 5): CrossValidation(5, stratified=False),
         ("plain", -5): LeaveOut(5),
@@ -240,7 +235,9 @@ def test_a_run_agrees_with_estimate(kind):
             if name == "bootstrap"
             else trial.seed(purpose="folds", kind=name, k=k)
         )
-        expected = estimate(LEARNERS[kind], X, y, cv=method, random_state=seed)
+        expected = estimate(
+            LEARNERS[kind], trial.X, trial.y, cv=method, random_state=seed
+        )
         assert values[name, k]["accuracy"] == pytest.approx(expected.value, abs=1e-12)
 
 
@@ -259,8 +256,8 @@ def test_learners_share_samples_and_folds():
     a, b = (Trial.draw(table, settings, 1) for _ in range(2))
     other = Trial.draw(table, settings, 0)
 
-    assert np.array_equal(a.rows, b.rows)
-    assert not np.array_equal(a.rows, other.rows)
+    assert a.X.equals(b.X)
+    assert not a.X.equals(other.X)
     for one, two in zip(a.splits("plain", 5), b.splits("plain", 5), strict=True):
         assert np.array_equal(one.test, two.test)
 
@@ -273,7 +270,7 @@ def test_bootstraps_are_nested():
     for one, two in zip(few[:-1], many[:-1], strict=False):
         assert np.array_equal(one.train, two.train)
     assert len(few) == 3
-    assert np.array_equal(few[-1].test, np.arange(100))
+    assert np.array_equal(few[-1][1], np.arange(100))
 
 
 @pytest.mark.parametrize(("kind", "n"), [("plain", 50), ("stratified", 53)])
@@ -295,8 +292,7 @@ def test_a_small_run_has_findings(tmp_path):
     store = tmp_path / "s.sqlite"
     done = run_study(STUDY, small(), store, executor=Serial())
     assert done.counts.ok == done.counts.planned == 1 + 2 * 3 + 2 * 2 * 10
-    with Store(store) as opened:
-        found = STUDY.findings(opened.frame())
+    found = STUDY.report(store)
 
     rows = {check.statement: check for check in found.checks}
     truth = rows["True accuracy of C4.5 on Rand, 100 cases"]
@@ -341,7 +337,7 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     """Run with two data sets there, look with one of them gone."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("veridical.cli.study_options.executor", lambda *_: Serial())
-    monkeypatch.setattr("veridical.papers.accuracy_data.load", small_vehicle)
+    monkeypatch.setattr(study, "load", small_vehicle)
     spec = tmp_path / "spec.toml"
     text = "folds = [2]\nbootstraps = [1]\nn_runs = 1\nn_holdouts = 1\n"
     spec.write_text(f'data = ["rand", "vehicle"]\n{text}')
@@ -349,11 +345,11 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     get_table.cache_clear()
 
     with monkeypatch.context() as there:
-        there.setattr("veridical.papers.accuracy_data.available", lambda: ["vehicle"])
+        there.setattr("veridical.papers.data.available", lambda: ["vehicle"])
         assert CliRunner().invoke(app, call).exit_code == 0
         call[1] = "show"
         assert "Stored but not shown" not in CliRunner().invoke(app, call).stdout
-    monkeypatch.setattr("veridical.papers.accuracy_data.available", list)
+    monkeypatch.setattr("veridical.papers.data.available", list)
     spec.write_text(f'data = ["rand"]\n{text}')
     get_table.cache_clear()
 
@@ -362,23 +358,14 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     assert sentence in CliRunner().invoke(app, call).stdout
     shown = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
     assert sentence in shown["absent"][0]
-    assert STUDY.absences({"rand": 3, "grid": 2}) == ()
+    monkeypatch.undo()
+    monkeypatch.setattr("veridical.papers.data.available", lambda: ["vehicle"])
+    assert STUDY.absences(tmp_path / "accuracy-estimation.sqlite") == ()
 
 
 def small_vehicle(name):
     rng = np.random.default_rng(0)
     return rng.normal(size=(130, 3)), rng.integers(2, size=130)
-
-
-def test_a_study_without_findings_has_no_page(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = SimpleNamespace(name="plain")
-    monkeypatch.setattr("veridical.cli.study_options.find", lambda name: plain)
-    result = CliRunner().invoke(app, ["study", "show", "plain", "--out", "p.html"])
-
-    assert result.exit_code == 2
-    assert "plain has no page of its own yet" in result.stderr
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_study_is_listed():
@@ -413,7 +400,7 @@ def made(cells, n_runs=50, noise=0.01, attributes=None):
 
 
 def outcomes(frame):
-    return {c.statement: c.outcome for c in report("s", frame).checks}
+    return {c.statement: c.outcome for c in STUDY.findings(frame).checks}
 
 
 VEHICLE = ("vehicle", "c45")
@@ -528,7 +515,7 @@ def test_the_bootstrap_varies_less_everywhere_or_the_exceptions_are_named():
 
     assert outcomes(spreads(**folds, bootstrap_20=2))[statement] == "reproduced"
     assert outcomes(spreads(**folds, bootstrap_10=2))[statement] == "open"
-    found = report("s", spreads(**folds, bootstrap_20=2, bootstrap_50=9))
+    found = STUDY.findings(spreads(**folds, bootstrap_20=2, bootstrap_50=9))
     check = next(c for c in found.checks if c.statement == statement)
     assert check.outcome == "not reproduced"
     assert "C4.5 on Vehicle with 50" in check.ours
@@ -537,24 +524,14 @@ def test_the_bootstrap_varies_less_everywhere_or_the_exceptions_are_named():
 def test_failed_and_missing_cells_are_told():
     frame = made(vehicle(plain_2=-6, plain_10=-1))
     frame.loc[frame.index[-1], "status"] = "error"
-    notes = " ".join(report("s", frame).notes)
+    notes = " ".join(STUDY.findings(frame).notes)
 
     assert "1 cell failed and is left out" in notes
     assert "not complete: there are 49 to 50 runs" in notes
 
 
-def test_means_and_their_intervals():
+def test_the_interval_of_a_standard_deviation():
     values = np.array([1.0, 2.0, 3.0, 4.0])
-    mean = Mean.of(values)
-    half = 3.182446305 * np.std(values, ddof=1) / 2  # t with 3 degrees of freedom
-
-    assert mean.interval == pytest.approx((2.5, 2.5 - half, 2.5 + half))
-    same = mean.minus(mean)
-    assert (same.value, same.df) == (0, pytest.approx(6))
-    assert same.error == pytest.approx(np.sqrt(2) * mean.error)
-    assert average([mean, mean]).error == pytest.approx(mean.error / np.sqrt(2))
-    assert Mean.of(np.array([1.0])).interval.high == np.inf
-    assert judge(Mean.of(np.array([1.0])).interval, 0, 2) == "open"
     # chi-square with 3 degrees of freedom: 0.2158 and 9.3484
     sd = np.std(values, ddof=1)
     bounds = (sd, sd * np.sqrt(3 / 9.3484), sd * np.sqrt(3 / 0.21580))
@@ -591,7 +568,7 @@ def test_no_name_becomes_markup(payload):
 
 def test_the_page_says_what_was_found():
     cells = vehicle(plain_2=-6, plain_5=-2)
-    found = Page(page(report("accuracy-estimation", made(cells))))
+    found = Page(page(STUDY.findings(made(cells))))
 
     assert [text for _, text in found.headings] == [
         # pessimism on Vehicle, and the true accuracy there: 60.0 is close to 60.11
@@ -624,8 +601,8 @@ def test_a_report_is_plain_json():
 )
 def test_published_counts_of_the_real_data():
     """Table 1's duplicates agree in all columns and the class."""
-    accuracy_data.get_table.cache_clear()
-    for name in accuracy_data.present():
+    get_table.cache_clear()
+    for name in study.present():
         row, found = TABLE_1[name], facts(get_table(name, 0))
         assert found["n_cases"] == row.n_cases
         assert found["n_classes"] == row.n_classes

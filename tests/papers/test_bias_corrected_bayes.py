@@ -5,14 +5,18 @@ import pandas as pd
 import pytest
 from tests.report.markup import Page
 
-from veridical._core.errors import InputError
-from veridical.experiments import Serial, Store, run_study
+from veridical.experiments import InputError, Serial, Store, run_study
 from veridical.learning import BiasCorrectedNB
-from veridical.papers import bias_corrected_trials, find_study
-from veridical.papers.bias_corrected_bayes import STUDY, BiasCorrectedSpec
-from veridical.papers.bias_corrected_findings import count_bad_bins, report
-from veridical.papers.bias_corrected_published import CUT_OFFS, IMPLIED, KS, TABLE
-from veridical.papers.bias_corrected_trials import Drawn, Subset
+from veridical.papers import find_study
+from veridical.papers.bias_corrected_bayes import study
+from veridical.papers.bias_corrected_bayes.figures import CUT_OFFS, IMPLIED, KS, TABLE
+from veridical.papers.bias_corrected_bayes.findings import count_bad_bins
+from veridical.papers.bias_corrected_bayes.study import (
+    STUDY,
+    BiasCorrectedSpec,
+    Drawn,
+    Subset,
+)
 from veridical.report.studies import page
 
 
@@ -35,19 +39,19 @@ def made_up_colon(monkeypatch):
     X = np.exp(rng.normal(size=(62, 2000)))
     y = np.array([1] * 40 + [0] * 22)
     X[:, ::20] *= np.exp(1.5 * y)[:, None]
-    monkeypatch.setattr(bias_corrected_trials, "_read_colon", lambda: (X, y))
-    monkeypatch.setattr(bias_corrected_trials, "available", lambda: ["colon"])
-    bias_corrected_trials.colon_digest.cache_clear()
+    monkeypatch.setattr(study, "_read_colon", lambda: (X, y))
+    monkeypatch.setattr(study, "available", lambda: ["colon"])
+    study.colon_digest.cache_clear()
     yield X, y
-    bias_corrected_trials.colon_digest.cache_clear()
+    study.colon_digest.cache_clear()
 
 
 @pytest.fixture
 def no_colon(monkeypatch):
-    monkeypatch.setattr(bias_corrected_trials, "available", list)
-    bias_corrected_trials.colon_digest.cache_clear()
+    monkeypatch.setattr(study, "available", list)
+    study.colon_digest.cache_clear()
     yield
-    bias_corrected_trials.colon_digest.cache_clear()
+    study.colon_digest.cache_clear()
 
 
 # -- the published figures -----------------------------------------------------------
@@ -123,11 +127,11 @@ def test_smaller_scales_are_parts_of_larger(made_up_colon):
 
 def test_genes_are_dealt_out_once(made_up_colon):
     X, _ = made_up_colon
-    settings = {"seed": 0, "digest": bias_corrected_trials.colon_digest()}
+    settings = {"seed": 0, "digest": study.colon_digest()}
     parts = [Subset.of({**settings, "set": s}).X for s in range(10)]
     firsts = np.concatenate([part[0] for part in parts])
     assert sorted(firsts) == sorted(X[0])
-    with pytest.raises(InputError, match="not those"):
+    with pytest.raises(InputError, match="not the file"):
         Subset.of({"seed": 0, "digest": "other", "set": 0})
 
 
@@ -216,7 +220,7 @@ def made(n_sets=5, gap=0.0, naive_gap=0.07, alpha=300.0, bins=None):
 
 
 def outcomes(frame):
-    return {c.statement: c.outcome for c in report("s", frame).checks}
+    return {c.statement: c.outcome for c in STUDY.findings(frame).checks}
 
 
 KNOWS = "1000 features: the corrected model knows its error rate"
@@ -281,6 +285,6 @@ def test_subsets_of_genes_decide():
 def test_failed_cells_are_told():
     frame = made()
     frame.loc[0, "status"] = "error"
-    notes = " ".join(report("s", frame).notes)
+    notes = " ".join(STUDY.findings(frame).notes)
     assert "1 cell failed and is left out" in notes
     assert "Not in this run: the colon data." in notes

@@ -12,17 +12,24 @@ from sklearn.pipeline import make_pipeline
 from tests.oracles import dagsvm as oracle
 from tests.report.markup import Page
 
-from veridical._core.errors import InputError
-from veridical._core.splits import stratified_split
 from veridical.auditing import audit
 from veridical.datasets import load
-from veridical.experiments import Plan, Serial, Store, run_study
+from veridical.experiments import InputError, Plan, Serial, Store, run_study
 from veridical.learning import DAGSVM
-from veridical.papers import differential_data, find_study
-from veridical.papers.differential_data import DATA, Arrays, get_arrays
-from veridical.papers.differential_figures import Figures, Result, with_classes
-from veridical.papers.differential_prioritization import STUDY, DifferentialSpec
-from veridical.papers.differential_trials import Trial
+from veridical.papers import find_study
+from veridical.papers.differential_prioritization import figures, study
+from veridical.papers.differential_prioritization.figures import (
+    Figures,
+    Result,
+    with_classes,
+)
+from veridical.papers.differential_prioritization.study import (
+    STUDY,
+    DifferentialSpec,
+    Trial,
+    stratified_split,
+)
+from veridical.papers.expression import DATA, Arrays, get_arrays
 from veridical.report.studies import page
 from veridical.selection import (
     DifferentialPrioritization,
@@ -50,11 +57,9 @@ def fake(name, n_genes=50):
 @pytest.fixture
 def simulated(monkeypatch):
     """A machine where made-up arrays stand for the files."""
-    for module in ("prioritization", "trials", "pictures"):
-        monkeypatch.setattr(f"veridical.papers.differential_{module}.get_arrays", fake)
-    monkeypatch.setattr(
-        "veridical.papers.differential_prioritization.present", lambda: tuple(DATA)
-    )
+    for module in (study, figures):
+        monkeypatch.setattr(module, "get_arrays", fake)
+    monkeypatch.setattr(study, "present", lambda: tuple(DATA))
 
 
 def small(**changes):
@@ -105,7 +110,7 @@ def test_without_files_everything_is_missing(monkeypatch, tmp_path):
     assert spec.data == ()
     (sentence,) = STUDY.notices(spec)
     assert "mll.npz" in sentence
-    differential_data.get_arrays.cache_clear()
+    get_arrays.cache_clear()
     with pytest.raises(InputError, match="not here: MLL"):
         get_arrays("mll")
 
@@ -235,9 +240,9 @@ def test_a_run_has_findings_and_a_page(simulated, tmp_path):
     assert done.counts.ok == done.counts.planned == 7 * 2 * 3 * 5
     with Store(store) as opened:
         frame = opened.frame()
-    figures = Figures.of(frame)
-    assert len(figures.of_kind("all-classes")) == len(figures.pairs()) == 7
-    one = figures.results["all-classes", "nci60"]
+    sorted_cells = Figures.of(frame)
+    assert len(sorted_cells.of_kind("all-classes")) == len(sorted_cells.pairs()) == 7
+    one = sorted_cells.results["all-classes", "nci60"]
     mine = frame[(frame["data"] == "nci60") & (frame["relevance"] == "all-classes")]
     means = mine.groupby("alpha")["accuracy"].mean()
     assert one.best_alpha == best_alpha(means.index.to_numpy(), means.to_numpy())
@@ -289,30 +294,6 @@ def test_the_audit_reports_the_known_pair_with_selection_inside_the_folds():
     copies = [finding for finding in found.findings if finding.code == "VD003"]
     assert len(copies) == 1
     assert {"9", "72"} <= set(re.findall(r"\d+", str(copies[0].evidence)))
-
-
-@needs_data
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DATA)
-def test_alpha_trades_and_one_vs_all_serves_evenly(name):
-    """E7 and E16 on two splits of the real arrays; E14 and E15 are findings."""
-    first, last = [], []
-    spread = {"all-classes": [], "one-vs-all": []}
-    for split in range(2):
-        trial = Trial.draw(name, 0, split)
-        for kind, found in spread.items():
-            values = list(trial.measure(kind, [0.1, 0.5, 1.0], 100))
-            found.append([v["class_features"] for v in values])
-            if kind == "all-classes":
-                first.append(values[0])
-                last.append(values[-1])
-    for least, most in zip(first, last, strict=True):
-        assert most["mean_correlation"] > least["mean_correlation"]
-        assert most["mean_relevance"] > least["mean_relevance"]
-    counts = {kind: np.mean(found, axis=0) for kind, found in spread.items()}
-    if DATA[name].n_classes >= 6:
-        gaps = {kind: np.ptp(found, axis=1).mean() for kind, found in counts.items()}
-        assert gaps["one-vs-all"] < gaps["all-classes"]
 
 
 def blocks(K, seed, n_per_class=20, copies=8):

@@ -11,26 +11,27 @@ from tests.oracles import comparison as oracle
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare
-from veridical.comparison.sources import SourceSampler, find_source
 from veridical.experiments import (
     Plan,
     Processes,
     Recipe,
     Serial,
+    Store,
     derive_seed,
     parse_where,
     run_study,
 )
 from veridical.learning import NaiveBayes
 from veridical.papers import available, find_study
-from veridical.papers.in_vs_out import (
+from veridical.papers.in_vs_out.study import (
     STUDY,
     InVsOutSpec,
     SelectorChoice,
     SourceGrid,
-    frame,
+    Trial,
+    draw_source,
+    make_classifier,
 )
-from veridical.papers.in_vs_out_trials import Trial, make_classifier
 from veridical.selection import ReliefF
 
 
@@ -110,11 +111,11 @@ def test_folds_and_data_know_nothing_of_selectors():
     tenfold = Trial.draw({**settings, "n_folds": 10})
 
     assert "selector" not in settings
-    for one, two in zip(a.splits.test, b.splits.test, strict=True):
-        assert np.array_equal(one, two)
-    assert np.array_equal(a.data.values, b.data.values)
-    assert np.array_equal(a.data.values, tenfold.data.values)
-    assert not np.array_equal(a.data.values, other.data.values)
+    for one, two in zip(a.folds, b.folds, strict=True):
+        assert np.array_equal(one[1], two[1])
+    assert np.array_equal(a.X, b.X)
+    assert np.array_equal(a.X, tenfold.X)
+    assert not np.array_equal(a.X, other.X)
 
 
 @pytest.mark.parametrize("classifier", ["svm", "nb", "1nn", "tree"])
@@ -123,7 +124,6 @@ def test_a_cell_agrees_with_compare(classifier):
     unit = one_unit(classifiers=(classifier,))
     trial = Trial.draw(unit.settings)
     n = trial.n_train
-    folds = list(zip(trial.splits.train, trial.splits.test, strict=True))
     found = {
         tuple(cell.coordinates[k] for k in ("selector", "n_features")): v
         for cell, v in zip(unit.cells, STUDY.run(unit), strict=True)
@@ -131,11 +131,11 @@ def test_a_cell_agrees_with_compare(classifier):
 
     record = compare(
         ["information-gain", "relieff"],
-        trial.data.values[:n],
-        trial.data.y[:n],
+        trial.X[:n],
+        trial.y[:n],
         n_features_to_select=8,
         estimator=make_classifier(classifier),
-        cv=folds,
+        cv=trial.folds,
         random_state=0,
     )
 
@@ -149,16 +149,14 @@ def test_in_and_out_share_folds_and_truth_selects_as_out_does():
     """A0, by the obvious code: fit a pipeline of the public pieces, count hits."""
     unit = one_unit(n_folds=4)
     trial = Trial.draw(unit.settings)
-    recipe = {"selector": {"kind": "relieff", "parameters": {}}}
-    X, y, n = trial.data.values, trial.data.y, trial.n_train
+    X, y, n = trial.X, trial.y, trial.n_train
 
-    values = trial.judge(trial.rank(recipe, 5), "nb", [2, 5])[5]
+    values = trial.evaluate(trial.rank("relieff", {}, 5), "nb", [2, 5])[5]
 
     def best(rows_X, rows_y):
         return ReliefF().fit(rows_X, rows_y).order_[:5]
 
-    folds = list(zip(trial.splits.train, trial.splits.test, strict=True))
-    inside, outside = oracle.in_and_out(best, NaiveBayes, X[:n], y[:n], folds)
+    inside, outside = oracle.in_and_out(best, NaiveBayes, X[:n], y[:n], trial.folds)
     truth = oracle.true_accuracy(best, NaiveBayes, X[:n], y[:n], X[n:], y[n:])
     assert values["in"] == pytest.approx(inside, abs=1e-12)
     assert values["out"] == pytest.approx(outside, abs=1e-12)
@@ -170,12 +168,11 @@ def test_the_place_of_a_column_tells_nothing():
     settings = one_unit().settings
     n = settings["n"]
     root = derive_seed(settings["seed"], source="linear", n=n)
-    sampler = SourceSampler(find_source("linear")[1], n, n, None, root)
 
     orders = set()
     for i in range(5):
-        source = sampler.draw(i)[0].values
-        columns = Trial.draw({**settings, "set": i}).data.values
+        source = draw_source("linear", n, root, i)[0]
+        columns = Trial.draw({**settings, "set": i}).X
         places = (columns.T[:, np.newaxis] == source.T).all(axis=-1)
         assert np.array_equal(places.sum(axis=1), np.ones(len(places)))
         orders.add(tuple(places.argmax(axis=1).tolist()))
@@ -189,12 +186,17 @@ def test_workers_and_this_process_agree(tmp_path):
     run_study(STUDY, spec, tmp_path / "a", executor=Serial())
     run_study(STUDY, spec, tmp_path / "b", executor=Processes(1))
 
-    a, b = frame(tmp_path / "a", spec), frame(tmp_path / "b", spec)
+    a, b = (read(tmp_path / name, spec) for name in "ab")
 
     assert a.equals(b)
     assert len(a) == 12
     assert set(a["status"]) == {"ok"}
     assert a.filter(regex="^(truth|in_|out_)").to_numpy().min() > 0
+
+
+def read(path, spec):
+    with Store(path) as store:
+        return store.frame(only=Plan(STUDY, spec).keys)
 
 
 def test_the_numbers_of_this_version():
@@ -239,7 +241,7 @@ def test_a_slice_of_the_smoke_study(tmp_path):
             {"sources": [{"source": "monks-1", "n": [9], "n_features": [7]}]},
             "monks-1 has 6 features",
         ),
-        ({"classifiers": ["nb", "nb"]}, "classifier is named twice"),
+        ({"classifiers": ["nb", "nb"]}, "'nb' is named twice"),
         ({"n_folds": 1}, "n_folds"),
     ],
 )

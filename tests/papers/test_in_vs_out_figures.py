@@ -12,7 +12,7 @@ from veridical.comparison import (
     truth,
     welch_bias,
 )
-from veridical.papers.in_vs_out_figures import (
+from veridical.papers.in_vs_out.figures import (
     TITLES,
     Figures,
     find_biases,
@@ -38,7 +38,7 @@ def test_verdicts_are_those_of_the_paired_t_test():
     b[1, :5] = a[1, :5]  # all equal
     b[1, 5:10] = a[1, 5:10] - 1 / 12  # always the same difference
 
-    found = give_verdicts(a - b)
+    found = give_verdicts(a, b)
 
     expected = [
         [NUMBERS[paired_t(x, z).winner] for x, z in zip(*rows, strict=True)]

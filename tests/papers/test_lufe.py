@@ -8,16 +8,18 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from veridical._core.errors import InputError
-from veridical.experiments import Unit
+from veridical.experiments import InputError, Unit
 from veridical.learning import SVMPlus
 from veridical.papers import available, find_study
-from veridical.papers.lufe import STUDY, LUFeSpec
-from veridical.papers.lufe_data import get_task, present
-from veridical.papers.lufe_figures import PUBLISHED
-from veridical.papers.lufe_findings import report
-from veridical.papers.lufe_genes import present_genes
-from veridical.papers.lufe_trials import Trial
+from veridical.papers.lufe.figures import PUBLISHED
+from veridical.papers.lufe.study import (
+    STUDY,
+    LUFeSpec,
+    Trial,
+    get_task,
+    present,
+    present_genes,
+)
 from veridical.selection import AnovaF
 
 
@@ -113,10 +115,13 @@ def test_shares_are_the_best_of_the_unselected(tasks):
     trial = Trial.draw(settings(1))
     selected, rest, _ = trial.select("rfe", 20)
     assert sorted([*selected, *rest]) == list(range(trial.X.shape[1]))
-    half = trial.X[:, rest[: rest.size // 2]]
-    np.testing.assert_allclose(trial.left("rfe", 20, 50), half @ half.T, atol=1e-9)
-    every = trial.X[:, rest]
-    np.testing.assert_allclose(trial.left("rfe", 20, 100), every @ every.T, atol=1e-9)
+    for share, some in ((50, rest[: rest.size // 2]), (100, rest)):
+        found = trial.measure("lufe-rfe", 20, share)
+        plus = SVMPlus(C=found["C"], gamma=found["gamma"]).fit(
+            trial.X[:, selected], trial.sign, X_privileged=trial.X[:, some]
+        )
+        mine = plus.score(trial.X_test[:, selected], trial.sign_test)
+        assert found["accuracy"] == mine
 
 
 def test_learning_does_not_see_the_test_fold(tasks):
@@ -131,10 +136,10 @@ def test_learning_does_not_see_the_test_fold(tasks):
 
 def test_noise_is_drawn_anew_for_each_fold(tasks):
     first, second = (Trial.draw(settings(fold)) for fold in (0, 1))
-    grams = [one._random_gram(80) for one in (first, first, second)]
-    np.testing.assert_array_equal(grams[0], grams[1])
-    assert not np.allclose(grams[0], grams[2])
-    np.testing.assert_allclose(np.diag(grams[0]).mean(), 80)
+    noise = [one.draw_noise(80) for one in (first, first, second)]
+    np.testing.assert_array_equal(noise[0], noise[1])
+    assert not np.allclose(noise[0], noise[2])
+    np.testing.assert_allclose(noise[0].std(axis=0), 1)
 
 
 def test_a_changed_file_is_refused(tasks):
@@ -221,32 +226,32 @@ def outcomes(found):
 
 
 def test_gains_are_found_and_losses_too():
-    good = outcomes(report("lufe", frame(+0.03)))
+    good = outcomes(STUDY.findings(frame(+0.03)))
     assert good["LUFe-RFE-300 is more accurate than RFE-300"] == "reproduced"
     assert good["RFE-300 is more accurate than all words"] == "reproduced"
     assert good["LUFe-ANOVA-300 is better than ANOVA-300 on most tasks"] == "reproduced"
     assert good["Real unselected features beat noise: LUFe-RFE-300"] == "reproduced"
-    bad = outcomes(report("lufe", frame(-0.03)))
+    bad = outcomes(STUDY.findings(frame(-0.03)))
     statements = [name for name in bad if "Accuracy" not in name]
     assert {bad[name] for name in statements} == {"not reproduced"}
-    even = outcomes(report("lufe", frame(0.0)))
+    even = outcomes(STUDY.findings(frame(0.0)))
     assert even["LUFe-RFE-300 is more accurate than RFE-300"] == "open"
     noise = "Real unselected features beat noise: LUFe-RFE-300"
     assert even[noise] == "open"
-    many = outcomes(report("lufe", frame(0.0, n_tasks=49)))
+    many = outcomes(STUDY.findings(frame(0.0, n_tasks=49)))
     assert many[noise] == "not reproduced"
 
 
 def test_few_tasks_leave_everything_open():
-    found = outcomes(report("lufe", frame(+0.03, n_tasks=3)))
+    found = outcomes(STUDY.findings(frame(+0.03, n_tasks=3)))
     assert set(found.values()) == {"open"}
 
 
 def test_published_accuracies_are_judged_on_the_papers_texts_only():
-    stand_in = report("lufe", frame(0.0, noise=0.001))
+    stand_in = STUDY.findings(frame(0.0, noise=0.001))
     assert outcomes(stand_in)["Accuracy of all words"] == "open"
     assert any("not the paper's texts" in note for note in stand_in.notes)
-    own = report("lufe", frame(0.0, noise=0.001, own=True))
+    own = STUDY.findings(frame(0.0, noise=0.001, own=True))
     assert outcomes(own)["Accuracy of all words"] == "reproduced"
     assert outcomes(own)["Accuracy of LUFe-ANOVA-300"] == "not reproduced"
     assert not any("not the paper's texts" in note for note in own.notes)
@@ -256,8 +261,8 @@ def test_genes_are_reported_apart_and_decide_no_finding():
     texts = frame(+0.03)
     genes = frame(-0.03, n_tasks=6)
     genes["data"] = genes["data"].str.replace("techtc/ng20_0", "genes/set")
-    both = report("lufe", pd.concat([texts, genes]))
-    alone = report("lufe", texts)
+    both = STUDY.findings(pd.concat([texts, genes]))
+    alone = STUDY.findings(texts)
     assert both.checks == alone.checks
     assert both.pictures == alone.pictures
     first, summary, each = both.tables
@@ -267,13 +272,13 @@ def test_genes_are_reported_apart_and_decide_no_finding():
     assert "0 of 6, p = 0.031" in rows["LUFe-RFE-300"][3]
     assert [row[0] for row in each.rows] == [f"set{i}" for i in range(6)]
     assert any("6 data sets of gene expression" in note for note in both.notes)
-    only = report("lufe", genes)
+    only = STUDY.findings(genes)
     assert only.checks == ()
     assert any("no finding of the paper can be judged" in note for note in only.notes)
 
 
 def test_table_1_has_both_figures():
-    (table,) = report("lufe", frame(+0.03)).tables
+    (table,) = STUDY.findings(frame(+0.03)).tables
     rows = {row[0]: row for row in table.rows}
     assert list(rows) == [
         "all words", "RFE-300", "LUFe-RFE-300", "ANOVA-300", "LUFe-ANOVA-300"
@@ -295,6 +300,6 @@ def test_published_differences_are_consistent():
 
 def test_an_empty_store_is_no_error():
     empty = frame(0.0).iloc[:0]
-    found = report("lufe", empty)
+    found = STUDY.findings(empty)
     assert found.checks == ()
     assert "no results" in found.notes[0]

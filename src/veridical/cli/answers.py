@@ -144,7 +144,7 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
     "audit": ((AuditSummary,), True),
     "probabilities": ((CorrectionSummary,), True),
     "study list": ((dict[str, str],), False),
-    "study run": ((StudyRun,), False),
+    "study run": ((StudyRun, list[StudyRun]), False),
     "study show": ((StudyState,), False),
     "study verify": ((StoreCheck,), False),
     "study export": ((StoreExport,), False),

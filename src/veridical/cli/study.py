@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veridical._core import interrupts
+from veridical._core.errors import InputError
 from veridical.cli import console, options, study_options
 from veridical.cli.commands import ANSWER, WORK, Group, Verb
 from veridical.cli.failures import in_one_line
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from veridical._core.progress import Reporter
     from veridical.cli.answers import FailedCell
     from veridical.experiments import Progress, RunReport
+    from veridical.experiments.executors import Executor
 
 app = typer.Typer(
     cls=Group,
@@ -49,10 +53,15 @@ def list_studies(
     epilog=options.examples(
         "study run in-vs-out --scale smoke --out page.html",
         "study run lufe --scale laptop --jobs -1 --limit-time 8h",
+        "study run --all --out pages",
     ),
 )
 def run(
-    name: study_options.Name,
+    name: study_options.Names = None,
+    every: Annotated[
+        bool,
+        options.flag("--all", "Run all studies, one after the other."),
+    ] = False,
     scale: study_options.Scale = None,
     spec: study_options.Spec = None,
     store: study_options.Store = None,
@@ -92,63 +101,110 @@ def run(
     as_json: Annotated[bool, options.json_option("study run")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a study, or go on with it: what is in the store is not done again.
+    """Run studies, or go on with them: what is in the store is not done again.
 
-    Ctrl-C saves what is finished. The exit status is 0 when all went well, 1
-    when cells failed, 130 after Ctrl-C.
+    Of several studies each has its own store, NAME.sqlite; --store and --out
+    then name folders. Ctrl-C saves what is finished. The exit status is 0 when
+    all went well, 1 when cells failed, 2 when a study cannot be run, 130 after
+    Ctrl-C; of several studies, the worst.
     """
     console.be(quiet=quiet)
+    names = study_options.choose(name, every)
+    several = len(names) > 1
+    if several and spec is not None:
+        raise InputError(f"--spec {spec} belongs to one study; name that one alone.")
+    options.check_numbers(0, jobs)
+    limits, stop_at = study_options.limits(limit_cell, limit_memory, limit_time)
+    answers, worst = [], 0
+    for one in names:
+        work = partial(
+            _run_one,
+            one,
+            store=study_options.place(store, one, ".sqlite", len(names)),
+            out=study_options.place(out, one, ".html", len(names)),
+            choice=(scale, spec, seed),
+            where=where,
+            executor=partial(study_options.executor, jobs, dask, limits),
+            retry_failed=retry_failed,
+            stop_at=stop_at,
+            aloud=not as_json,
+        )
+        try:
+            answer, status = work()
+        except InputError as error:
+            if not several:
+                raise
+            console.tell(f"{one}: {error}", aside=True)
+            answer, status = None, 2
+        except typer.Exit as ended:  # what stopped the engine was told
+            if not several:
+                raise
+            answer, status = None, ended.exit_code
+        answers += [answer] if answer else []
+        worst = max(worst, status)
+        if status == interrupts.STATUS:
+            break
+    if as_json:
+        said: Any = answers if several else answers[0]
+        console.dump(said)
+    raise typer.Exit(worst)
+
+
+def _run_one(
+    name: str,
+    *,
+    store: Path | None,
+    out: Path | None,
+    choice: tuple[str | None, Path | None, int | None],
+    where: list[str] | None,
+    executor: Callable[[], Executor],
+    retry_failed: bool,
+    stop_at: float | None,
+    aloud: bool,
+) -> tuple[dict[str, Any], int]:
+    """Run one study; return its answer in JSON, and the exit status."""
     path = store or Path(f"{name}.sqlite")
     study_options.refuse_if_held(path)
 
     from veridical.cli import study_report
-    from veridical.experiments import Limits, parse_where, run_study
+    from veridical.experiments import parse_where, run_study
 
     study = study_options.find(name)
-    options.check_numbers(0, jobs)
-    study_report.check_page(study, out)
-    chosen = study_options.read_spec(study, scale, spec, seed)
+    study_report.check_page(out)
+    chosen = study_options.read_spec(study, *choice)
     study_report.tell_notices(study, chosen)
     conditions = parse_where(where or [])
-    limits = Limits(
-        study_options.seconds(limit_cell, "--limit-cell"),
-        study_options.size(limit_memory, "--limit-memory"),
-    )
-    time_allowed = (
-        study_options.seconds(limit_time, "--limit-time") if limit_time else None
-    )
     with study_options.told():
         with console.progress_bar(name) as progress:
             report = run_study(
                 study,
                 chosen,
                 path,
-                executor=study_options.executor(jobs, dask, limits),
+                executor=executor(),
                 where=conditions,
                 retry_failed=retry_failed,
-                limit_seconds=time_allowed,
+                limit_seconds=study_options.seconds_until(stop_at),
                 watch=None if progress is None else partial(_watch, progress),
             )
         stopped = report.stopped == "signal"
         found = None if stopped else study_report.find(study, chosen, path)
-        if as_json:
-            answer = {
-                "schema": "veridical/study-run/1",
-                "study": name,
-                "store": str(path),
-                **_numbers(report.counts),
-                "computed": report.computed,
-                "seconds": report.seconds,
-                "working": report.working,
-                "stopped": report.stopped,
-            }
-            console.dump({**answer, **study_report.as_json(found, out)})
-        else:
+        answer = {
+            "schema": "veridical/study-run/1",
+            "study": name,
+            "store": str(path),
+            **_numbers(report.counts),
+            "computed": report.computed,
+            "seconds": report.seconds,
+            "working": report.working,
+            "stopped": report.stopped,
+        }
+        if aloud:
             _tell(report, path)
             study_report.tell(found, out)
-    if stopped:
-        raise typer.Exit(130)
-    raise typer.Exit(1 if report.counts.failed else 0)
+        else:
+            answer |= study_report.as_json(found, out)
+    failed = 1 if report.counts.failed else 0
+    return answer, interrupts.STATUS if stopped else failed
 
 
 @app.command(cls=Verb, epilog=options.examples("study show in-vs-out --out page.html"))
@@ -169,11 +225,11 @@ def show(
 
     console.be(quiet=quiet)
     study = study_options.find(name)
-    study_report.check_page(study, out)
+    study_report.check_page(out)
     path = store or Path(f"{name}.sqlite")
     chosen: Any = study_options.read_spec(study, scale, spec, seed)
     study_report.tell_notices(study, chosen)
-    absent = study_report.absences(study, path)
+    absent = list(study.absences(path)) if path.exists() else []
     conditions = parse_where(where or [])
     counts, failures = _look(study, chosen, path, conditions, required=bool(store))
     found = study_report.find(study, chosen, path)

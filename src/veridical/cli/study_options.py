@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from veridical.cli.commands import WORK
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
-    from veridical.experiments import Study
+    from veridical.experiments import Limits, PaperStudy
     from veridical.experiments.executors import Executor
 
 
@@ -30,12 +31,28 @@ def work(metavar: str, help: str) -> Any:
     )
 
 
+def _complete(incomplete: str) -> list[str]:
+    """Offer our studies, and those that other packages bring."""
+    from veridical.papers import names as studies
+
+    return names.completing(studies())(incomplete)
+
+
 Name = Annotated[
     str,
     typer.Argument(
         metavar="NAME",
         help=f"The study: {names.one_of(names.STUDIES)}.",
-        autocompletion=names.completing(names.STUDIES),
+        autocompletion=_complete,
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME",
+        help=f"The study, or several: {names.one_of(names.STUDIES)}.",
+        autocompletion=_complete,
+        show_default=False,
     ),
 ]
 Scale = Annotated[
@@ -124,11 +141,39 @@ def size(text: str | None, option: str) -> int | None:
     return int(_quantity(text, option, "size", "500M or 4G"))
 
 
-def find(name: str) -> Study:
+def find(name: str) -> PaperStudy:
     """Find a study by its name."""
     from veridical.papers import find_study
 
     return find_study(name)
+
+
+def choose(given: list[str] | None, every: bool) -> list[str]:
+    """Return the names of the studies to run: those that were named, or all."""
+    from veridical._core.errors import InputError
+    from veridical.papers import names as studies
+
+    if every and given:
+        raise InputError(f"--all and {', '.join(given)}: name studies, or give --all.")
+    if not (every or given):
+        raise InputError(
+            f"Name a study ({names.one_of(studies())}), or give --all to run all."
+        )
+    return studies() if every else list(dict.fromkeys(given or ()))
+
+
+def place(given: Path | None, name: str, suffix: str, n_studies: int) -> Path | None:
+    """Return where a study writes a file: where it was told, or in a folder of many."""
+    if given is None or n_studies == 1:
+        return given
+    from veridical._core.errors import InputError
+
+    if not given.is_dir():
+        raise InputError(
+            f"{given} is no folder; of several studies each writes a file of its own, "
+            f"such as {name}{suffix}, so name a folder that is there."
+        )
+    return given / f"{name}{suffix}"
 
 
 def refuse_if_held(path: Path) -> None:
@@ -137,6 +182,20 @@ def refuse_if_held(path: Path) -> None:
 
     if path.is_file():
         WriterLock(path).release()
+
+
+def limits(cell: str, memory: str | None, total: str | None) -> tuple[Limits, Any]:
+    """Read the limits of a cell, and when all work has to end; None for never."""
+    from veridical.experiments import Limits
+
+    of_a_cell = Limits(seconds(cell, "--limit-cell"), size(memory, "--limit-memory"))
+    end = time.monotonic() + seconds(total, "--limit-time") if total else None
+    return of_a_cell, end
+
+
+def seconds_until(end: float | None) -> float | None:
+    """Return the seconds that are left; None where there is no end."""
+    return None if end is None else max(0.0, end - time.monotonic())
 
 
 def executor(jobs: int, dask: str | None, limits: Any) -> Executor:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shlex
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,74 +14,34 @@ from veridical.cli.failures import in_one_line
 from veridical.cli.options import with_origin
 
 if TYPE_CHECKING:
-    from veridical.experiments.findings import StudyReport
+    from veridical.experiments import PaperStudy, StudyReport
 
 
-def tell_notices(study: Any, spec: Any) -> None:
+def tell_notices(study: PaperStudy, spec: Any) -> None:
     """Say on stderr what the user should know beforehand, such as missing data."""
-    if hasattr(study, "notices") and not console.is_quiet():
+    if not console.is_quiet():
         for sentence in study.notices(spec):
             typer.echo(in_one_line(sentence), err=True)
 
 
-def absences(study: Any, path: Path) -> list[str]:
-    """Say which cells of a store are not shown because their data cannot be read here.
-
-    What a cell depends on includes the data themselves, so without them it cannot be
-    told from a cell of another file.
-    """
-    if not hasattr(study, "absences") or not path.exists():
-        return []
-    from veridical.experiments import Store
-
-    stored: Counter[str] = Counter()
-    with Store(path) as opened:
-        for row in opened.rows():
-            if json.loads(row.recipe).get("study") == study.name:
-                stored[json.loads(row.cell).get("data")] += 1
-    return list(study.absences(stored))
-
-
-def check_page(study: Any, out: Path | None) -> None:
+def check_page(out: Path | None) -> None:
     """Refuse a page that cannot be written, before the work that it will show."""
-    if out is None:
-        return
-    from veridical._core.errors import InputError
-    from veridical.report import check_writable
+    if out is not None:
+        from veridical.report import check_writable
 
-    if not hasattr(study, "findings"):
-        raise InputError(
-            f"{study.name} has no page of its own yet; leave out --out and use "
-            "veridical study export."
-        )
-    check_writable(out)
+        check_writable(out)
 
 
-def find(study: Any, spec: Any, path: Path) -> StudyReport | None:
+def find(study: PaperStudy, spec: Any, path: Path) -> StudyReport | None:
     """Put together what a store says about the paper; None where it says nothing."""
-    if not hasattr(study, "findings") or not path.exists():
+    found = study.report(path, spec) if path.exists() else None
+    if found is None:
         return None
-    from veridical.experiments import Plan, Store
-
-    with Store(path) as opened:
-        plan = Plan(study, spec, opened.keys())
-        if not plan.counts.ok:
-            return None
-        keys = plan.keys
-        frame = opened.frame(only=keys)
-    found: StudyReport = study.findings(frame)
-    settings = {
-        "cells": str(plan.counts),
-        **{key: str(value) for key, value in spec.model_dump(mode="json").items()},
-        **found.settings,
-        # A cell's key is a hash of all that it depends on, the data included.
-        "cells sha256": hashlib.sha256(keys.known.tobytes()).hexdigest(),
-    }
     again = repeat(study, spec, path)
-    return replace(found, settings=with_origin(settings, None, again))
+    return replace(found, settings=with_origin(found.settings, None, again))
 
 
-def repeat(study: Any, spec: Any, path: Path) -> str:
+def repeat(study: PaperStudy, spec: Any, path: Path) -> str:
     """Write the command that runs a study again, as far as a scale says what it is."""
     from veridical.experiments import SCALES
 

@@ -7,7 +7,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from veridical._core.errors import InputError
@@ -39,7 +39,7 @@ class Watcher:
 
         self.path = path
         run = self._last_run()
-        self.study = cast(Any, find_study(run["study"]))
+        self.study = find_study(run["study"])
         self.spec = self.study.spec.checked(run["spec"], str(path))
         self._pace: Pace | None = None
         self._report: Any = None

@@ -13,12 +13,14 @@ from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     check_alpha,
     mean_size,
+    over_leading_axes,
     paired_differences,
     t_test,
     variance,
 )
 
 
+@over_leading_axes(2)
 def bayesian_correlated_t(
     scores_a: ArrayLike,
     scores_b: ArrayLike,
@@ -32,9 +34,10 @@ def bayesian_correlated_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_splits,) or (n_repeats, n_folds)
-        Scores of the two sides on the same splits of one data set.
-    n_train, n_test : int or array-like of the same shape
+    scores_a, scores_b : array-like of shape (n_splits,) or (..., n_repeats, n_folds)
+        Scores of the two sides on the same splits of one data set. Leading axes count
+        tests.
+    n_train, n_test : int or array-like of the shape of one test
         Cases in the training and test sets.
     rope : float, default=0.01
         Region of practical equivalence: true differences up to this, in either

@@ -20,12 +20,14 @@ from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     ROUNDING,
     check_alpha,
+    over_leading_axes,
     paired_differences,
     snap,
     t_and_p,
 )
 
 
+@over_leading_axes(2)
 def five_by_two_t(
     scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
 ) -> TestResult:
@@ -33,8 +35,9 @@ def five_by_two_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (5, 2) or (10,)
+    scores_a, scores_b : array-like of shape (..., 5, 2) or (10,)
         Scores of the two sides on both halves of five random halvings, in order.
+        Leading axes count tests.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
 
@@ -92,6 +95,7 @@ def five_by_two_t(
     )
 
 
+@over_leading_axes(2)
 def five_by_two_f(
     scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
 ) -> TestResult:
@@ -99,8 +103,9 @@ def five_by_two_f(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (5, 2) or (10,)
+    scores_a, scores_b : array-like of shape (..., 5, 2) or (10,)
         Scores of the two sides on both halves of five random halvings, in order.
+        Leading axes count tests.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
 

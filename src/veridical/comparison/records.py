@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,8 @@ class TestResult(Record):
     """The outcome of one significance test on paired scores.
 
     Positive differences favour ``a``. ``interval`` is for the mean difference, at
-    confidence ``1 - alpha``, and rests on the same assumptions as the p-value.
+    confidence ``1 - alpha``, and rests on the same assumptions as the p-value. Of many
+    tests at once the numbers are arrays, and `winner` is one.
 
     Parameters
     ----------
@@ -84,21 +85,33 @@ class TestResult(Record):
         ``1 - alpha``.
         """
         if self.probabilities is not None:
+            if np.ndim(self.pvalue):
+                sides = [
+                    np.greater(self.probabilities[s], 1 - self.alpha) for s in SIDES
+                ]
+                each: Any = np.select(sides, SIDES, "draw")
+                return each
             sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
             return sure[0] if sure else "draw"
         lead = self.mean_difference if self.estimate is None else self.estimate
+        if np.ndim(self.pvalue):
+            sign = np.where(np.less(self.pvalue, self.alpha), np.sign(lead), 0)
+            many: Any = np.array(["b", "draw", "a"])[sign.astype(int) + 1]
+            return many
         if self.pvalue < self.alpha and lead != 0:
             return "a" if lead > 0 else "b"
         return "draw"
 
     def __repr__(self) -> str:
+        if np.ndim(self.pvalue):
+            return f"{type(self).__name__}({self.name}: {np.size(self.pvalue)} tests)"
         low, high = self.interval
         found = f"{self.winner}, difference {self.mean_difference:.3g}"
         span = f"({low:.3g} to {high:.3g}), p = {self.pvalue:.3g}, n = {self.n}"
         return f"{type(self).__name__}({self.name}: {found} {span})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Write the result as a data frame of one row.
+        """Write the result as a data frame, a row per test.
 
         Returns
         -------
@@ -109,7 +122,9 @@ class TestResult(Record):
         first = (self.name, self.statistic, self.pvalue, self.df, self.mean_difference)
         names = ("name", "statistic", "pvalue", "df", "mean_difference")
         row = (*first, *self.interval, self.n, self.alpha, self.winner)
-        return frame([row], *names, "low", "high", "n", "alpha", "winner")
+        columns = np.broadcast_arrays(*map(np.asarray, row))
+        rows = list(zip(*(column.ravel().tolist() for column in columns), strict=True))
+        return frame(rows, *names, "low", "high", "n", "alpha", "winner")
 
 
 class Verdict(NamedTuple):
@@ -154,6 +169,9 @@ class Truthfulness(TestResult):
     def winner(self) -> Winner:
         """``"a"`` where IN is better, ``"b"`` where OUT is, else ``"draw"``."""
         winners: dict[str, Winner] = {"in": "a", "out": "b", "same": "draw"}
+        if np.ndim(self.better):
+            many: Any = np.vectorize(winners.__getitem__)(self.better)
+            return many
         return winners[self.better]
 
 

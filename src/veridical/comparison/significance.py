@@ -9,12 +9,19 @@
 
 A test that must know how the scores came about receives it as a `Geometry`, which the
 resampling itself fills in; `veridical.comparison.testing` hands it out.
+
+Scores of one test are a row (n,), or a table (n_repeats, n_folds), whose repeats follow
+one another. Axes before these two count tests: scores of shape (..., n_repeats,
+n_folds) give a result whose numbers are arrays of shape (...).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,8 +70,9 @@ def paired_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n,) or (n_repeats, n_folds)
-        Scores of the two sides, paired: same fold or same data set.
+    scores_a, scores_b : array-like of shape (n,) or (..., n_repeats, n_folds)
+        Scores of the two sides, paired: same fold or same data set. Leading axes count
+        tests.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
 
@@ -101,7 +109,8 @@ def paired_t(
         "The differences are independent and normal; the folds of one "
         "cross-validation are not independent, and on them this test rejects too often."
     )
-    return t_test("paired t", d, 1 / d.size, d.size - 1, alpha, assumptions)
+    n = d.shape[-1]
+    return t_test("paired t", d, 1 / n, n - 1, alpha, assumptions)
 
 
 def corrected_resampled_t(
@@ -116,9 +125,10 @@ def corrected_resampled_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_splits,) or (n_repeats, n_folds)
-        Scores of the two sides on the same splits of one data set.
-    n_train, n_test : int or array-like of the same shape
+    scores_a, scores_b : array-like of shape (n_splits,) or (..., n_repeats, n_folds)
+        Scores of the two sides on the same splits of one data set. Leading axes count
+        tests.
+    n_train, n_test : int or array-like of the shape of one test
         Cases in the training and test sets. Where they differ between splits their
         means are used, which for k folds gives ``n_test / n_train = 1 / (k - 1)``.
     alpha : float, default=0.05
@@ -152,14 +162,13 @@ def corrected_resampled_t(
     (1.6036, 0.2071)
     """
     d = paired_differences(scores_a, scores_b)
-    ratio = mean_size(n_test, d.size, "n_test") / mean_size(n_train, d.size, "n_train")
+    n = d.shape[-1]
+    ratio = mean_size(n_test, n, "n_test") / mean_size(n_train, n, "n_train")
     assumptions = (
         "The differences are normal, and the correlation between splits is the test "
         "share of the data (Nadeau & Bengio), an approximation."
     )
-    return t_test(
-        "corrected resampled t", d, 1 / d.size + ratio, d.size - 1, alpha, assumptions
-    )
+    return t_test("corrected resampled t", d, 1 / n + ratio, n - 1, alpha, assumptions)
 
 
 def repeated_cv_t(
@@ -169,8 +178,9 @@ def repeated_cv_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n,) or (n_repeats, n_folds)
+    scores_a, scores_b : array-like of shape (n,) or (..., n_repeats, n_folds)
         Scores of the two sides on the same folds, 100 of each for 10 repeats of 10.
+        Leading axes count tests.
     df : float, default=10
         Degrees of freedom; 10 is what Bouckaert found for 10 repeats of 10 folds.
     alpha : float, default=0.05
@@ -207,12 +217,13 @@ def repeated_cv_t(
     if not df > 0:
         raise InputError(f"df must be positive, got {df!r}.")
     d = paired_differences(scores_a, scores_b)
+    n = d.shape[-1]
     assumptions = (
-        f"All {d.size} folds count as independent, and {df:g} degrees of freedom "
+        f"All {n} folds count as independent, and {df:g} degrees of freedom "
         "stand for their dependence, which is not enough: uncalibrated, this test "
         "rejects far too often."
     )
-    return t_test("repeated cv t", d, 1 / d.size, df, alpha, assumptions)
+    return t_test("repeated cv t", d, 1 / n, df, alpha, assumptions)
 
 
 def sorted_runs_t(
@@ -226,8 +237,9 @@ def sorted_runs_t(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_repeats, n_folds) or (n,)
+    scores_a, scores_b : array-like of shape (..., n_repeats, n_folds) or (n,)
         Scores of the two sides on the same folds of a repeated cross-validation.
+        Leading axes count tests.
     n_repeats : int, optional
         Number of repeats (runs), where the scores come in one row, run after run.
     alpha : float, default=0.05
@@ -261,23 +273,24 @@ def sorted_runs_t(
     d = paired_differences(scores_a, scores_b)
     if n_repeats is None:
         shape = np.shape(scores_a)
-        if len(shape) != 2:
+        if len(shape) < 2:
             raise InputError(
                 "Sorted runs need to know the runs; pass scores of shape (n_repeats, "
                 "n_folds), or n_repeats."
             )
-        n_repeats = shape[0]
-    if n_repeats < 1 or d.size % n_repeats or d.size // n_repeats < 2:
+        n_repeats = shape[-2]
+    size = d.shape[-1]
+    if n_repeats < 1 or size % n_repeats or size // n_repeats < 2:
         raise InputError(
-            f"{d.size} scores are not {n_repeats} runs of equally many folds, at least "
+            f"{size} scores are not {n_repeats} runs of equally many folds, at least "
             "2 in each."
         )
-    runs = np.sort(d.reshape(n_repeats, -1), axis=1).mean(axis=0)
+    runs = np.sort(d.reshape(*d.shape[:-1], n_repeats, -1), axis=-1).mean(axis=-2)
     assumptions = (
         "The averages of the sorted differences are taken for independent and normal; "
         "they are neither, and sorting only makes their variance more honest."
     )
-    n = runs.size
+    n = runs.shape[-1]
     return t_test("sorted runs t", runs, 1 / n, n - 1, alpha, assumptions)
 
 
@@ -287,12 +300,12 @@ def sorted_runs_t(
 def t_test(
     name: str, d: FloatArray, factor: float, df: float, alpha: float, assumptions: str
 ) -> TestResult:
-    """A t-test with standard error ``sqrt(factor * s²)``."""
+    """A t-test on the last axis, with standard error ``sqrt(factor * s²)``."""
     check_alpha(alpha)
-    mean = snap(float(d.mean()))
-    error = math.sqrt(factor * variance(d))
+    mean = snap(d.mean(axis=-1))
+    error = np.sqrt(factor * variance(d))
     statistic, pvalue = t_and_p(mean, error, df)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    reach = float(stdtrit(df, 1 - alpha / 2)) * as_number(error)
     return TestResult(
         name=name,
         statistic=statistic,
@@ -300,35 +313,107 @@ def t_test(
         df=float(df),
         mean_difference=mean,
         interval=(mean - reach, mean + reach),
-        n=d.size,
+        n=d.shape[-1],
         alpha=float(alpha),
         assumptions=assumptions,
     )
 
 
-def t_and_p(mean: float, error: float, df: float) -> tuple[float, float]:
+def t_and_p(mean: Any, error: Any, df: Any) -> tuple[Any, Any]:
     """Student's t and its two-sided p-value; without any error, all or nothing."""
-    if error == 0:
-        return (0.0, 1.0) if mean == 0 else (math.copysign(math.inf, mean), 0.0)
-    statistic = mean / error
-    return statistic, float(2 * stdtr(df, -abs(statistic)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(np.equal(mean, 0), 0.0, np.divide(mean, error))
+    some = np.equal(mean, 0) | np.greater(error, 0)
+    pvalue = np.where(some, 2 * stdtr(df, -np.abs(statistic)), 0.0)
+    return as_number(statistic), as_number(pvalue)
 
 
-def variance(values: FloatArray) -> float:
-    """Sample variance; zero where the values are equal up to rounding."""
-    return float(values.var(ddof=1)) if np.ptp(values) > ROUNDING else 0.0
+def variance(values: FloatArray) -> Any:
+    """Sample variance along the last axis; zero for values equal up to rounding."""
+    varied = np.ptp(values, axis=-1) > ROUNDING
+    return as_number(np.where(varied, values.var(axis=-1, ddof=1), 0.0))
 
 
-def snap(value: float) -> float:
+def snap(value: Any) -> Any:
     """Zero is zero, whatever rounding has left of it."""
-    return value if abs(value) > ROUNDING else 0.0
+    return as_number(np.where(np.abs(value) > ROUNDING, value, 0.0))
+
+
+def as_number(value: Any) -> Any:
+    """Return the result of one test as a number, that of several as an array."""
+    return value if np.ndim(value) else float(value)
+
+
+P = ParamSpec("P")
+T = TypeVar("T", bound=TestResult)
+
+
+def over_leading_axes(n_axes: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a test of two arrays of scores take many pairs of them, one after the other.
+
+    Parameters
+    ----------
+    n_axes : int
+        The most axes that the scores of one test have; axes before these count tests.
+    """
+
+    def decorate(test: Callable[P, T]) -> Callable[P, T]:
+        parameters = signature(test)
+        first, second = tuple(parameters.parameters)[:2]
+
+        @wraps(test)
+        def many(*args: P.args, **kwargs: P.kwargs) -> T:
+            given = parameters.bind(*args, **kwargs)
+            a, b = (given.arguments[name] for name in (first, second))
+            if max(np.ndim(a), np.ndim(b)) <= n_axes:
+                return test(*args, **kwargs)
+            a, b = np.asarray(a), np.asarray(b)
+            if a.shape != b.shape:
+                raise InputError(
+                    f"{first} and {second} have shapes {a.shape} and {b.shape}; paired "
+                    "scores come in equal numbers."
+                )
+            results = []
+            for place in np.ndindex(a.shape[:-n_axes]):
+                given.arguments |= {first: a[place], second: b[place]}
+                results.append(test(*given.args, **given.kwargs))
+            return _stack(results, a.shape[:-n_axes])
+
+        return many
+
+    return decorate
+
+
+def _stack(results: list[T], shape: tuple[int, ...]) -> T:
+    """Put the numbers of many results into arrays."""
+    changed: dict[str, Any] = {}
+    for field in fields(results[0]):
+        values = [getattr(one, field.name) for one in results]
+        if field.name == "interval":
+            low, high = np.array(values).T
+            changed[field.name] = low.reshape(shape), high.reshape(shape)
+        elif field.name == "probabilities" and values[0] is not None:
+            changed[field.name] = {
+                side: np.array([one[side] for one in values]).reshape(shape)
+                for side in values[0]
+            }
+        elif field.name in _EACH and values[0] is not None:
+            changed[field.name] = np.array(values).reshape(shape)
+    return replace(results[0], **changed)
+
+
+#: Fields of a result that differ from test to test.
+_EACH = (
+    "statistic", "pvalue", "mean_difference", "estimate", "better",
+    "only_in", "only_out", "both_right", "both_wrong",
+)  # fmt: skip
 
 
 def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
     """Check the scores of both sides, and subtract; repeats follow one another."""
     a, b = read_scores(scores_a, "scores_a"), read_scores(scores_b, "scores_b")
     shapes = np.shape(scores_a), np.shape(scores_b)
-    if len(shapes[0]) == len(shapes[1]) == 2 and shapes[0] != shapes[1]:
+    if min(map(len, shapes)) >= 2 and shapes[0] != shapes[1]:
         raise InputError(
             f"scores_a has shape {shapes[0]} and scores_b has {shapes[1]}; paired "
             "scores come from the same repeats and folds."
@@ -344,28 +429,29 @@ def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
 def read_scores(values: ArrayLike, name: str) -> FloatArray:
     """Check scores: numbers in a row, at least two, none of them missing.
 
-    A table of repeats and folds is put into one row, repeat after repeat.
+    A table of repeats and folds is put into one row, repeat after repeat; axes before
+    these two stay.
     """
     try:
         scores = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers, one per fold or data set.") from None
-    if scores.ndim not in (1, 2):
+    if not scores.ndim:
         raise InputError(
             f"{name} must hold one value per fold or data set, in a row or in a table "
             f"of repeats and folds; it has shape {scores.shape}."
         )
-    scores = scores.ravel()
-    if scores.size < 2:
+    scores = scores.reshape(*scores.shape[:-2], -1)
+    if scores.shape[-1] < 2:
         raise InputError(
-            f"{name} has {scores.size} value(s), but a variance needs at least 2; use "
-            "more folds or data sets."
+            f"{name} has {scores.shape[-1]} value(s), but a variance needs at least 2; "
+            "use more folds or data sets."
         )
     if not np.isfinite(scores).all():
         where = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise InputError(
-            f"{name} holds {scores[where]} at position {where}; remove that fold from "
-            "both sides or find out why it has no score."
+            f"{name} holds {scores.ravel()[where]} at position {where}; remove that "
+            "fold from both sides or find out why it has no score."
         )
     return scores
 

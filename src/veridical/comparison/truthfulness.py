@@ -12,7 +12,9 @@ from scipy.special import betaincinv, stdtrit
 from veridical._core.errors import InputError
 from veridical.comparison.records import Bias, Truthfulness
 from veridical.comparison.significance import (
+    as_number,
     check_alpha,
+    over_leading_axes,
     read_scores,
     snap,
     t_and_p,
@@ -20,6 +22,7 @@ from veridical.comparison.significance import (
 )
 
 
+@over_leading_axes(1)
 def binomial_truthfulness(
     only_in: int | ArrayLike,
     only_out: int | ArrayLike,
@@ -32,9 +35,10 @@ def binomial_truthfulness(
 
     Parameters
     ----------
-    only_in, only_out : int, or array-like of bool of shape (n_sets,)
+    only_in, only_out : int, or array-like of bool of shape (..., n_sets)
         Data sets on which only IN, only OUT, reached the true verdict. Or, for every
         data set, whether IN and whether OUT reached it; then all is counted here.
+        Leading axes count tests.
     both_right, both_wrong : int, default=0
         The other data sets; they are recorded and play no part in the test. Rows tell
         them too, and are then counted instead.
@@ -106,10 +110,11 @@ def welch_bias(
 
     Parameters
     ----------
-    fold_scores : array-like of shape (n_folds,)
-        Accuracies of IN or OUT on the folds of one data set.
-    truth_scores : array-like of shape (n_sets,)
-        TRUTH accuracies of the same selector over many data sets.
+    fold_scores : array-like of shape (n_folds,) or (..., n_repeats, n_folds)
+        Accuracies of IN or OUT on the folds of one data set. Leading axes count tests.
+    truth_scores : array-like of shape (n_sets,) or (..., 1, n_sets)
+        TRUTH accuracies of the same selector over many data sets. Leading axes are
+        those of `fold_scores`, or 1.
     alpha : float, default=0.05
         A difference that is not significant at this level counts as no bias.
 
@@ -133,16 +138,18 @@ def welch_bias(
     check_alpha(alpha)
     folds = read_scores(fold_scores, "fold_scores")
     truths = read_scores(truth_scores, "truth_scores")
-    difference = snap(float(folds.mean() - truths.mean()))
-    spread = np.array([variance(sample) / sample.size for sample in (folds, truths)])
-    total = float(spread.sum())
-    freedom = np.array([folds.size - 1, truths.size - 1])
+    difference = snap(folds.mean(axis=-1) - truths.mean(axis=-1))
+    n, m = folds.shape[-1], truths.shape[-1]
+    own, true = variance(folds) / n, variance(truths) / m
+    total = np.add(own, true)
     # With one sample constant the formula leaves the other's degrees of freedom; with
     # both constant there is nothing to estimate and any value serves.
-    df = total**2 / float((spread**2 / freedom).sum()) if total else float(sum(freedom))
-    error = math.sqrt(total)
+    with np.errstate(invalid="ignore"):
+        df = np.divide(total**2, own**2 / (n - 1) + np.divide(true**2, m - 1))
+    df = as_number(np.where(total > 0, df, n + m - 2))
+    error = np.sqrt(total)
     statistic, pvalue = t_and_p(difference, error, df)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    reach = as_number(stdtrit(df, 1 - alpha / 2) * error)
     return Bias(
         name="Welch",
         statistic=statistic,
@@ -150,13 +157,13 @@ def welch_bias(
         df=df,
         mean_difference=difference,
         interval=(difference - reach, difference + reach),
-        n=folds.size + truths.size,
+        n=n + m,
         alpha=float(alpha),
         assumptions=(
             "Both samples are independent and normal, with variances of their own; "
             "the folds of one cross-validation are not independent."
         ),
-        value=difference if pvalue < alpha else 0.0,
+        value=as_number(np.where(np.less(pvalue, alpha), difference, 0.0)),
     )
 
 

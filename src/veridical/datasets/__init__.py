@@ -2,7 +2,7 @@
 
 from veridical._core.hashing import table_hash
 from veridical.datasets.fetching import fetch
-from veridical.datasets.loading import available, load
+from veridical.datasets.loading import available, load, locate
 from veridical.datasets.monks import make_monks
 from veridical.datasets.reading import read
 from veridical.datasets.sources import SOURCES, Source
@@ -19,6 +19,7 @@ __all__ = [
     "available",
     "fetch",
     "load",
+    "locate",
     "make_beta_bernoulli",
     "make_linear",
     "make_monks",

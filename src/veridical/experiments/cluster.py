@@ -1,7 +1,8 @@
-"""The work on a Dask cluster: the same tasks, the same outcomes, more hands.
+"""The work on a Dask cluster: the same tasks, the same outcomes, more workers.
 
-A cell cannot take a Dask worker down, see `hands`. What is left to lose is a whole
-worker; its units are sent again.
+Each thread of a Dask worker supervises a process of its own, so that a cell that
+crashes ends that process and no Dask worker. The process is kept from unit to unit,
+until its run is over. If a whole Dask worker is lost, its units are sent again.
 """
 
 from __future__ import annotations
@@ -11,28 +12,34 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
 from veridical._core.errors import InputError
-from veridical.experiments.hands import Order, do_unit, let_go
-from veridical.experiments.keeper import Limits, WorkerError, pack
 from veridical.experiments.keys import NUMERIC_VERSION
 from veridical.experiments.outcomes import Outcome, Result, Task
-from veridical.experiments.starting import CAN_FORK
-from veridical.experiments.study import Study
+from veridical.experiments.study import Study, Unit
+from veridical.experiments.supervisor import (
+    CAN_FORK,
+    Limits,
+    Stopped,
+    Supervisor,
+    WorkerError,
+    pack,
+)
 
+# Seconds: between two looks at results, between two counts of workers, without any
+# worker before the run ends, and for all workers to hear that a run is over.
 _TICK = 0.2
-_LOOK_AROUND = 2.0
-_NOBODY = 120.0
+_COUNT_EVERY = 2.0
+_NO_WORKER_LIMIT = 120.0
+_END_LIMIT = 2.0
 
 # Losing a worker says nothing about the unit it was at; losing so many does.
 _LOSSES = 20
-
-# How long to wait for all workers to hear that a run is over.
-_FAREWELL = 2.0
 
 
 def _distributed() -> Any:
@@ -93,7 +100,7 @@ class Cluster:
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
     ) -> Iterator[Outcome | None]:
         """Do tasks on the cluster, a bounded number at a time."""
-        order = Order(
+        settings = RunSettings(
             run=uuid4().hex,
             study=pack(study),
             limits=self.limits,
@@ -104,7 +111,7 @@ class Cluster:
             if self.address is None:
                 _start_copies(study, stack)
             client = self._connect(stack)
-            yield from _Flight(client, order, self._n_own).run(tasks, stop)
+            yield from _Submitter(client, settings, self._n_own).run(tasks, stop)
 
     @property
     def _n_own(self) -> int:
@@ -136,94 +143,95 @@ class Cluster:
         return stack.enter_context(distributed.Client(stack.enter_context(cluster)))
 
 
-class _Flight:
-    """Units under way on a cluster."""
+class _Submitter:
+    """Sends units to a cluster and takes their results, a bounded number at a time."""
 
-    def __init__(self, client: Any, order: Order, n_own: int) -> None:
+    def __init__(self, client: Any, settings: RunSettings, n_own: int) -> None:
         self._client = client
-        self._order = order
+        self._settings = settings
         self._n_own = n_own
-        self._flying: dict[Any, tuple[Task, int]] = {}
+        self._pending: dict[Any, tuple[Task, int]] = {}
         self._window = 2
-        self._looked = 0.0
-        self._seen = time.monotonic()
+        self._counted = 0.0
+        self._last_worker = time.monotonic()
 
     def run(
         self, tasks: Iterator[Task], stop: threading.Event
     ) -> Iterator[Outcome | None]:
         more = True
         try:
-            while (more or self._flying) and not stop.is_set():
-                self._look_around()
-                while more and len(self._flying) < self._window:
+            while (more or self._pending) and not stop.is_set():
+                self._count_workers()
+                while more and len(self._pending) < self._window:
                     task = next(tasks, None)
                     if task is None:
                         more = False
                     else:
                         self._submit(task, 0)
-                landed = self._landed()
-                if not landed:
+                done = self._done()
+                if not done:
                     yield None
-                for future in landed:
+                for future in done:
                     yield from self._receive(future)
         finally:
             with suppress(Exception):  # the cluster may be gone
-                self._client.cancel(list(self._flying), force=True)
-            self._part()
+                self._client.cancel(list(self._pending), force=True)
+            self._end()
 
-    def _part(self) -> None:
-        """Let the hands go: a worker of the user's may not be kept busy any longer."""
+    def _end(self) -> None:
+        """End the processes: a worker of the user's may not be kept busy any longer."""
 
         def tell_all() -> None:
             with suppress(Exception):  # the cluster may be gone
-                self._client.run(let_go, self._order.run, on_error="ignore")
+                self._client.run(end_run, self._settings.run, on_error="ignore")
 
-        farewell = threading.Thread(target=tell_all, daemon=True)
-        farewell.start()
-        farewell.join(_FAREWELL)
+        ending = threading.Thread(target=tell_all, daemon=True)
+        ending.start()
+        ending.join(_END_LIMIT)
 
     def _submit(self, task: Task, losses: int) -> None:
         future = self._client.submit(
-            do_unit, self._order, task.unit.to_json(), pure=False
+            do_unit, self._settings, task.unit.to_json(), pure=False
         )
-        self._flying[future] = (task, losses)
+        self._pending[future] = (task, losses)
 
-    def _look_around(self) -> None:
-        """Count the hands; keep two units for each under way, and no more."""
+    def _count_workers(self) -> None:
+        """Count the workers; two units for each may be pending, and no more."""
         now = time.monotonic()
-        if now - self._looked < _LOOK_AROUND:
+        if now - self._counted < _COUNT_EVERY:
             return
-        self._looked = now
+        self._counted = now
         try:
-            hands = sum(self._client.nthreads().values())
+            n_workers = sum(self._client.nthreads().values())
         except (OSError, TimeoutError) as error:
             raise WorkerError(f"The Dask scheduler no longer answers ({error}).") from (
                 error
             )
-        if hands < self._n_own:
+        if n_workers < self._n_own:
             # Dask starts a lost worker again, but forgets one that is slow to come.
             self._client.cluster.scale(self._n_own)
-        if hands:
-            self._seen = now
-            self._window = 2 * hands
-        elif now - self._seen > _NOBODY:
+        if n_workers:
+            self._last_worker = now
+            self._window = 2 * n_workers
+        elif now - self._last_worker > _NO_WORKER_LIMIT:
             raise WorkerError(
-                f"The Dask cluster has had no worker for {_NOBODY:g} s; start one."
+                f"The Dask cluster has had no worker for {_NO_WORKER_LIMIT:g} s; start "
+                "one."
             )
 
-    def _landed(self) -> list[Any]:
-        if not self._flying:
+    def _done(self) -> list[Any]:
+        if not self._pending:
             return []
         try:
             done = _distributed().wait(
-                list(self._flying), timeout=_TICK, return_when="FIRST_COMPLETED"
+                list(self._pending), timeout=_TICK, return_when="FIRST_COMPLETED"
             )
         except TimeoutError:
             return []
         return list(done.done)
 
     def _receive(self, future: Any) -> Iterator[Outcome]:
-        task, losses = self._flying.pop(future)
+        task, losses = self._pending.pop(future)
         results, error = None, None
         try:
             if future.status == "finished":
@@ -246,3 +254,77 @@ class _Flight:
         detail = f"{losses + 1} Dask workers were lost with this unit"
         for number in range(len(task.unit.cells)):
             yield task.outcome(Result(number, "crashed", None, detail, 0.0))
+
+
+# -- inside a worker of Dask ---------------------------------------------------------
+
+# Idle supervisors by run and thread, and the events that end those of a run.
+_idle: dict[tuple[str, int], Supervisor] = {}
+_stops: dict[str, threading.Event] = {}
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What all units of a run have in common.
+
+    Parameters
+    ----------
+    run : str
+        A name for the run that no other has.
+    study : bytes
+        The pickled study.
+    limits : Limits
+        What a process may use.
+    copies : bool
+        Whether it may be a copy of the Dask worker.
+    numeric : int
+        The version of the numerics the results must have.
+    """
+
+    run: str
+    study: bytes
+    limits: Limits
+    copies: bool
+    numeric: int
+
+
+def do_unit(settings: RunSettings, unit: str) -> list[tuple[Any, ...]]:
+    """Do a unit, given as `Unit.to_json` writes it."""
+    if settings.numeric != NUMERIC_VERSION:
+        raise WorkerError(
+            f"This Dask worker has another veridical: its numerics have version "
+            f"{NUMERIC_VERSION}, the study needs {settings.numeric}; install the same "
+            "there."
+        )
+    stop = _stops.setdefault(settings.run, threading.Event())
+    if stop.is_set():
+        raise Stopped
+    place = (settings.run, threading.get_ident())
+    supervisor = _idle.pop(place, None)
+    if supervisor is None:
+        supervisor = Supervisor(
+            settings.study, settings.limits, stop, copies=settings.copies
+        )
+    try:
+        results = [tuple(result) for result in supervisor.run(Unit.from_json(unit))]
+    except BaseException:
+        supervisor.close()
+        raise
+    _idle[place] = supervisor
+    if stop.is_set():
+        _close_idle(settings.run)
+    return results
+
+
+def end_run(run: str) -> None:
+    """End the processes that work for a run, and those that wait to."""
+    _stops.setdefault(run, threading.Event()).set()
+    _close_idle(run)
+
+
+def _close_idle(run: str) -> None:
+    for place in list(_idle):
+        if place[0] == run:
+            supervisor = _idle.pop(place, None)
+            if supervisor is not None:
+                supervisor.close()

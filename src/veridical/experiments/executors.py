@@ -13,12 +13,12 @@ from typing import Protocol
 from threadpoolctl import threadpool_limits
 
 from veridical._core.errors import InputError
-from veridical.experiments.keeper import Keeper, Limits, Stopped, pack
 from veridical.experiments.outcomes import Outcome, Task, perform
 from veridical.experiments.study import Study
+from veridical.experiments.supervisor import Limits, Stopped, Supervisor, pack
 
-_TICK = 0.1
-_WAITING = 4096
+_TICK = 0.1  # seconds between two looks at the queue
+_WAITING = 4096  # results that may wait to be stored
 
 
 class Executor(Protocol):
@@ -34,7 +34,7 @@ class Executor(Protocol):
         study : Study
             Whose units they are.
         tasks : iterator of Task
-            Taken one by one as hands become free.
+            Taken one by one as workers become free.
         stop : threading.Event
             Once it is set, yield what is finished and end within seconds.
 
@@ -47,7 +47,7 @@ class Executor(Protocol):
 
 
 class Serial:
-    """Does the work in this process: simple, and at the mercy of every unit."""
+    """Does the work in this process, which a unit that crashes takes down with it."""
 
     def run(
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
@@ -82,29 +82,29 @@ class Processes:
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
     ) -> Iterator[Outcome | None]:
         """Do tasks side by side."""
-        crew = _Crew(pack(study), tasks, self.limits)
-        keepers = [crew.hire() for _ in range(self.n_jobs)]
+        pool = _Pool(pack(study), tasks, self.limits)
+        supervisors = [pool.start() for _ in range(self.n_jobs)]
         threads = [
-            threading.Thread(target=crew.work, args=(keeper,), daemon=True)
-            for keeper in keepers
+            threading.Thread(target=pool.work, args=(supervisor,), daemon=True)
+            for supervisor in supervisors
         ]
         for thread in threads:
             thread.start()
         try:
-            yield from crew.listen(self.n_jobs, stop)
+            yield from pool.outcomes(self.n_jobs, stop)
         finally:
-            crew.halt.set()
-            crew.alone.set()
+            pool.halt.set()
+            pool.abandoned.set()
             for thread in threads:
                 thread.join()
 
 
-class _Crew:
-    """Threads that each keep one worker process; what they share."""
+class _Pool:
+    """What the threads share that each supervise one worker process."""
 
     def __init__(self, study: bytes, tasks: Iterator[Task], limits: Limits) -> None:
         self.halt = threading.Event()  # stop working
-        self.alone = threading.Event()  # nobody listens any more
+        self.abandoned = threading.Event()  # nobody takes results any more
         self._study = study
         self._tasks = tasks
         self._limits = limits
@@ -113,24 +113,24 @@ class _Crew:
             _WAITING
         )
 
-    def hire(self) -> Keeper:
-        """Find a keeper and start its process, best before there are any threads."""
-        keeper = Keeper(self._study, self._limits, self.halt, copies=True)
-        keeper.start()
-        return keeper
+    def start(self) -> Supervisor:
+        """Start a worker process, best before there are any threads."""
+        supervisor = Supervisor(self._study, self._limits, self.halt, copies=True)
+        supervisor.start()
+        return supervisor
 
-    def work(self, keeper: Keeper) -> None:
-        """Be one of the threads."""
+    def work(self, supervisor: Supervisor) -> None:
+        """Do tasks until there are none left; the target of each thread."""
         try:
             while (task := self._next()) is not None:
-                for result in keeper.run(task.unit):
+                for result in supervisor.run(task.unit):
                     self._put(task.outcome(result))
         except Stopped:
             pass
         except BaseException as error:
             self._put(error)
         finally:
-            keeper.close()
+            supervisor.close()
             self._put(None)
 
     def _next(self) -> Task | None:
@@ -143,11 +143,13 @@ class _Crew:
                 self._results.put(item, timeout=_TICK)
                 return
             except queue.Full:
-                if self.alone.is_set():
+                if self.abandoned.is_set():
                     return
 
-    def listen(self, n_threads: int, stop: threading.Event) -> Iterator[Outcome | None]:
-        """Yield what the threads bring, until all of them are done."""
+    def outcomes(
+        self, n_threads: int, stop: threading.Event
+    ) -> Iterator[Outcome | None]:
+        """Yield what the threads have finished, until all of them are done."""
         while n_threads:
             if stop.is_set():
                 self.halt.set()

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.canonical import canonical as canonical_json
 from veridical._core.errors import InputError
-from veridical.experiments.keys import recipe_digest
+from veridical.experiments.keys import StoredKeys, recipe_digest
 from veridical.experiments.store import Row, Store
-from veridical.experiments.stored_keys import StoredKeys
 
 if TYPE_CHECKING:
     import pandas as pd

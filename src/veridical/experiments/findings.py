@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+from scipy.special import stdtrit
+
+from veridical._core.arrays import FloatArray
+from veridical._core.numbers import count, with_range
 from veridical._core.records import Interval, OnAPage, frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Outcome = Literal["reproduced", "not reproduced", "open"]
+
+#: Confidence of the intervals of `Mean`.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -127,3 +135,101 @@ class StudyReport(OnAPage):
     def count(self, outcome: Outcome) -> int:
         """Count the findings that came out so."""
         return sum(check.outcome == outcome for check in self.checks)
+
+
+# -- from figures to outcomes --------------------------------------------------------
+
+
+class Mean(NamedTuple):
+    """A mean, its standard error, its degrees of freedom and the runs behind it."""
+
+    value: float
+    error: float
+    df: float
+    n: int
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Mean:
+        """Average independent values; the error of a single value is infinite."""
+        n = len(values)
+        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+        return cls(float(np.mean(values)), error, max(n - 1, 1), n)
+
+    def minus(self, other: Mean) -> Mean:
+        """Subtract an independent mean; degrees of freedom by Welch's formula."""
+        a, b = self.error**2, other.error**2
+        error, df = float(np.sqrt(a + b)), float(min(self.df, other.df))
+        if 0 < error < np.inf:
+            df = (a + b) ** 2 / (a**2 / self.df + b**2 / other.df)
+        return Mean(self.value - other.value, error, df, min(self.n, other.n))
+
+    @property
+    def interval(self) -> Interval:
+        """The mean with its 95 % t interval."""
+        width = 0.0
+        if self.error > 0:
+            width = float(stdtrit(self.df, (1 + CONFIDENCE) / 2) * self.error)
+        return Interval(self.value, self.value - width, self.value + width)
+
+    def words(self, signed: bool = True, noun: str = "run") -> str:
+        """Write it with its unit, interval and n; signed for differences."""
+        text = with_range(*self.interval, signed=signed)
+        return f"{text} {'points' if signed else '%'}, {count(self.n, noun)}"
+
+
+def average(means: Iterable[Mean]) -> Mean:
+    """Average independent means, each with the same weight."""
+    given = list(means)
+    error = float(np.sqrt(sum(mean.error**2 for mean in given))) / len(given)
+    df = sum(mean.df for mean in given)
+    value = float(np.mean([mean.value for mean in given]))
+    return Mean(value, error, df, min(mean.n for mean in given))
+
+
+def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outcome:
+    """Compare an interval with the range in which the paper's figure would be met.
+
+    Inside: reproduced. Outside: not reproduced. Across a bound: open.
+
+    Examples
+    --------
+    >>> from veridical.experiments import Mean, decide
+    >>> decide(Mean(9.0, 0.5, 49, 50).interval, low=5, high=14)
+    'reproduced'
+    >>> decide(Mean(9.0, 5.0, 2, 3).interval, low=5, high=14)
+    'open'
+    """
+    if low <= found.low and found.high <= high:
+        return "reproduced"
+    if found.high < low or found.low > high:
+        return "not reproduced"
+    return "open"
+
+
+def if_enough(holds: bool, n: int, least: int) -> Outcome:
+    """Decide a figure without an interval; open until there are enough runs.
+
+    Examples
+    --------
+    >>> from veridical.experiments import if_enough
+    >>> if_enough(True, 50, 40), if_enough(True, 3, 40)
+    ('reproduced', 'open')
+    """
+    if n < least:
+        return "open"
+    return "reproduced" if holds else "not reproduced"
+
+
+def together(outcomes: Iterable[Outcome]) -> Outcome:
+    """Decide a statement of several parts: all must hold, one refutes it.
+
+    Examples
+    --------
+    >>> from veridical.experiments import together
+    >>> together(["reproduced", "open"]), together(["open", "not reproduced"])
+    ('open', 'not reproduced')
+    """
+    given = list(outcomes)
+    if "not reproduced" in given:
+        return "not reproduced"
+    return "open" if "open" in given or not given else "reproduced"

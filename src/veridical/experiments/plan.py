@@ -11,9 +11,8 @@ import numpy as np
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean, listed
-from veridical.experiments.keys import cell_key, recipe_digest
+from veridical.experiments.keys import StoredKeys, cell_key, recipe_digest
 from veridical.experiments.outcomes import Task
-from veridical.experiments.stored_keys import StoredKeys
 from veridical.experiments.study import Cell, Study, Unit
 
 Where = Mapping[str, frozenset[str]]

@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
-from veridical.experiments.access import connect_to_read, reading, writing
-from veridical.experiments.checksums import chain, row_check
-from veridical.experiments.keys import write_coordinates
+from veridical.experiments.database import (
+    INSERT_ATTEMPT,
+    chain,
+    connect_to_read,
+    create_tables,
+    insert_recipe,
+    reading,
+    row_check,
+    version_of,
+    writing,
+)
+from veridical.experiments.keys import StoredKeys, write_coordinates
 from veridical.experiments.lock import WriterLock
 from veridical.experiments.outcomes import Outcome
-from veridical.experiments.schema import (
-    INSERT_ATTEMPT,
-    SCHEMA_VERSION,
-    insert_recipe,
-    upgrade,
-    version_of,
-)
-from veridical.experiments.stored_keys import StoredKeys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,11 +99,9 @@ class Store:
             )
         self._connection = connect_to_read(self.path)
         try:
-            found = version_of(self._connection, self.path)
-            if found < SCHEMA_VERSION:
-                # Tables of an older version become new ones when somebody writes.
+            if not version_of(self._connection, self.path):
                 self._connection.close()
-                Writer(self.path).close()
+                Writer(self.path).close()  # an empty file gets its tables
                 self._connection = connect_to_read(self.path)
         except BaseException:
             self._connection.close()
@@ -261,7 +260,8 @@ class Writer(Store):
                 found = version_of(self._connection, self.path)
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
-                upgrade(self._connection, found)
+                if not found:
+                    create_tables(self._connection)
             self._read_head()
         except BaseException:
             if hasattr(self, "_connection"):

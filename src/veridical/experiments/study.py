@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
 from veridical.experiments.keys import NUMERIC_VERSION
 
 Scale = Literal["smoke", "laptop", "paper"]
@@ -70,6 +71,24 @@ class Spec(BaseModel):
                 f"{where}: {place}: {first['msg']}. A study of this kind has "
                 f"{', '.join(cls.model_fields)}."
             ) from error
+
+
+def refuse_repeated(values: Sequence[Any]) -> None:
+    """Raise ValueError if a value is named twice, for validators of a `Spec`."""
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{value!r} is named twice")
+
+
+def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ValueError if a name is not known, for validators of a `Spec`."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"there is no {what} {name!r}{did_you_mean(name, known)} Use one of "
+                f"{', '.join(known)}"
+            )
 
 
 class Cell(NamedTuple):
@@ -124,7 +143,7 @@ class Unit:
     Parameters
     ----------
     settings : mapping
-        What to do, as JSON values.
+        What to do, as JSON values: all that the work has to know besides coordinates.
     cells : sequence of Cell
         What is asked for, in the order in which the work yields it.
     """
@@ -137,41 +156,30 @@ class Unit:
         return Unit(self.settings, [self.cells[i] for i in numbers])
 
     def to_json(self) -> str:
-        """Write it for another process."""
-        recipes = list(dict.fromkeys(cell.recipe.text for cell in self.cells))
-        number = {text: i for i, text in enumerate(recipes)}
-        cells = [[c.coordinates, number[c.recipe.text]] for c in self.cells]
-        return canonical(
-            {"settings": self.settings, "recipes": recipes, "cells": cells}
-        )
+        """Write it for another process: what to do, and which cells are asked for.
+
+        Recipes stay here; they are hashed, and tell the work nothing.
+        """
+        cells = [cell.coordinates for cell in self.cells]
+        return canonical({"settings": self.settings, "cells": cells})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Unit:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote; recipes are empty."""
         parts = json.loads(text)
-        recipes = [Recipe(recipe) for recipe in parts["recipes"]]
-        cells = [Cell(at, recipes[i]) for at, i in parts["cells"]]
-        return cls(parts["settings"], cells)
+        return cls(parts["settings"], [Cell(at, Recipe("")) for at in parts["cells"]])
 
 
 class Study(Protocol):
     """What the engine has to know of a study.
 
     Objects must be picklable and live in a module that can be imported: workers get
-    them by reference.
-
-    Two more methods are asked for where there are any: ``findings(frame)`` makes a
-    `StudyReport` of the table of results, and ``notices(spec)`` says in sentences what
-    the user should know beforehand, such as which data are missing.
+    them by reference. `PaperStudy` has in addition what the command line shows.
     """
 
     @property
     def name(self) -> str:
         """The name it goes by."""
-        ...
-
-    def plan(self, scale: Scale, seed: int) -> Any:
-        """Say what is varied at a scale: a `Spec` of the study's own."""
         ...
 
     def units(self, spec: Any) -> Iterator[Unit]:

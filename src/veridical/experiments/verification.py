@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from veridical._core.errors import InputError
-from veridical.experiments.access import connect_to_read
-from veridical.experiments.checksums import EMPTY, chain, row_check
+from veridical.experiments.database import (
+    ATTEMPT,
+    EMPTY,
+    NewerStore,
+    chain,
+    connect_to_read,
+    row_check,
+    version_of,
+)
 from veridical.experiments.keys import cell_key, recipe_digest
-from veridical.experiments.schema import ATTEMPT, SCHEMA_VERSION, NewerStore, version_of
 
 _UNREADABLE = (
     "It cannot be opened as a store any more: it was cut short, or its first page was "
@@ -91,11 +97,6 @@ def verify(path: str | Path) -> Verification:
             return Verification(0, (), (), (), (_UNREADABLE,))
         if version == 0:
             raise InputError(f"{path} is empty; no run has written to it yet.")
-        if version < SCHEMA_VERSION:
-            raise InputError(
-                f"{path} has tables of an older version, without checksums; `veridical "
-                "study show` brings them up to date."
-            )
         connection.execute("BEGIN")  # one state of the store for all that follows
         return _Inspection(connection).verify()
     finally:

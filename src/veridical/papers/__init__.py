@@ -1,63 +1,113 @@
-"""One file per paper: its grid, its published figures, its findings."""
+"""Five papers, reproduced or not, and the studies that other packages bring.
+
+A study is a `veridical.experiments.PaperStudy`. A package offers one by an entry point
+of the group ``veridical.studies``: the study's name, and where an instance of it lies.
+Ours are declared in the same way, and are found without being installed too.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from veridical._core.errors import InputError
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from veridical.experiments import Study
+    from veridical.experiments import PaperStudy
 
-#: Studies by name: what each asks, and the module that holds it as ``STUDY``.
+#: The group of entry points that studies are found by.
+GROUP = "veridical.studies"
+
+#: Our studies by name: what each asks, and where it is.
 _STUDIES = {
     "in-vs-out": (
         "Which protocol finds the better of two selectors, IN or OUT? "
         "(Refaeilzadeh, Tang & Liu 2007)",
-        "in_vs_out",
+        "veridical.papers.in_vs_out.study:STUDY",
     ),
     "lufe": (
         "Do features that were not selected help to learn? (Taylor et al. 2016)",
-        "lufe",
+        "veridical.papers.lufe.study:STUDY",
     ),
     "accuracy-estimation": (
         "Which estimate of accuracy can be trusted: cross-validation, with how many "
         "folds, or the bootstrap? (Kohavi 1995)",
-        "accuracy_estimation",
+        "veridical.papers.accuracy_estimation.study:STUDY",
     ),
     "bias-corrected-bayes": (
         "Do probabilities become honest when a model is told what selection "
         "discarded? (Li, Zhang & Neal 2008)",
-        "bias_corrected_bayes",
+        "veridical.papers.bias_corrected_bayes.study:STUDY",
     ),
     "differential-prioritization": (
         "How much should relevance count against antiredundancy, with how many "
         "classes? (Ooi, Chetty & Teng 2006)",
-        "differential_prioritization",
+        "veridical.papers.differential_prioritization.study:STUDY",
     ),
 }
 
+__all__ = ["GROUP", "available", "find_study", "names"]
+
+
+def _entries() -> dict[str, EntryPoint]:
+    """Find the entry points of all studies; nobody else's takes a name of ours."""
+    entries = {
+        name: EntryPoint(name, place, GROUP) for name, (_, place) in _STUDIES.items()
+    }
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        entries.setdefault(entry.name, entry)
+    return entries
+
+
+def names() -> list[str]:
+    """Name the studies, ours first. Nothing is loaded."""
+    return list(_entries())
+
 
 def available() -> dict[str, str]:
-    """List the studies: name and question. Nothing is loaded."""
-    return {name: question for name, (question, _) in _STUDIES.items()}
+    """List the studies: name and question.
+
+    Our own are not loaded for it. A study of another package that cannot be loaded is
+    listed with the reason.
+    """
+    from veridical.experiments import InputError
+
+    listed = {name: question for name, (question, _) in _STUDIES.items()}
+    for name in names():
+        if name not in listed:
+            try:
+                listed[name] = find_study(name).question
+            except InputError as error:
+                listed[name] = str(error)
+    return listed
 
 
-def find_study(name: str) -> Study:
+def find_study(name: str) -> PaperStudy:
     """Load a study by its name.
 
     Raises
     ------
     InputError
-        If there is none of that name.
+        If there is none of that name, or it cannot be loaded.
     """
-    if name not in _STUDIES:
-        from veridical._core.text import did_you_mean
+    from veridical.experiments import InputError, PaperStudy, refuse_unknown
 
+    entries = _entries()
+    try:
+        refuse_unknown("study", [name], entries)
+    except ValueError as error:
+        raise InputError(f"T{str(error)[1:]}.") from None
+    entry = entries[name]
+    try:
+        study = entry.load()
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {error}"
         raise InputError(
-            f"There is no study {name!r}{did_you_mean(name, _STUDIES)} Use one of "
-            f"{', '.join(_STUDIES)}."
+            f"The study {name!r} ({entry.value}) cannot be loaded ({reason}); update "
+            "or remove the package it comes from."
+        ) from error
+    if not isinstance(study, PaperStudy) or study.name != name:
+        raise InputError(
+            f"The study {name!r} ({entry.value}) is no "
+            "veridical.experiments.PaperStudy of that name; update or remove the "
+            "package it comes from."
         )
-    module: Any = import_module(f"{__name__}.{_STUDIES[name][1]}")
-    return module.STUDY
+    return study

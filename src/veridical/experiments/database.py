@@ -1,0 +1,253 @@
+"""The file of a store: how it is opened, its tables, the checksums of its rows.
+
+========  ==================================================================
+table     holds
+========  ==================================================================
+attempts  one row per attempt at a cell; rows are added and never changed
+recipes   what cells depend on besides their coordinates, each written once
+runs      who computed when, with what; one row per start of a run
+head      how many attempts there are, and the chain of their checksums
+========  ==================================================================
+
+A row's checksum covers every column with its type, so that a flipped bit cannot turn
+one value into another unnoticed. The head chains the checksums of all rows in order,
+so that a row that was taken out, put in or exchanged is noticed too. They guard
+against accidents; whoever forges a store can compute them as well as we can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from veridical._core.errors import InputError
+
+#: Marks an SQLite file as a store of ours: "veri" in ASCII.
+APPLICATION_ID = 0x76657269
+
+SCHEMA_VERSION = 1
+
+#: Columns of an attempt which its checksum covers, in this order.
+ATTEMPT = (
+    "seq",
+    "key",
+    "attempt",
+    "run",
+    "recipe",
+    "cell",
+    "status",
+    '"values"',
+    "detail",
+    "seconds",
+    "finished",
+)
+
+INSERT_ATTEMPT = (
+    f"INSERT INTO attempts ({', '.join(ATTEMPT)}, digest) "
+    f"VALUES ({', '.join('?' * (len(ATTEMPT) + 1))})"
+)
+
+#: Length of a checksum in bytes.
+CHECK_SIZE = 16
+
+#: The head of a table without rows.
+EMPTY = bytes(CHECK_SIZE)
+
+_TABLES = """
+CREATE TABLE recipes (id INTEGER PRIMARY KEY, text TEXT NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, text TEXT NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE attempts (
+    seq INTEGER PRIMARY KEY,
+    key BLOB NOT NULL,
+    attempt INTEGER NOT NULL,
+    run INTEGER NOT NULL REFERENCES runs (id),
+    recipe INTEGER NOT NULL REFERENCES recipes (id),
+    cell TEXT NOT NULL,
+    status TEXT NOT NULL,
+    "values" TEXT,
+    detail TEXT,
+    seconds REAL NOT NULL,
+    finished REAL NOT NULL,
+    digest BLOB NOT NULL
+);
+CREATE UNIQUE INDEX attempts_by_key ON attempts (key, attempt);
+CREATE INDEX failures ON attempts (key, attempt) WHERE status <> 'ok';
+CREATE TABLE head (
+    id INTEGER PRIMARY KEY CHECK (id = 1), n_rows INTEGER NOT NULL, digest BLOB NOT NULL
+);
+CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
+CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
+"""
+
+
+class StoreError(Exception):
+    """Writing failed, said in words; what was acknowledged before is intact."""
+
+
+class NewerStore(InputError):
+    """A store whose tables only a newer veridical understands."""
+
+
+# -- opening -------------------------------------------------------------------------
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a file so that nothing can be written to it."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        # In a folder where nothing may be written a reader cannot keep its notes
+        # beside the file; without a log of a writer it needs none.
+        connection.close()
+        if path.with_name(path.name + "-wal").exists():
+            raise InputError(
+                f"{path} cannot be read: it was not closed, and its folder cannot be "
+                "written to; copy it and its -wal file to another folder."
+            ) from None
+        return sqlite3.connect(f"{address}&immutable=1", uri=True)
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        pass  # not a database: told by who asks for its version
+    return connection
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say in words that a store cannot be read as it was written."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} does not hold what was written to it ({error}); `veridical study "
+            "verify` lists what is wrong."
+        ) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in words why something could not be written."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        what = str(error)
+        if "disk is full" in what:
+            cure = "The disk is full; make room and run the same command again."
+        else:
+            cure = "Run `veridical study verify` on it."
+        raise StoreError(
+            f"{path} could not be written ({what}). What was saved before is intact. "
+            f"{cure}"
+        ) from error
+
+
+# -- tables --------------------------------------------------------------------------
+
+
+def version_of(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the tables of a file; 0 for an empty file.
+
+    Raises
+    ------
+    InputError
+        If it is no store, or one that a newer veridical wrote.
+    """
+    try:
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} is not a study's store ({error}); name another file."
+        ) from error
+    if mark == 0 and version == 0 and tables == 0:
+        return 0
+    if mark != APPLICATION_ID:
+        raise InputError(
+            f"{path} is an SQLite file, but not a study's store; name another file "
+            "with --store."
+        )
+    if version != SCHEMA_VERSION:
+        raise NewerStore(
+            f"{path} was written by a newer veridical (its tables have version "
+            f"{version}, this one knows {SCHEMA_VERSION}); update veridical to use it."
+        )
+    return int(version)
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty file, all or nothing.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        With ``isolation_level=None``, by the holder of the writer's lock.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in _statements(_TABLES):
+            connection.execute(statement)
+        connection.execute("INSERT INTO head VALUES (1, 0, ?)", (EMPTY,))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> list[str]:
+    """Cut a script; executescript would commit the transaction it runs in."""
+    statements, current = [], ""
+    for line in script.strip().splitlines(keepends=True):
+        current += line
+        if sqlite3.complete_statement(current):
+            statements.append(current)
+            current = ""
+    return statements
+
+
+def insert_recipe(connection: sqlite3.Connection, number: int, text: str) -> None:
+    """Add a recipe with its checksum."""
+    connection.execute(
+        "INSERT INTO recipes VALUES (?, ?, ?)",
+        (number, text, row_check((number, text))),
+    )
+
+
+# -- checksums -----------------------------------------------------------------------
+
+
+def row_check(values: Iterable[Any]) -> bytes:
+    """Checksum the columns of a row.
+
+    Texts may be given as ``str`` or ``bytearray`` (as they lie in the file), blobs as
+    ``bytes``.
+    """
+    parts = []
+    for value in values:
+        if value is None:
+            parts.append(b"n")
+        elif isinstance(value, int):
+            parts.append(b"i%d;" % value)
+        elif isinstance(value, float):
+            parts.append(b"f" + struct.pack(">d", value))
+        elif isinstance(value, bytes):
+            parts.append(b"b%d:" % len(value) + value)
+        else:
+            text = value.encode() if isinstance(value, str) else bytes(value)
+            parts.append(b"t%d:" % len(text) + text)
+    return hashlib.sha256(b"".join(parts)).digest()[:CHECK_SIZE]
+
+
+def chain(head: bytes, check: bytes) -> bytes:
+    """Add a row to the head."""
+    return hashlib.sha256(head + check).digest()[:CHECK_SIZE]

@@ -1,0 +1,1 @@
+"""The accuracy of estimates of accuracy: Kohavi (1995)."""

@@ -1,0 +1,512 @@
+"""How good are estimates of accuracy? The experiment of Kohavi (1995).
+
+From a sample of each data set the accuracy of two learners is estimated by k-fold
+cross-validation, plain and stratified, and by the .632 bootstrap, in 50 runs. What
+they should have said is known from 500 holdouts: learn from a sample of that size,
+test on all other cases.
+
+A unit is one sample with everything that is estimated from it, or a few holdouts. A
+cell records the accuracy by one method with one setting, for one learner.
+
+=========  ==================  ==========================================
+method     setting             accuracy
+=========  ==================  ==========================================
+truth      cases in a sample   on the cases outside the sample
+plain      folds, or −k        share of right predictions over all folds
+stratified folds, or −k        the same, with class shares kept in folds
+bootstrap  bootstrap samples   mean of 0.632 ε0 + 0.368 resubstitution
+data       0                   none: what there is to count in the data
+=========  ==================  ==========================================
+
+Minus k folds are leave-k-out: ⌈n/k⌉ folds of k cases. Bootstrap samples are nested:
+those of a smaller setting are the first of a larger one.
+
+References
+----------
+.. [1] R. Kohavi, "A study of cross-validation and bootstrap for accuracy estimation and
+   model selection", IJCAI 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from veridical.datasets import load, table_hash
+from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
+from veridical.experiments import (
+    Cell,
+    InputError,
+    PaperStudy,
+    Recipe,
+    Scale,
+    Spec,
+    StudyReport,
+    Unit,
+    Values,
+    derive_seed,
+    refuse_repeated,
+    refuse_unknown,
+)
+from veridical.learning import C45, NaiveBayes
+from veridical.papers import data
+from veridical.papers.accuracy_estimation import findings
+from veridical.papers.accuracy_estimation.figures import TABLE_1
+
+#: Learners by the names that the study uses.
+LEARNERS = {"c45": C45, "nb": NaiveBayes}
+
+FOLDS = (2, 5, 10, 20, -5, -2, -1)
+BOOTSTRAPS = (1, 2, 5, 10, 20, 50, 100)
+
+#: Holdouts in a unit: enough to share the reading of the data, few enough to stop.
+_HOLDOUTS_PER_UNIT = 25
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class AccuracySpec(Spec):
+    """What the study varies.
+
+    Parameters
+    ----------
+    data : tuple of str
+        Names of `TABLE_1`; each has its own sample size.
+    learners : tuple of str
+        Of ``c45`` and ``nb``.
+    folds : tuple of int
+        Numbers of folds from 2 up; −k leaves k cases out at a time.
+    bootstraps : tuple of int
+        Numbers of bootstrap samples.
+    n_runs : int
+        Samples to estimate from, per data set.
+    n_holdouts : int
+        Samples to know the true accuracy by, per data set.
+    """
+
+    data: tuple[str, ...]
+    learners: tuple[str, ...] = tuple(LEARNERS)
+    folds: tuple[int, ...] = FOLDS
+    bootstraps: tuple[Count, ...] = BOOTSTRAPS
+    n_runs: Count = 50
+    n_holdouts: Count = 500
+
+    @field_validator("data", "learners", "folds", "bootstraps")
+    @classmethod
+    def _check_once(cls, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        refuse_repeated(given)
+        return given
+
+    @model_validator(mode="after")
+    def _check(self) -> AccuracySpec:
+        refuse_unknown("data set", self.data, TABLE_1)
+        refuse_unknown("learner", self.learners, LEARNERS)
+        most = min((TABLE_1[name].n_sample for name in self.data), default=2)
+        for k in self.folds:
+            if k in (0, 1) or k > most or k <= -most:
+                raise ValueError(
+                    f"{k} folds cannot be made of {most} cases; use 2 to {most}, or "
+                    f"-1 to -{most - 1} to leave so many cases out"
+                )
+        return self
+
+
+#: Per scale: data, folds, bootstraps, runs, holdouts.
+_SCALES: dict[Scale, tuple[tuple[str, ...], Any, Any, int, int]] = {
+    "smoke": (("breast", "vehicle", "rand"), FOLDS[:4], BOOTSTRAPS[:4], 3, 25),
+    "laptop": (tuple(TABLE_1), FOLDS, BOOTSTRAPS, 20, 200),
+    "paper": (tuple(TABLE_1), FOLDS, BOOTSTRAPS, 50, 500),
+}
+
+
+class AccuracyEstimation(PaperStudy):
+    """The study; see the module."""
+
+    name = "accuracy-estimation"
+    question = "Which estimate of accuracy can be trusted?"
+    paper = (
+        "R. Kohavi, A study of cross-validation and bootstrap for accuracy estimation "
+        "and model selection, IJCAI 1995"
+    )
+    spec = AccuracySpec
+
+    def at_scale(self, scale: Scale) -> dict[str, Any]:
+        """Leave out data sets that are not here."""
+        names, folds, bootstraps, n_runs, n_holdouts = _SCALES[scale]
+        here = present()
+        return {
+            "data": tuple(name for name in names if name in here),
+            "folds": folds,
+            "bootstraps": bootstraps,
+            "n_runs": n_runs,
+            "n_holdouts": n_holdouts,
+        }
+
+    def notices(self, spec: AccuracySpec) -> tuple[str, ...]:
+        """Say in words which data sets of the paper cannot be found here."""
+        here = present()
+        missing = tuple(name for name in TABLE_1 if name not in here)
+        return (say_missing(missing),) if missing else ()
+
+    def absences(self, store: str | Path) -> tuple[str, ...]:
+        """Say in words which stored data sets cannot be shown without their files."""
+        stored = self.count_stored(store)
+        here = present()
+        hidden = [name for name in TABLE_1 if stored.get(name) and name not in here]
+        if not hidden:
+            return ()
+        said = ", ".join(f"{TABLE_1[n].title} ({stored[n]} cells)" for n in hidden)
+        return (
+            f"Stored but not shown, because their files are not here: {said}. Name the "
+            "folder of the files in VERIDICAL_DATA to see them.",
+        )
+
+    def units(self, spec: AccuracySpec) -> Iterator[Unit]:
+        """The holdouts of all data sets, then one run of each, then the second.
+
+        So a run that is stopped early has seen all data sets equally often.
+        """
+        recipes = self._recipes(spec)
+        for name in spec.data:
+            recipe = recipes[name, "data", "none"]
+            yield Unit(_settings(spec, name), [_cell(recipe, name, "none", "data")])
+        for start in range(0, spec.n_holdouts, _HOLDOUTS_PER_UNIT):
+            stop = min(start + _HOLDOUTS_PER_UNIT, spec.n_holdouts)
+            for name in spec.data:
+                yield self._holdouts(spec, name, range(start, stop), recipes)
+        for run in range(spec.n_runs):
+            for name in spec.data:
+                yield self._run(spec, name, run, recipes)
+
+    def _holdouts(
+        self, spec: AccuracySpec, name: str, runs: range, recipes: Any
+    ) -> Unit:
+        n = TABLE_1[name].n_sample
+        cells = [
+            _cell(recipes[name, "truth", learner], name, learner, "truth", n, run)
+            for learner, run in product(spec.learners, runs)
+        ]
+        return Unit(_settings(spec, name), cells)
+
+    def _run(self, spec: AccuracySpec, name: str, run: int, recipes: Any) -> Unit:
+        settings = [(kind, k) for kind in ("plain", "stratified") for k in spec.folds]
+        settings += [("bootstrap", b) for b in spec.bootstraps]
+        cells = [
+            _cell(recipes[name, method, learner], name, learner, method, setting, run)
+            for learner, (method, setting) in product(spec.learners, settings)
+        ]
+        return Unit(_settings(spec, name), cells)
+
+    def _recipes(self, spec: AccuracySpec) -> dict[tuple[str, str, str], Recipe]:
+        """Everything else a result depends on, by data set, method and learner."""
+        methods = ("truth", "plain", "stratified", "bootstrap")
+        return {
+            (name, method, learner): Recipe.of(
+                self.name,
+                spec.seed,
+                data=get_table(name, spec.seed).digest,
+                n_sample=TABLE_1[name].n_sample,
+                method=method,
+                learner=learner,
+            )
+            for name in spec.data
+            for method, learner in [*product(methods, spec.learners), ("data", "none")]
+        }
+
+    def run(self, unit: Unit) -> Iterator[Values]:
+        """Draw the samples, learn on all their parts, count what was right."""
+        settings = unit.settings
+        table = get_table(settings["data"], settings["seed"])
+        data.refuse_other_data(settings["data"], table.digest, settings["digest"])
+        by_learner = groupby(unit.cells, lambda cell: cell.coordinates["learner"])
+        for learner, group in by_learner:
+            cells = [cell.coordinates for cell in group]
+            if cells[0]["method"] == "data":
+                yield from (facts(table) for _ in cells)
+            elif cells[0]["method"] == "truth":
+                yield from measure_outside(table, settings, learner, cells)
+            else:
+                trial = Trial.draw(table, settings, cells[0]["run"])
+                yield from trial.estimate(learner, cells)
+
+    def findings(self, frame: pd.DataFrame) -> StudyReport:
+        """Say what was found, beside what the paper says, see `PaperStudy`."""
+        return findings.report(self, frame)
+
+
+def _settings(spec: AccuracySpec, name: str) -> dict[str, Any]:
+    content = get_table(name, spec.seed).digest
+    n = TABLE_1[name].n_sample
+    return {"data": name, "n": n, "seed": spec.seed, "digest": content}
+
+
+def _cell(
+    recipe: Recipe,
+    name: str,
+    learner: str,
+    method: str,
+    setting: int = 0,
+    run: int = 0,
+) -> Cell:
+    coordinates = {
+        "data": name,
+        "learner": learner,
+        "method": method,
+        "setting": setting,
+        "run": run,
+    }
+    return Cell(coordinates, recipe)
+
+
+# -- the data ------------------------------------------------------------------------
+
+#: Raise it when `rand` is drawn otherwise than before.
+_RAND_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A data set as it was read, with its hash."""
+
+    X: Any
+    y: NDArray[Any]
+    digest: str
+
+    @classmethod
+    def of(cls, X: Any, y: NDArray[Any]) -> Data:
+        """Hash the data."""
+        return cls(X, np.asarray(y), table_hash(X, y))
+
+    def rows(self, rows: NDArray[np.intp]) -> tuple[Any, NDArray[Any]]:
+        """Take some samples."""
+        is_frame = isinstance(self.X, pd.DataFrame)
+        return self.X.iloc[rows] if is_frame else self.X[rows], self.y[rows]
+
+
+def facts(table: Data) -> dict[str, int]:
+    """Count what table 1 counts; a duplicate agrees in all features and the class.
+
+    Two missing values agree.
+    """
+    rows = pd.DataFrame(table.X).assign(label=table.y)
+    return {
+        "n_attributes": table.X.shape[1],
+        "n_cases": len(table.y),
+        "n_classes": len(np.unique(table.y)),
+        "duplicates": int(rows.duplicated().sum()),
+    }
+
+
+def present() -> tuple[str, ...]:
+    """Name the data sets that can be found here; `rand` always can."""
+    return data.present(TABLE_1)
+
+
+def say_missing(names: Sequence[str]) -> str:
+    """Say which data sets are missing, and what to do about it."""
+    rows = [TABLE_1[name] for name in names]
+    return data.say_missing(rows, ".csv.gz", "with the class in the column 'class'")
+
+
+@lru_cache(maxsize=8)
+def get_table(name: str, seed: int) -> Data:
+    """Read a data set, or draw `rand` from the seed of the study.
+
+    Raises
+    ------
+    InputError
+        If its file is missing or has too few cases.
+    """
+    row = TABLE_1[name]
+    if row.file is None:
+        return Data.of(*_draw_rand(row, derive_seed(seed, purpose="rand")))
+    if name not in present():
+        raise InputError(say_missing((name,)))
+    table = Data.of(*load(row.file))
+    n_cases, n_classes = len(table.y), len(np.unique(table.y))
+    if n_cases <= row.n_sample or n_classes < 2:
+        raise InputError(
+            f"{row.file} has {n_cases} cases and {n_classes} classes; the study needs "
+            f"more than {row.n_sample} cases and at least 2 classes. Use the UCI copy "
+            f"with {row.n_cases} cases."
+        )
+    return table
+
+
+def _draw_rand(row: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+    """Draw Boolean features, and a Boolean label that has nothing to do with them."""
+    rng = np.random.default_rng([seed, _RAND_VERSION])
+    values = rng.integers(2, size=(row.n_cases, row.n_attributes)).astype(bool)
+    names = [f"b{j + 1}" for j in range(row.n_attributes)]
+    frame = pd.DataFrame(values, columns=names).astype("category")
+    return frame, rng.integers(2, size=row.n_cases)
+
+
+# -- what a unit does ----------------------------------------------------------------
+
+Kind = Literal["plain", "stratified"]
+
+#: Weight of the accuracy outside a bootstrap sample.
+_OUTSIDE = 0.632
+
+
+def predict(learner: str, X: Any, y: NDArray[Any], splits: Any) -> list[NDArray[Any]]:
+    """Fit a learner on every training set, and predict its test samples."""
+    return LEARNERS[learner]().predict_many(X, y, splits)
+
+
+def _draw_rows(table: Data, settings: Any, purpose: str, run: int) -> NDArray[np.intp]:
+    """Shuffle the cases; the first ones are the sample."""
+    seed = derive_seed(
+        settings["seed"],
+        purpose=purpose,
+        data=settings["data"],
+        n=settings["n"],
+        run=run,
+    )
+    return np.random.default_rng(seed).permutation(len(table.y))
+
+
+def measure_outside(
+    table: Data, settings: Any, learner: str, cells: Sequence[Any]
+) -> Iterator[Values]:
+    """Learn from each sample, test on all other cases of the table."""
+    n = settings["n"]
+    splits = []
+    for cell in cells:
+        rows = _draw_rows(table, settings, "truth", cell["run"])
+        splits.append((np.sort(rows[:n]), np.sort(rows[n:])))
+    predicted = predict(learner, table.X, table.y, splits)
+    for (_, test), named in zip(splits, predicted, strict=True):
+        yield {"accuracy": float(np.mean(named == table.y[test]))}
+
+
+def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
+    """Split a sample into folds.
+
+    Parameters
+    ----------
+    y : array
+        The classes of its cases.
+    kind : {"plain", "stratified"}
+        Whether folds keep the class shares.
+    k : int
+        Number of folds; −k for folds of k cases.
+    seed : int
+        Decides the folds; not used to leave single cases out.
+    """
+    if k == -1:
+        return LeaveOut(1).split(y)
+    if k < 0 and kind == "plain":
+        return LeaveOut(-k).split(y, seed)
+    n_folds = k if k > 0 else -(len(y) // k)  # rounded up: k is negative
+    return CrossValidation(n_folds, stratified=kind == "stratified").split(y, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One sample, the same for both learners, and so are its folds.
+
+    Parameters
+    ----------
+    X, y : table and array
+        The sample.
+    settings : mapping
+        Of the unit.
+    number : int
+        Which run it is.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    settings: Any
+    number: int
+
+    @classmethod
+    def draw(cls, table: Data, settings: Any, number: int) -> Trial:
+        """Draw the sample."""
+        rows = _draw_rows(table, settings, "sample", number)[: settings["n"]]
+        return cls(*table.rows(np.sort(rows)), settings, number)
+
+    def seed(self, **what: Any) -> int:
+        """Derive a seed that knows the data set and the run, but no learner."""
+        return derive_seed(
+            self.settings["seed"], data=self.settings["data"], run=self.number, **what
+        )
+
+    def splits(self, method: str, setting: int) -> list[Any]:
+        """Give training and test rows; for the bootstrap, resubstitution comes last."""
+        if method != "bootstrap":
+            kind: Kind = "plain" if method == "plain" else "stratified"
+            seed = self.seed(purpose="folds", kind=kind, k=setting)
+            return make_folds(self.y, kind, setting, seed)
+        drawn = Bootstrap632(setting).split(self.y, self.seed(purpose="bootstrap"))
+        everything = np.arange(len(self.y))
+        return [*drawn, (everything, everything)]
+
+    def estimate(self, learner: str, cells: Sequence[Any]) -> Iterator[Values]:
+        """Estimate the accuracy of a learner in all ways that are asked for.
+
+        All training sets go to the learner at once, each only once: single cases are
+        left out alike by both kinds of folds, and smaller bootstraps are in larger.
+        """
+        largest = max(
+            (cell["setting"] for cell in cells if cell["method"] == "bootstrap"),
+            default=0,
+        )
+        wanted: dict[tuple[str, int], list[Any]] = {}
+        for cell in cells:
+            key = _source_of(cell, largest)
+            if key not in wanted:
+                wanted[key] = self.splits(*key)
+        splits = [split for group in wanted.values() for split in group]
+        found = iter(predict(learner, self.X, self.y, splits))
+        hits = {
+            key: [next(found) == self.y[test] for _, test in group]
+            for key, group in wanted.items()
+        }
+        for cell in cells:
+            mine = hits[_source_of(cell, largest)]
+            if cell["method"] == "bootstrap":
+                yield _bootstrap(mine, cell["setting"])
+            else:
+                yield _pooled(mine)
+
+
+def _source_of(cell: Any, largest: int) -> tuple[str, int]:
+    """Name the splits that a cell is computed from."""
+    if cell["method"] == "bootstrap":
+        return "bootstrap", largest
+    if cell["setting"] == -1:
+        return "plain", -1
+    return cell["method"], cell["setting"]
+
+
+def _pooled(hits: Sequence[Any]) -> Values:
+    return {
+        "accuracy": float(np.mean(np.concatenate(hits))),
+        "fold_mean": float(np.mean([fold.mean() for fold in hits])),
+    }
+
+
+def _bootstrap(hits: Sequence[Any], n_samples: int) -> Values:
+    resubstitution = float(hits[-1].mean())
+    outside = np.array([sample.mean() for sample in hits[:-1][:n_samples]])
+    terms = _OUTSIDE * outside + (1 - _OUTSIDE) * resubstitution
+    return {
+        "accuracy": float(terms.mean()),
+        "outside": float(outside.mean()),
+        "resubstitution": resubstitution,
+    }
+
+
+STUDY = AccuracyEstimation()

@@ -1,0 +1,1 @@
+"""Bias from feature selection: Li, Zhang & Neal (2008)."""

@@ -1,0 +1,1 @@
+"""Differential prioritization: Ooi, Chetty & Teng (2006)."""

@@ -1,0 +1,1 @@
+"""IN versus OUT: Refaeilzadeh, Tang & Liu (2007)."""

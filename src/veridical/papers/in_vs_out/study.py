@@ -1,0 +1,390 @@
+"""IN versus OUT: the grid of Refaeilzadeh, Tang & Liu (2007).
+
+A unit is one training set with its independent test set. Every selector ranks the
+features on all of it and on each training fold, in one call; the rankings serve all
+subset sizes and classifiers. A cell records, for one selector, number of features and
+classifier, the accuracy on the test set (TRUTH) and the accuracies on the folds under
+IN and OUT. Pairs of selectors, verdicts and biases are made of these afterwards.
+
+| symbol    | meaning                                                    |
+|-----------|------------------------------------------------------------|
+| N         | cases in a training set, and in its test set               |
+| F         | features each selector returns                             |
+| set       | number of the training set, the paper's b                  |
+| orders[0] | ranking on the whole training set: OUT and TRUTH           |
+| orders[f] | ranking on the training rows of fold f, from 1: IN         |
+
+References
+----------
+.. [1] P. Refaeilzadeh, L. Tang & H. Liu, "On comparison of feature selection
+   algorithms", AAAI Workshop on Evaluation Methods for Machine Learning II (2007).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from itertools import groupby, product
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from sklearn.model_selection import KFold
+
+from veridical.datasets import SOURCES
+from veridical.experiments import (
+    Cell,
+    PaperStudy,
+    Recipe,
+    Scale,
+    Spec,
+    StudyReport,
+    Unit,
+    Values,
+    derive_seed,
+    refuse_repeated,
+    refuse_unknown,
+)
+from veridical.learning import C45, make_estimator
+from veridical.papers.in_vs_out import findings
+from veridical.papers.in_vs_out.figures import CONTINUOUS, DISCRETE
+from veridical.selection import SELECTORS
+
+#: Raise it when a source of `veridical.datasets` draws other cases than before.
+SOURCE_VERSION = 1
+
+#: The paper's classifiers, by the names that `make_classifier` knows.
+CLASSIFIERS = ("svm", "nb", "1nn", "tree")
+
+Size = Annotated[int, Field(ge=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceGrid(_Part):
+    """A source with the sizes it is tried at."""
+
+    source: str
+    n: tuple[Size, ...]
+    n_features: tuple[Size, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> SourceGrid:
+        refuse_unknown("source", [self.source], SOURCES)
+        most = SOURCES[self.source].n_features
+        if max(self.n_features, default=0) > most:
+            raise ValueError(f"{self.source} has {most} features, fewer than asked for")
+        refuse_repeated(self.n)
+        refuse_repeated(self.n_features)
+        return self
+
+
+class SelectorChoice(_Part):
+    """A selector with its parameters; the paper leaves most of them to defaults."""
+
+    name: str
+    selector: str
+    parameters: dict[str, str | int | float] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> SelectorChoice:
+        refuse_unknown("selector", [self.selector], SELECTORS)
+        known = inspect.signature(SELECTORS[self.selector]).parameters
+        refuse_unknown(f"parameter of {self.selector}", self.parameters, known)
+        return self
+
+
+class InVsOutSpec(Spec):
+    """What the study varies.
+
+    Parameters
+    ----------
+    sources : tuple of SourceGrid
+        Sources with training set sizes N and numbers of features F.
+    selectors : tuple of SelectorChoice
+        Whose choices are judged.
+    classifiers : tuple of str
+        Names out of `CLASSIFIERS`.
+    n_sets : int
+        Training sets per source and N.
+    n_folds : int
+        Folds of IN and OUT.
+    """
+
+    sources: tuple[SourceGrid, ...]
+    selectors: tuple[SelectorChoice, ...]
+    classifiers: tuple[str, ...] = CLASSIFIERS
+    n_sets: Size = 100
+    n_folds: Annotated[int, Field(ge=2)] = 10
+
+    @model_validator(mode="after")
+    def _check(self) -> InVsOutSpec:
+        refuse_unknown("classifier", self.classifiers, CLASSIFIERS)
+        refuse_repeated([choice.name for choice in self.selectors])
+        refuse_repeated(self.classifiers)
+        refuse_repeated([grid.source for grid in self.sources])
+        return self
+
+
+PAPER_SELECTORS = (
+    SelectorChoice(name="relieff", selector="relieff", parameters={"n_neighbors": 10}),
+    SelectorChoice(
+        name="fcbf",
+        selector="fcbf",
+        parameters={"threshold": 0.0, "mdl_cost": "cuts"},
+    ),
+    SelectorChoice(
+        name="information-gain",
+        selector="information-gain",
+        parameters={"mdl_cost": "cuts"},
+    ),
+)
+#: Per scale: N and F of the continuous and of the discrete sources, training sets.
+_SCALES: dict[Scale, tuple[Any, Any, Any, Any, int]] = {
+    "smoke": ((125,), (5, 20), (60,), (2, 4), 16),
+    "laptop": ((125, 250, 500), (3, 5, 10, 20, 40), (40, 80, 120), (1, 2, 3, 4, 5), 20),
+    "paper": (
+        tuple(range(125, 1001, 125)),
+        (3, 5, 10, 20, 40),
+        tuple(range(40, 181, 20)),
+        (1, 2, 3, 4, 5),
+        100,
+    ),
+}
+
+
+class InVsOut(PaperStudy):
+    """The study; see the module."""
+
+    name = "in-vs-out"
+    question = "Which protocol finds the better of two selectors, IN or OUT?"
+    paper = (
+        "P. Refaeilzadeh, L. Tang & H. Liu, On comparison of feature selection "
+        "algorithms, AAAI Workshop on Evaluation Methods for Machine Learning II, 2007"
+    )
+    spec = InVsOutSpec
+
+    def at_scale(self, scale: Scale) -> dict[str, Any]:
+        """Take a taste of everything, a good part of it, or all of it."""
+        n, n_features, n_discrete, n_features_discrete, n_sets = _SCALES[scale]
+        grids = [(name, n, n_features) for name in CONTINUOUS]
+        grids += [(name, n_discrete, n_features_discrete) for name in DISCRETE]
+        return {
+            "sources": tuple(
+                SourceGrid(source=source, n=sizes, n_features=counts)
+                for source, sizes, counts in grids
+            ),
+            "selectors": PAPER_SELECTORS,
+            "n_sets": n_sets,
+        }
+
+    def units(self, spec: InVsOutSpec) -> Iterator[Unit]:
+        """One unit per training set, the first of every source and N, then the second.
+
+        So a run that is stopped early has seen everything equally often, and the time
+        that is left can be told from what has passed.
+        """
+        recipes = self._recipes(spec)
+        selectors = {one.name: [one.selector, one.parameters] for one in spec.selectors}
+        common = {"seed": spec.seed, "n_folds": spec.n_folds, "selectors": selectors}
+        for number in range(spec.n_sets):
+            for grid in spec.sources:
+                for n in grid.n:
+                    at = {"source": grid.source, "n": n, "set": number}
+                    cells = [
+                        Cell(
+                            {
+                                **at,
+                                "selector": choice.name,
+                                "n_features": n_features,
+                                "classifier": classifier,
+                            },
+                            recipes[grid.source, choice.name, classifier],
+                        )
+                        for choice, n_features, classifier in product(
+                            spec.selectors, grid.n_features, spec.classifiers
+                        )
+                    ]
+                    yield Unit({**at, **common}, cells)
+
+    def _recipes(self, spec: InVsOutSpec) -> dict[tuple[str, str, str], Recipe]:
+        learners = {
+            name: " ".join(repr(make_classifier(name)).split())
+            for name in spec.classifiers
+        }
+        return {
+            (grid.source, choice.name, classifier): Recipe.of(
+                self.name,
+                spec.seed,
+                source={"name": grid.source, "version": SOURCE_VERSION},
+                selector={"kind": choice.selector, "parameters": choice.parameters},
+                classifier=learner,
+                resampling={"kind": "k-fold, shuffled", "n_folds": spec.n_folds},
+                test_set="as large as the training set",
+            )
+            for grid, choice, (classifier, learner) in product(
+                spec.sources, spec.selectors, learners.items()
+            )
+        }
+
+    def run(self, unit: Unit) -> Iterator[Values]:
+        """Draw the training set, rank once per selector, evaluate all sizes at once."""
+        trial = Trial.draw(unit.settings)
+        by_selector = groupby(unit.cells, lambda cell: cell.coordinates["selector"])
+        for name, group in by_selector:
+            cells = [cell.coordinates for cell in group]
+            sizes = sorted({cell["n_features"] for cell in cells})
+            kind, parameters = unit.settings["selectors"][name]
+            orders = trial.rank(kind, parameters, sizes[-1])
+            found: dict[str, dict[int, Values]] = {}
+            for cell in cells:
+                classifier = cell["classifier"]
+                if classifier not in found:
+                    found[classifier] = trial.evaluate(orders, classifier, sizes)
+                yield found[classifier][cell["n_features"]]
+
+    def findings(self, frame: pd.DataFrame) -> StudyReport:
+        """Say what was found, beside what the paper says, see `PaperStudy`."""
+        return findings.report(self, frame)
+
+
+# -- what a unit does ----------------------------------------------------------------
+
+#: Streams of random numbers that draw training and test sets.
+_TRAINING, _TEST = 4, 5
+
+
+class Trial:
+    """One training set with its test set and folds, the same for every selector.
+
+    Parameters
+    ----------
+    X, y : arrays
+        Training rows first, then test rows. The columns are in an order drawn at
+        random, so that an index, which decides ties, carries no information.
+    n_train : int
+        How many are training rows.
+    folds : list of (train, test)
+        Of the training rows.
+    seed : int
+        For selectors that use chance.
+    """
+
+    def __init__(
+        self, X: Any, y: NDArray[Any], n_train: int, folds: list[Any], seed: int
+    ) -> None:
+        self.X, self.y = X, y
+        self.n_train = n_train
+        self.folds = folds
+        self.seed = seed
+
+    @classmethod
+    def draw(cls, settings: Any) -> Trial:
+        """Draw what a unit describes.
+
+        Seeds depend on the source, N and the number of the set; that of the folds
+        also on the resampling. None depends on a selector.
+        """
+        root, n, number = settings["seed"], settings["n"], settings["set"]
+        data_set = {"source": settings["source"], "n": n}
+        X, y = draw_source(settings["source"], n, derive_seed(root, **data_set), number)
+
+        def seed(purpose: str, **more: Any) -> int:
+            return derive_seed(root, purpose=purpose, **data_set, set=number, **more)
+
+        k = settings["n_folds"]
+        of_folds = seed("folds", resampling="k-fold", k=k, repeat=0)
+        # The paper's folds are not stratified.
+        folds = KFold(k, shuffle=True, random_state=of_folds).split(y[:n])
+        columns = np.random.default_rng(seed("columns")).permutation(X.shape[1])
+        X = X.iloc[:, columns] if isinstance(X, pd.DataFrame) else X[:, columns]
+        return cls(X, y, n, list(folds), seed("methods"))
+
+    def rank(self, kind: str, parameters: Any, n_features: int) -> list[NDArray[Any]]:
+        """Rank on all training rows, then on each training fold.
+
+        Returns
+        -------
+        list of 1 + n_folds arrays of shape (n_features,)
+        """
+        selector = SELECTORS[kind](n_features_to_select=n_features, **parameters)
+        if "random_state" in selector.get_params() and "random_state" not in parameters:
+            selector.set_params(random_state=self.seed)
+        train_sets = [np.arange(self.n_train), *(train for train, _ in self.folds)]
+        X, y = self.X[: self.n_train], self.y[: self.n_train]
+        return [order[:n_features] for order in selector.rank_many(X, y, train_sets)]
+
+    def evaluate(
+        self, orders: Sequence[NDArray[Any]], classifier: str, sizes: Sequence[int]
+    ) -> dict[int, Values]:
+        """Accuracies of a classifier on the first columns of the rankings.
+
+        Parameters
+        ----------
+        orders : sequence of 1 + n_folds arrays
+            What `rank` returned.
+        classifier : str
+            Its name.
+        sizes : sequence of int
+            How many of the columns to use.
+
+        Returns
+        -------
+        mapping of size to values
+            TRUTH, and the folds under IN and OUT.
+        """
+        rows = np.arange(len(self.y))
+        k = len(self.folds)
+        whole = (rows[: self.n_train], rows[self.n_train :])
+        splits = [whole, *self.folds, *self.folds]
+        found = make_classifier(classifier).predict_many(
+            self.X, self.y, splits, [*orders, *[orders[0]] * k], sizes
+        )
+        truth, *rest = (
+            (named == self.y[test]).mean(axis=1)
+            for named, (_, test) in zip(found, splits, strict=True)
+        )
+        return {
+            size: {
+                "truth": float(truth[i]),
+                "in": [float(fold[i]) for fold in rest[:k]],
+                "out": [float(fold[i]) for fold in rest[k:]],
+            }
+            for i, size in enumerate(sizes)
+        }
+
+
+def make_classifier(name: str) -> Any:
+    """Make a classifier of the paper.
+
+    "tree" is C4.5 with the categories and the ties of the paper's other classifiers: a
+    tie between classes goes to the more frequent one, of "c45" to the first label.
+    """
+    if name != "tree":
+        return make_estimator(name)
+    return make_estimator("svm").set_params(
+        estimator=C45(), scale=False, categorical_weight=None
+    )
+
+
+def draw_source(name: str, n: int, root: int, number: int) -> tuple[Any, NDArray[Any]]:
+    """Draw a training set and a test set of as many cases, one below the other."""
+    seeds = [
+        int(np.random.SeedSequence(root, spawn_key=(part, number)).generate_state(1)[0])
+        for part in (_TRAINING, _TEST)
+    ]
+    source = SOURCES[name]
+    X, y = source(n, random_state=seeds[0])[:2]
+    X_test, y_test = source.test(n, random_state=seeds[1])[:2]
+    if isinstance(X, pd.DataFrame):
+        both: Any = pd.concat([X, X_test], ignore_index=True)
+    else:
+        both = np.concatenate([X, X_test])
+    return both, np.concatenate([y, y_test])
+
+
+STUDY = InVsOut()

@@ -1,0 +1,1 @@
+"""Learning using unselected features: Taylor et al. (2016)."""

@@ -1,0 +1,528 @@
+"""Do unselected features help? The experiments of Taylor et al. (2016).
+
+A selector keeps K words of a two-topic text task. Four ways to classify: an SVM on all
+words, an SVM on the selected ones, LUFe (the selected, with the unselected as
+privileged information), and controls.
+
+The same on gene expression, which the paper does not have: the largest class of a data
+set against the rest, without the curve of shares.
+
+A unit is one training fold with everything learned from it. A cell records the accuracy
+of one method on the test fold.
+
+===============  =======  =====================================================
+method           share    learns from
+===============  =======  =====================================================
+all              0        all words (k is 0)
+rfe, anova       0        K selected words
+lufe-rfe         1–100    these, with the best per cent of the unselected ones
+lufe-anova       100      the same with ANOVA F
+lufe-rfe-random  100      these, with Gaussian noise instead of the unselected
+rfe-augmented    1–100    K selected words and the best per cent of the others,
+                          in training and in testing
+===============  =======  =====================================================
+
+References
+----------
+.. [1] J. Taylor, V. Sharmanska, K. Kersting, D. Weir & N. Quadrianto, "Learning using
+   unselected features (LUFe)", IJCAI 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from veridical.datasets import available, load, locate, table_hash
+from veridical.experiments import (
+    Cell,
+    InputError,
+    PaperStudy,
+    Recipe,
+    Scale,
+    Spec,
+    StudyReport,
+    Unit,
+    Values,
+    derive_seed,
+    refuse_repeated,
+)
+from veridical.learning import LUFeCV
+from veridical.papers.data import refuse_other_data
+from veridical.papers.expression import DATA, get_arrays
+from veridical.papers.lufe import findings
+from veridical.papers.lufe.figures import GENES, STAND_IN
+from veridical.selection import SVMRFE, AnovaF, ExpressionFilter
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+SHARES = tuple(range(10, 101, 10))
+#: Values of C and γ, as in the paper.
+GRID = tuple(10.0**k for k in range(-3, 4))
+INNER_FOLDS = 5
+#: Share of all features that a round of RFE drops.
+STEP = 0.1
+
+#: Raise it when a method is computed otherwise than before.
+_VERSION = 2
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[int, Field(ge=1, le=100)]
+
+
+class LUFeSpec(Spec):
+    """What the study varies.
+
+    Parameters
+    ----------
+    data : tuple of str
+        Names of text tasks, and of gene tasks (``genes/…``).
+    n_features : tuple of int
+        Numbers K of selected words.
+    shares : tuple of int
+        Per cent of the unselected words, for the curve at the first K; without any,
+        there is no curve.
+    n_repeats, n_folds : int
+        Repetitions and folds of stratified cross-validation.
+    """
+
+    data: tuple[str, ...]
+    n_features: tuple[Count, ...] = (300, 500)
+    shares: tuple[Share, ...] = SHARES
+    n_repeats: Count = 10
+    n_folds: Annotated[int, Field(ge=2)] = 10
+
+    @field_validator("data", "n_features", "shares")
+    @classmethod
+    def _check_once(cls, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        refuse_repeated(given)
+        return given
+
+
+#: Per scale: text tasks, gene tasks, K, shares, repeats.
+_SCALES: dict[Scale, tuple[int | None, int | None, Any, Any, int]] = {
+    "smoke": (3, 1, (300,), (), 1),
+    "laptop": (10, None, (300,), SHARES, 1),
+    "paper": (None, None, (300, 500), SHARES, 10),
+}
+
+
+class LUFeStudy(PaperStudy):
+    """The study; see the module."""
+
+    name = "lufe"
+    question = "Do features that were not selected help to learn?"
+    paper = (
+        "J. Taylor, V. Sharmanska, K. Kersting, D. Weir & N. Quadrianto, Learning "
+        "using unselected features (LUFe), IJCAI 2016"
+    )
+    spec = LUFeSpec
+
+    def at_scale(self, scale: Scale) -> dict[str, Any]:
+        """Take some tasks, or all that are here."""
+        n_tasks, n_genes, n_features, shares, n_repeats = _SCALES[scale]
+        here = present()
+        # Spread over the list: neighbours are tasks of one family.
+        step = max(1, len(here) // n_tasks) if n_tasks else 1
+        return {
+            "data": here[::step][:n_tasks] + present_genes()[:n_genes],
+            "n_features": n_features,
+            "shares": shares,
+            "n_repeats": n_repeats,
+        }
+
+    def notices(self, spec: LUFeSpec) -> tuple[str, ...]:
+        """Say which texts these are."""
+        texts = [name for name in spec.data if not name.startswith(GENES)]
+        said = []
+        if not texts:
+            said.append(say_missing())
+        elif all(name.startswith(STAND_IN) for name in texts):
+            said.append(
+                "TechTC-300 is not here; tasks made from 20 Newsgroups stand in for "
+                "it, so published accuracies are not comparable."
+            )
+        if len(texts) < len(spec.data):
+            said.append(
+                "Reported apart is gene expression, which the paper does not have: "
+                f"{len(spec.data) - len(texts)} of {len(spec.data)} tasks."
+            )
+        return tuple(said)
+
+    def units(self, spec: LUFeSpec) -> Iterator[Unit]:
+        """The first fold of every task, then the second, and so on.
+
+        Genes have no curve of shares.
+        """
+        digests = {name: get_task(name).digest for name in spec.data}
+        recipes = {name: self._recipe(spec, digests[name]) for name in spec.data}
+        kinds = {
+            name: _methods(spec, curve=not name.startswith(GENES)) for name in spec.data
+        }
+        for repeat, fold in product(range(spec.n_repeats), range(spec.n_folds)):
+            for name in spec.data:
+                at = {"data": name, "repeat": repeat, "fold": fold}
+                cells = [
+                    Cell({**at, "method": m, "k": k, "share": t}, recipes[name])
+                    for m, k, t in kinds[name]
+                ]
+                settings = {
+                    **at,
+                    "seed": spec.seed,
+                    "n_folds": spec.n_folds,
+                    "digest": digests[name],
+                }
+                yield Unit(settings, cells)
+
+    def _recipe(self, spec: LUFeSpec, digest: str) -> Recipe:
+        return Recipe.of(
+            self.name,
+            spec.seed,
+            data=digest,
+            version=_VERSION,
+            grid=list(GRID),
+            inner_folds=INNER_FOLDS,
+            rfe_step=STEP,
+            n_folds=spec.n_folds,
+        )
+
+    def run(self, unit: Unit) -> Iterator[Values]:
+        """Split, standardise, select, learn, count what was right."""
+        settings = unit.settings
+        digest = get_task(settings["data"]).digest
+        refuse_other_data(settings["data"], digest, settings["digest"])
+        with threadpool_limits(1, "blas"):
+            trial = Trial.draw(settings)
+            for cell in unit.cells:
+                at = cell.coordinates
+                yield trial.measure(at["method"], at["k"], at["share"])
+
+    def findings(self, frame: pd.DataFrame) -> StudyReport:
+        """Say what was found, beside what the paper says, see `PaperStudy`."""
+        return findings.report(self, frame)
+
+
+def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
+    """Method, K and share of every cell of a unit."""
+    kinds = [("all", 0, 0)]
+    for k in spec.n_features:
+        kinds += [("rfe", k, 0), ("lufe-rfe", k, 100), ("anova", k, 0)]
+        kinds += [("lufe-anova", k, 100), ("lufe-rfe-random", k, 100)]
+    first = spec.n_features[0] if spec.n_features else 0
+    for share in spec.shares if curve else ():
+        if share != 100:
+            kinds.append(("lufe-rfe", first, share))
+        kinds.append(("rfe-augmented", first, share))
+    return kinds
+
+
+# -- the tasks -----------------------------------------------------------------------
+
+_FOLDER = "techtc/"
+#: The paper drops words of fewer letters.
+LETTERS = 5
+#: Gene tasks: the data sets of `veridical.papers.expression` of which neither side has
+#: fewer than 20 cases, and one more; the smallest first.
+_GENE_FILES = {
+    "colon": "colon",
+    **{
+        name: DATA[name].file
+        for name in ("amlall", "mll", "srbc", "lung", "gcm", "pdl")
+    },
+}
+
+
+def present() -> tuple[str, ...]:
+    """Name the text tasks here: TechTC's own, or else those in its place."""
+    tasks = [name for name in available() if name.startswith(_FOLDER)]
+    own = [name for name in tasks if not name.startswith(STAND_IN)]
+    return tuple(own or tasks)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Counts of words and which of two topics a text is about, or genes and classes.
+
+    Parameters
+    ----------
+    X : array of shape (n_texts, n_words)
+        Counts, as numbers.
+    sign : array of shape (n_texts,)
+        −1 for the first topic, +1 for the second.
+    digest : str
+        SHA-256 of both.
+    """
+
+    X: FloatArray
+    sign: FloatArray
+    digest: str
+
+    @classmethod
+    def of(cls, X: FloatArray, sign: FloatArray) -> Task:
+        """Hash a task."""
+        X = np.ascontiguousarray(X)
+        return cls(X, sign, table_hash(X, sign))
+
+
+def present_genes() -> tuple[str, ...]:
+    """Name the gene tasks that can be found here."""
+    files = set(available())
+    return tuple(GENES + name for name, file in _GENE_FILES.items() if file in files)
+
+
+@lru_cache(maxsize=4)
+def get_task(name: str) -> Task:
+    """Read a task; words of fewer than five letters are dropped.
+
+    Raises
+    ------
+    InputError
+        If it is missing, or does not have two classes.
+    """
+    if name.startswith(GENES):
+        return Task.of(*_read_genes(name.removeprefix(GENES)))
+    if name not in available():
+        raise InputError(say_missing())
+    table, y = load(name)
+    X = np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
+    words = _read_words(name)
+    if words is not None:
+        X = X[:, np.char.str_len(words) >= LETTERS]
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) != 2:
+        raise InputError(
+            f"{name} has {len(classes)} classes (the first are "
+            f"{', '.join(map(repr, classes[:5].tolist()))}); a task of this study has "
+            "two."
+        )
+    return Task.of(X, np.where(codes == 1, 1.0, -1.0))
+
+
+def _read_words(name: str) -> NDArray[np.str_] | None:
+    """Read the names of the features where an npz file has them."""
+    found = locate(name)
+    if found is None or found[0].suffix != ".npz":
+        return None
+    with np.load(found[0], allow_pickle=False) as arrays:
+        return arrays.get("feature_names")
+
+
+def _read_genes(name: str) -> tuple[FloatArray, FloatArray]:
+    """Read a gene task: values, and +1 for the largest class, −1 for the rest.
+
+    So nobody chose the task. Values are logarithms, every array brought to mean 0 and
+    variance 1, genes that hardly vary dropped where the file holds raw intensities: on
+    all samples, but without their labels.
+    """
+    if name == "colon":
+        raw, y = load("colon")
+        whole = ExpressionFilter(
+            low=None, high=None, min_fold=None, min_difference=None
+        )
+        X = whole.fit_transform(np.asarray(raw, dtype=np.float64))
+        codes = np.unique(np.asarray(y).astype(str), return_inverse=True)[1]
+    else:
+        arrays = get_arrays(name)
+        X, codes = arrays.X, arrays.codes
+    largest = int(np.bincount(codes).argmax())
+    return X, np.where(codes == largest, 1.0, -1.0)
+
+
+def say_missing() -> str:
+    """Say where the tasks should be."""
+    return (
+        "The text tasks are not here. Put the files of TechTC-300, or others with two "
+        "classes of texts, as npz (CSR arrays data, indices, indptr, shape; y; "
+        "feature_names) into a folder techtc inside the folder that VERIDICAL_DATA "
+        "names."
+    )
+
+
+# -- what a unit does ----------------------------------------------------------------
+
+
+class First(SelectorMixin, BaseEstimator):
+    """Selects the first `k` columns, which were chosen before."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def fit(self, X: Any, y: Any = None) -> First:
+        """Count the columns."""
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        return np.arange(self.n_features_in_) < self.k
+
+
+def _share_right(scores: FloatArray, sign: FloatArray) -> float:
+    return float(np.mean(np.where(scores >= 0, 1.0, -1.0) == sign))
+
+
+@dataclass(eq=False)
+class Trial:
+    """A training and a test fold, standardised by the training fold.
+
+    Nothing but the last line of a method, which counts, sees the test fold.
+
+    Parameters
+    ----------
+    X, sign : arrays
+        The training cases.
+    X_test, sign_test : arrays
+        The test cases.
+    seed : int
+        Of this fold.
+    """
+
+    X: FloatArray
+    sign: FloatArray
+    X_test: FloatArray
+    sign_test: FloatArray
+    seed: int
+    _kept: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def draw(cls, settings: Mapping[str, Any]) -> Trial:
+        """Read a task and split it; folds do not know who will learn from them."""
+        task = get_task(settings["data"])
+        which = {"data": settings["data"], "repeat": settings["repeat"]}
+        seed = derive_seed(settings["seed"], purpose="folds", **which)
+        folds = StratifiedKFold(settings["n_folds"], shuffle=True, random_state=seed)
+        train, test = list(folds.split(task.X, task.sign))[settings["fold"]]
+        mean, spread = task.X[train].mean(axis=0), task.X[train].std(axis=0)
+        places = np.flatnonzero(spread > 0)
+        # Ties go by index, so an index should carry no information.
+        order = derive_seed(settings["seed"], purpose="columns", data=settings["data"])
+        places = places[np.random.default_rng(order).permutation(places.size)]
+        X = (task.X[:, places] - mean[places]) / spread[places]
+        return cls(
+            X[train],
+            task.sign[train],
+            X[test],
+            task.sign[test],
+            derive_seed(
+                settings["seed"], purpose="inside", fold=settings["fold"], **which
+            ),
+        )
+
+    def measure(self, method: str, k: int, share: int) -> Values:
+        """Learn in one way; accuracy on the test fold and what was chosen."""
+        if method == "all":
+            return self._svm(np.arange(self.X.shape[1]))
+        selected, rest, C = self.select("anova" if "anova" in method else "rfe", k)
+        if method == "rfe":
+            return self._svm(selected, C)
+        if method == "anova":
+            return self._svm(selected)
+        some = rest[: share * rest.size // 100]
+        if method == "rfe-augmented":
+            return self._svm(np.concatenate([selected, some]))
+        if method == "lufe-rfe-random":
+            return self._lufe(selected, self.draw_noise(rest.size))
+        return self._lufe(selected, self.X[:, some])
+
+    # -- what is shared --------------------------------------------------------------
+
+    def _once(self, key: Any, make: Any) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    @property
+    def inner(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds inside the training set, the same for all."""
+        folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=self.seed)
+        return self._once("inner", lambda: list(folds.split(self.X, self.sign)))
+
+    # -- selecting -------------------------------------------------------------------
+
+    def select(self, kind: str, k: int) -> tuple[IntArray, IntArray, float]:
+        """Selected columns, the others best first, and the C of the elimination."""
+        make = self._anova if kind == "anova" else self._rfe
+        return self._once((kind, k), lambda: make(k))
+
+    def _anova(self, k: int) -> tuple[IntArray, IntArray, float]:
+        order = AnovaF(k, n_jobs=1).fit(self.X, self.sign).order_
+        return order[:k], order[k:], 0.0
+
+    def _rfe(self, k: int) -> tuple[IntArray, IntArray, float]:
+        """Choose C for the elimination and the classifier after it together."""
+        sets = [train for train, _ in self.inner]
+        means = []
+        for C in GRID:
+            chooser = SVMRFE(k, step=STEP, C=C, n_jobs=1)
+            orders = chooser.rank_many(self.X, self.sign, sets)
+            rights = []
+            for (train, test), order in zip(self.inner, orders, strict=True):
+                rights.append(self._inner_right(self._gram(order[:k]), train, test, C))
+            means.append(np.mean(rights))
+        C = GRID[int(np.argmax(means))]
+        order = SVMRFE(k, step=STEP, C=C, n_jobs=1).fit(self.X, self.sign).order_
+        return order[:k], order[k:], C
+
+    # -- learning --------------------------------------------------------------------
+
+    def _gram(self, columns: IntArray) -> FloatArray:
+        return self.X[:, columns] @ self.X[:, columns].T
+
+    def _inner_right(
+        self, gram: FloatArray, train: IntArray, test: IntArray, C: float
+    ) -> float:
+        """Accuracy of a support vector machine on an inner fold."""
+        model = _fit_svm(gram[np.ix_(train, train)], self.sign[train], C)
+        scores = model.decision_function(gram[np.ix_(test, train)])
+        return _share_right(scores, self.sign[test])
+
+    def _svm(self, columns: IntArray, C: float | None = None) -> Values:
+        """Fit a linear support vector machine, C chosen on the inner folds."""
+        gram = self._gram(columns)
+        if C is None:
+            rights = [
+                sum(self._inner_right(gram, *fold, one) for fold in self.inner)
+                for one in GRID
+            ]
+            C = GRID[int(np.argmax(rights))]
+        model = _fit_svm(gram, self.sign, C)
+        across = self.X_test[:, columns] @ self.X[:, columns].T
+        right = _share_right(model.decision_function(across), self.sign_test)
+        return {"accuracy": right, "C": C}
+
+    def _lufe(self, selected: IntArray, unselected: FloatArray) -> Values:
+        """Fit LUFe on columns that were selected before."""
+        both = np.hstack([self.X[:, selected], unselected])
+        model = LUFeCV(First(selected.size), Cs=GRID, gammas=GRID, cv=self.inner)
+        model.fit(both, self.sign)
+        scores = self.X_test[:, selected] @ model.coef_[0] + model.intercept_[0]
+        right = _share_right(scores, self.sign_test)
+        chosen = {"C": model.C_, "gamma": model.gamma_, "gap": model.dual_gap_}
+        return {"accuracy": right, **chosen}
+
+    def draw_noise(self, n_features: int) -> FloatArray:
+        """Draw Gaussian features in place of the unselected ones, standardised too."""
+        rng = np.random.default_rng([self.seed, n_features])
+        drawn = rng.standard_normal((len(self.sign), n_features))
+        return (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
+
+
+def _fit_svm(gram: FloatArray, sign: FloatArray, C: float) -> SVC:
+    return SVC(kernel="precomputed", C=C, tol=1e-7).fit(gram, sign)
+
+
+STUDY = LUFeStudy()
