@@ -132,7 +132,7 @@ def test_enumeration_in_fractions(n0, n1, alpha, pick):
 def test_counts_sum_to_one_and_mirror_themselves(sizes, alpha):
     """D2."""
     logs, mean = pattern_table(np.array([alpha]), np.array(sizes), lattice(*sizes))
-    from veridical.learning.bias_corrected_event import log_ways
+    from veridical.learning.bias_corrected_evidence import log_ways
 
     p = np.exp(logs[0] + log_ways(np.array(sizes), lattice(*sizes)))
     table = p.reshape(sizes[0] + 1, sizes[1] + 1)
@@ -331,7 +331,7 @@ def test_simulated_factors_agree_with_other_draws(sizes, n_values, gamma):
 def test_three_values_by_enumeration():
     """Every pair of histograms of 3 and 4 cases, in fractions."""
     sizes, alpha, gamma = (3, 4), Fraction(5, 2), 0.6
-    from veridical.learning.bias_corrected_factors import compositions
+    from veridical.learning.bias_corrected_evidence import compositions
 
     total = Fraction(0)
     for a in compositions(3, 3).tolist():
