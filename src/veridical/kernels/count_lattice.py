@@ -79,7 +79,7 @@ def statistics(sizes: IntArray, counts: IntArray) -> FloatArray:
 
 
 def rank_patterns(sizes: IntArray, counts: IntArray) -> IntArray:
-    """Number the values of the statistic: 0 for the largest, ties alike."""
+    """Rank the values of the statistic: 0 for the largest, ties alike."""
     top, bottom = ratios(sizes, counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.where(bottom > 0, top / bottom, 0.0)

@@ -43,16 +43,16 @@ ROUND, MOST_ROUNDS = 20_000, 100
 
 @njit(cache=True, nogil=True)
 def pair_number(a: int, b: int, n_classes: int) -> int:
-    """Number of the pair of classes a < b."""
+    """Return the number of the pair of classes a < b."""
     return a * (2 * n_classes - a - 1) // 2 + b - a - 1
 
 
 @njit(cache=True, nogil=True)
 def _bias(sign: FloatArray, C: float, a: FloatArray, grad: FloatArray) -> float:
-    """The constant: where multipliers are free it is known, else half-way.
+    """Compute the bias: free multipliers determine it, else it is the middle.
 
-    ``−sign × grad`` is what the constant must be for a free multiplier, and bounds it
-    for the others. A multiplier that rounding keeps from its bound is not free.
+    ``−sign × grad`` is the bias that a free multiplier asks for, and bounds it for the
+    others. A multiplier that rounding keeps from its bound is not free.
     """
     total, n_free = 0.0, 0
     low, high = -np.inf, np.inf

@@ -16,9 +16,7 @@ from veridical.learning.bias_corrected_evidence import (
 from veridical.learning.bias_corrected_gaussian import BiasCorrectedGaussianNB
 from veridical.learning.c45 import C45
 from veridical.learning.dagsvm import DAGSVM
-from veridical.learning.lufe import LUFe
-from veridical.learning.lufe_cv import LUFeCV
-from veridical.learning.lufe_logistic import LUFeLogistic
+from veridical.learning.lufe import LUFe, LUFeCV, LUFeLogistic
 from veridical.learning.many import LeavesOneOut, register_predict_table
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.registry import ESTIMATORS, make_estimator

@@ -20,16 +20,20 @@ from veridical._core.reading import (
     refuse_one_class,
 )
 from veridical._core.sklearn_private import read_sample_weight
-from veridical.kernels.svm_plus_cases import InfeasibleError
-from veridical.learning.svm_plus_checks import (
+from veridical.kernels.duality import InfeasibleError
+from veridical.kernels.svm_plus_linear import LinearSolution
+from veridical.learning.svm_plus_problem import (
     INFEASIBLE,
+    GramMaker,
+    Kernel,
+    Task,
     check_parameters,
     choose,
+    signs,
+    solve_without,
     warn_of_gap,
     warn_of_sweeps,
 )
-from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
-from veridical.learning.svm_plus_solve import Answer, Task, solve_without
 
 #: What depends on kernels and solver.
 _OPTIONAL = ("coef_", "privileged_coef_", "dual_coef_", "objective_", "_fitted_rows")
@@ -231,8 +235,8 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(weights)
         self.classes_ = np.unique(y[kept])
         refuse_one_class(self.classes_, type(self).__name__)
-        make, X = self._settle("kernel", X, kept)
-        make_star, star = self._settle("privileged_kernel", star, kept)
+        make, X = self._make_kernel("kernel", X, kept)
+        make_star, star = self._make_kernel("privileged_kernel", star, kept)
         self._make, self._kept = make, kept
         for name in _OPTIONAL:  # an earlier fit may have been of another kind
             self.__dict__.pop(name, None)
@@ -249,16 +253,16 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self.dual_coef_ = whole
         return self
 
-    def _settle(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
+    def _make_kernel(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
         """Check a kernel, and leave out the cases without weight before its width."""
         if X is None:
             return None, None
         kernel, parameters = getattr(self, name), getattr(self, f"{name}_params")
-        make = GramMaker.settle(kernel, parameters, X, name)
+        make = GramMaker.make(kernel, parameters, X, name)
         if kept.size == X.shape[0]:
             return make, X
         X = X[kept][:, kept] if kernel == "precomputed" else X[kept]
-        return GramMaker.settle(kernel, parameters, X, name), X
+        return GramMaker.make(kernel, parameters, X, name), X
 
     def _task(self, X: Any, star: Any, make_star: GramMaker, c: FloatArray) -> Task:
         return Task(
@@ -310,7 +314,9 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         self._store(X, problems, solve_without(gram, rows, problems, c))
         warn_of_gap(self)
 
-    def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:
+    def _store(
+        self, X: Any, problems: list[FloatArray], found: list[LinearSolution]
+    ) -> None:
         """Keep what was found; descent, without X, leaves no multipliers."""
         self.intercept_ = np.array([f.bias for f in found])
         self.privileged_intercept_ = np.array([f.privileged_bias for f in found])

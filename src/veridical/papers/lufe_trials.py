@@ -18,11 +18,14 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import mixed_generator
 from veridical.experiments import derive_seed
 from veridical.experiments.study import Values
+from veridical.kernels.duality import bias_of
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_plain import bias_of
-from veridical.kernels.svm_plus import solve_hinge
-from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
-from veridical.kernels.svm_plus_grid import score_grid
+from veridical.kernels.svm_plus import (
+    PrivilegedGram,
+    SignedGram,
+    score_grid,
+    solve_hinge,
+)
 from veridical.papers.lufe_data import get_task
 from veridical.selection import SVMRFE, AnovaF
 
@@ -226,7 +229,7 @@ class Trial:
         row, column = np.unravel_index(np.argmax(rights), rights.shape)
         C, gamma = GRID[column], GRID[row]
         one = solve_hinge(
-            Cases(gram, self.sign), PrivilegedGram(star), np.full(n, C), gamma
+            SignedGram(gram, self.sign), PrivilegedGram(star), np.full(n, C), gamma
         )
         chosen = {"C": C, "gamma": gamma, "gap": one.gap}
         return Machine(one.alpha * self.sign, one.bias, chosen)
