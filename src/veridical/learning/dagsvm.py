@@ -74,8 +74,8 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
     pairs_ : list of (int, int)
         Numbers of the classes that each model tells apart.
     dual_coef_ : array of shape (n_pairs, n_samples)
-        Multiplier times sign of every training case in every machine; 0 for the cases
-        of other classes. Signs here and below are those of ``SVC``: with two classes
+        Multiplier times sign of every training sample in every model; 0 for samples of
+        other classes. Signs here and below are those of ``SVC``: with two classes
         a positive decision is for the second, with more for the first of a pair.
     intercept_ : array of shape (n_pairs,)
         Constants of the decisions.
@@ -230,7 +230,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The cases.
+            The samples.
 
         Returns
         -------

@@ -57,10 +57,10 @@ from veridical.learning.svm_plus_problem import (
 
 
 class BestByAnova(SelectorMixin, BaseEstimator):
-    """The ten best features by weighted ANOVA F: what LUFe selects if nobody says."""
+    """The ten best features by weighted ANOVA F: the default selector of LUFe."""
 
     def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
-        """Compare the variation between classes with that within."""
+        """Compute the ratio of the variation between classes to that within."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
         classes, codes = np.unique(y, return_inverse=True)
         shares = np.zeros((len(classes), len(y)))
@@ -83,14 +83,14 @@ class BestByAnova(SelectorMixin, BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Training cases, split into what was selected and what was not.
+    """Training samples, split into what was selected and what was not.
 
     Parameters
     ----------
     X : array or sparse matrix
         The features.
     y, weights : arrays
-        Labels and weights of the cases.
+        Labels and weights of the samples.
     selected, unselected : int arrays
         Columns; the unselected ones best first.
     """
@@ -102,10 +102,10 @@ class Training:
     unselected: IntArray
 
     def merged(self) -> tuple[IntArray, Training]:
-        """Keep one of equal cases with their weights summed, and none without weight.
+        """Keep one of equal samples with their weights summed, and none without weight.
 
-        The optimum is the same: a case with weight 2 is a case given twice. But equal
-        cases make a problem degenerate, whose solution has fewer correct digits.
+        The optimum is the same: a sample with weight 2 is a sample given twice. But
+        equal samples make a problem degenerate, and its solution less exact.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Training:
 
 
 def _row_keys(X: Any) -> Iterator[Any]:
-    """Give something hashable for every row, the same for equal rows."""
+    """Yield a hashable key for every row, the same for equal rows."""
     if not sparse.issparse(X):
         yield from (row.tobytes() for row in X)
         return
@@ -152,7 +152,7 @@ def _product(part: Any) -> FloatArray:
 
 
 def check_fraction(fraction: Any) -> None:
-    """Refuse a share that is none."""
+    """Raise if a share is not above 0 and at most 1."""
     if not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
         raise InputError(
             f"unselected_fraction={fraction!r} must be above 0 and at most 1: it is "
@@ -210,8 +210,8 @@ class LUFe(ClassifierMixin, BaseEstimator):
     """Learning using unselected features.
 
     A selector splits the features. The classifier is a linear function of the selected
-    ones; the unselected ones bound, in training only, how badly it may do on each case:
-    an SVM+ with the unselected features as privileged information [1]_. Prediction
+    ones; the unselected ones bound, in training only, its loss on each sample: an SVM+
+    with the unselected features as privileged information [1]_. Prediction
     touches the selected columns and no others.
 
     Parameters
@@ -220,7 +220,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         Any selector of veridical or scikit-learn that is not fitted yet; None takes the
         10 best features by ANOVA F.
     C : float, default=1.0
-        Price of a unit of slack.
+        Cost of a unit of slack.
     gamma : float, default=1.0
         Weight of the privileged weights; the smaller, the freer are the slacks.
     unselected_fraction : float, default=1.0
@@ -259,14 +259,14 @@ class LUFe(ClassifierMixin, BaseEstimator):
     See Also
     --------
     LUFeCV : Chooses C and gamma by cross-validation.
-    SVMPlus : The machine behind it, for privileged features of any origin.
+    SVMPlus : The classifier behind it, for privileged features of any origin.
 
     Notes
     -----
-    Standardise the columns beforehand (in a pipeline): the machine is not invariant to
+    Standardise the columns beforehand (in a pipeline): the classifier depends on
     their scale. If the selector leaves nothing out, the ordinary support vector machine
-    is fitted, with a warning. The unselected features should be more than the cases:
-    few of them cannot bound the slacks case by case.
+    is fitted, with a warning. The unselected features should be more than the samples:
+    few of them cannot bound the slacks sample by sample.
 
     References
     ----------
@@ -316,7 +316,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factor of C for each case; none negative. The selector sees it if it takes
+            Factor of C for each sample; none negative. The selector sees it if it takes
             weights.
 
         Returns
@@ -362,7 +362,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
     def _select(
         self, X: Any, y: NDArray[Any], sample_weight: Any, weights: FloatArray
     ) -> Any:
-        """Fit the selector on the cases that have weight."""
+        """Fit the selector on the samples that have weight."""
         kept = np.flatnonzero(weights)
         if kept.size < len(y):
             X, y, weights = X[kept], y[kept], weights[kept]
@@ -434,7 +434,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class of each case.
+        """Name the class of each sample.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            A label of ``classes_`` per case.
+            A label of ``classes_`` per sample.
         """
         scores = self.decision_function(X)
         return choose(self.classes_, scores)
@@ -508,7 +508,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
 
 
 def _say_needed(wanted: list[str], columns: list[str]) -> str:
-    """Say which of the selected columns are missing, or that there are too many."""
+    """Describe which of the selected columns are missing, or that there are others."""
     lacking = [name for name in wanted if name not in set(columns)]
     told = "all of them are here, beside others"
     if lacking:
@@ -528,9 +528,9 @@ GRID = tuple(10.0**k for k in range(-3, 4))
 class LUFeCV(LUFe):
     """Learning using unselected features, C and gamma chosen by cross-validation.
 
-    The selector is fitted once, on all cases given; the folds serve the choice of C and
-    gamma only, as in the LUFe paper [1]_. So ``best_score_`` flatters: estimate
-    accuracy by cross-validating this classifier as a whole.
+    The selector is fitted once, on all samples given; the folds serve the choice of C
+    and gamma only, as in the LUFe paper [1]_. So ``best_score_`` is optimistic:
+    estimate accuracy by cross-validating this classifier as a whole.
 
     Parameters
     ----------
@@ -542,7 +542,7 @@ class LUFeCV(LUFe):
     gammas : sequence of float, default=None
         Values of gamma; None takes seven from 0.001 to 1000.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds; an int makes stratified ones, in the order of the cases.
+        Folds; an int makes stratified ones, in the order of the samples.
     unselected_fraction : float, default=1.0
         Share of the unselected features to learn with; see `LUFe`.
     privileged_bias : bool, default=True
@@ -559,7 +559,7 @@ class LUFeCV(LUFe):
     scores_ : array of shape (n_gammas, n_Cs, n_folds)
         All accuracies; NaN where a problem has no solution.
     classes_, selector_, support_, unselected_, coef_, intercept_ : see `LUFe`
-        Of the classifier with the chosen pair, on all cases.
+        Of the classifier with the chosen pair, on all samples.
     privileged_coef_, dual_gap_, n_iter_, n_features_in_ : see `LUFe`
         Likewise.
 
@@ -569,8 +569,8 @@ class LUFeCV(LUFe):
 
     Notes
     -----
-    Gram matrices are computed once, on all cases; a fold takes its part of them. Within
-    a fold the grid shares one factorization and its solutions start each other.
+    Gram matrices are computed once, on all samples; a fold takes its part of them.
+    Within a fold the grid shares one factorization and its solutions start each other.
 
     References
     ----------
@@ -611,7 +611,7 @@ class LUFeCV(LUFe):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Select, choose C and gamma, learn on all cases.
+        """Select, choose C and gamma, learn on all samples.
 
         Parameters
         ----------
@@ -620,7 +620,7 @@ class LUFeCV(LUFe):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factor of C for each case, and its weight in an accuracy; none negative.
+            Factor of C for each sample, and its weight in an accuracy; none negative.
             The selector sees it if it takes weights.
 
         Returns
@@ -699,10 +699,10 @@ def _accuracies(
     test: Any,
     Cs: list[float],
     gammas: list[float],
-    machine: LUFeCV,
+    estimator: LUFeCV,
 ) -> FloatArray:
     """Accuracy on one fold, for every gamma and C."""
-    classes, weights = machine.classes_, training.weights
+    classes, weights = estimator.classes_, training.weights
     train, test = np.asarray(train), np.asarray(test)
     train, test = train[weights[train] > 0], test[weights[test] > 0]
     if not test.size or len(np.unique(training.y[train])) < len(classes):
@@ -719,7 +719,7 @@ def _accuracies(
             answers.append(
                 score_grid(
                     gram, gram_star, sign, weights, train, test, Cs, gammas,
-                    machine.privileged_bias,
+                    estimator.privileged_bias,
                 )
             )  # fmt: skip
     scores = np.stack(answers, axis=-1)
@@ -755,14 +755,14 @@ class LUFeLogistic(LUFe):
     """Logistic regression that learns from the unselected features.
 
     As in `LUFe`, a linear function of the unselected features bounds, in training only,
-    the loss of each case; here that loss is the logistic one::
+    the loss of each sample; here that loss is the logistic one::
 
         min  ½|w|² + γ/2 |w*|² + C Σ tᵢ   with   log(1 + exp(−yᵢ f(xᵢ))) ≤ tᵢ,
         tᵢ = ⟨w*, xᵢ*⟩ + b*
 
-    The result is a logistic regression on the selected features whose cases have been
+    The result is a logistic regression on the selected features whose samples have been
     given weights, all together as much as before; the unselected features decide where
-    weight may be moved. As gamma goes to 0, with more unselected features than cases,
+    weight may be moved. As gamma goes to 0, with more unselected features than samples,
     all weights become equal: ordinary logistic regression.
 
     Parameters
@@ -771,7 +771,7 @@ class LUFeLogistic(LUFe):
         Any selector of veridical or scikit-learn that is not fitted yet; None takes the
         10 best features by ANOVA F.
     C : float, default=1.0
-        Price of a unit of the bound.
+        Cost of a unit of the bound.
     gamma : float, default=1.0
         Weight of the privileged weights; the smaller, the freer are the bounds.
     unselected_fraction : float, default=1.0
@@ -783,7 +783,7 @@ class LUFeLogistic(LUFe):
     classes_, selector_, support_, unselected_, coef_, intercept_ : see `LUFe`
         As there; so are privileged_coef_, n_iter_ and n_features_in_.
     case_weights_ : array of shape (n_problems, n_cases)
-        Weights that the cases were given, in units of C.
+        Weights that the samples were given, in units of C.
     dual_gap_ : float
         Largest relative duality gap.
 
@@ -945,7 +945,7 @@ class LUFeLogistic(LUFe):
 
 
 def _unfold(weights: list[FloatArray], Z: FloatArray, pivots: Any) -> FloatArray:
-    """Coefficients of cases that give the same weights as those of a factor."""
+    """Coefficients of samples that give the same weights as those of a factor."""
     rows = np.zeros((len(weights), len(Z)))
     if pivots.size:
         rows[:, pivots] = np.linalg.solve(Z[pivots].T, np.array(weights).T).T

@@ -353,19 +353,19 @@ INFEASIBLE = (
 )
 
 
-def check_parameters(machine: Any) -> None:
+def check_parameters(estimator: Any) -> None:
     """Raise if a parameter has an impossible value."""
     for name in ("C", "gamma"):
-        value = getattr(machine, name)
+        value = getattr(estimator, name)
         if not isinstance(value, Real) or not 0 < float(value) < np.inf:
             raise InputError(f"{name}={value!r} must be a positive number.")
-    tol, max_iter = getattr(machine, "tol", 1.0), getattr(machine, "max_iter", 1)
+    tol, max_iter = getattr(estimator, "tol", 1.0), getattr(estimator, "max_iter", 1)
     if not isinstance(tol, Real) or not float(tol) >= 0:
         raise InputError(f"tol={tol!r} must be a number, not negative.")
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise InputError(f"max_iter={max_iter!r} must be a whole number above 0.")
     for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
-        value = getattr(machine, name, known[0])
+        value = getattr(estimator, name, known[0])
         if value not in known:
             raise InputError(
                 f"{name}={value!r} is unknown{did_you_mean(str(value), known)} Use one "
@@ -373,29 +373,29 @@ def check_parameters(machine: Any) -> None:
             )
 
 
-def has_poor_gap(machine: Any) -> bool:
+def has_poor_gap(estimator: Any) -> bool:
     """Return whether the gap of an exact solution is too large."""
-    return bool(machine.dual_gap_ > POOR_GAP)
+    return bool(estimator.dual_gap_ > POOR_GAP)
 
 
-def warn_of_gap(machine: Any) -> None:
+def warn_of_gap(estimator: Any) -> None:
     """Warn where rounding has kept the exact solver from the optimum."""
-    if has_poor_gap(machine):
+    if has_poor_gap(estimator):
         warnings.warn(
             f"The answer may be off: its relative duality gap is "
-            f"{machine.dual_gap_:.1g}. Scale the features, or use less extreme C and "
+            f"{estimator.dual_gap_:.1g}. Scale the features, or use less extreme C and "
             "gamma.",
             ConvergenceWarning,
             stacklevel=4,
         )
 
 
-def warn_of_sweeps(machine: Any) -> None:
+def warn_of_sweeps(estimator: Any) -> None:
     """Warn where coordinate descent ran out of sweeps."""
-    if machine.dual_gap_ > machine.tol:
+    if estimator.dual_gap_ > estimator.tol:
         warnings.warn(
-            f"Coordinate descent stopped after {machine.n_iter_} sweeps with a "
-            f"relative gap of {machine.dual_gap_:.1g}, above tol={machine.tol:g}. "
+            f"Coordinate descent stopped after {estimator.n_iter_} sweeps with a "
+            f"relative gap of {estimator.dual_gap_:.1g}, above tol={estimator.tol:g}. "
             "Raise max_iter, scale the features, lower C/gamma, on which the number "
             "of sweeps depends, or use solver='exact'.",
             ConvergenceWarning,
