@@ -52,7 +52,7 @@ ROUGH_GAP = 1e-7
 POOR_GAP = 1e-6
 #: Violation of the optimality conditions in units of a margin; above it the dual solver
 #: goes on.
-TOLERANCE = 1e-10
+TOLERANCE = 1e-9
 #: The same; below it is rounding.
 ROUNDED = 1e-13
 #: Share of the largest slack; slacks no further below zero are rounding, where they
