@@ -76,14 +76,13 @@ def fit(C: float, gamma: float) -> Callable[[list[Grams]], Result]:
 
 def solve_grids(sets: list[Grams]) -> Result:
     """Every C and γ for every training set, as `LUFeCV` does."""
-    from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
-    from veridical.kernels.svm_plus_grid import solve_grid
+    from veridical.kernels.svm_plus import PrivilegedGram, SignedGram, solve_grid
 
     values = []
     for one in sets:
-        cases = Cases(one.selected, one.sign)
+        problem = SignedGram(one.selected, one.sign)
         privileged = PrivilegedGram(one.unselected)
-        found = solve_grid(cases, privileged, GRID, GRID, np.ones(len(one.sign)))
+        found = solve_grid(problem, privileged, GRID, GRID, np.ones(len(one.sign)))
         by_C = zip(*found, strict=True)
         values += [getattr(point, "objective", np.nan) for row in by_C for point in row]
     return Result(scores=np.array(values))

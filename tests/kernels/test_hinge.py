@@ -9,6 +9,7 @@ from tests.oracles.hinge import objective, stationarity
 
 from veridical.datasets import make_linear, make_monks, make_nonlinear
 from veridical.kernels.hinge import fit_hinge
+from veridical.kernels.interior import solve_box
 from veridical.kernels.svm import solve_dual
 
 
@@ -121,3 +122,17 @@ def test_it_says_where_rounding_hides_the_margin():
     s = np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 1, 1.0, -1.0)
     assert fit_hinge(X, s, 1.0)[2]
     assert not fit_hinge(1e5 * X, s, 1e3)[2]
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 5), (60, 10), (40, 60)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_compiled_path_ends_where_the_general_engine_does(n, d, C):
+    rng = np.random.default_rng(n)
+    y = np.repeat([1.0, -1.0], n // 2)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += y
+    weights, _, found = fit_hinge(X, y, C)
+    centred = X - X.mean(axis=0)
+    a, _, _ = solve_box(centred @ centred.T, centred, y, np.full(n, C), 1e-12)
+    assert found
+    np.testing.assert_allclose((a * y) @ centred, weights, atol=1e-5)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.hinge import objective
 
-from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_box import solve_inside, violation
+from veridical.kernels.duality import violation
+from veridical.kernels.svm import solve_dual, solve_inside
 
 
 def overlapping(n, p, spread, seed):

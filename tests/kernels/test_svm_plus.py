@@ -15,11 +15,17 @@ from tests.oracles.svm_plus import (
     primal_objective,
 )
 
-from veridical.kernels.svm_plain import solve_plain
-from veridical.kernels.svm_plus import solve_hinge
-from veridical.kernels.svm_plus_cases import Cases, InfeasibleError, PrivilegedGram
-from veridical.kernels.svm_plus_grid import solve_grid
-from veridical.kernels.svm_plus_squared import Slacks, Squared, solve_nonnegative
+from veridical.kernels.active_set import solve_nonnegative
+from veridical.kernels.duality import InfeasibleError
+from veridical.kernels.svm_plus import (
+    PrivilegedGram,
+    SignedGram,
+    Slacks,
+    Squared,
+    solve_grid,
+    solve_hinge,
+    solve_plain,
+)
 
 PRICES = (0.01, 1.0, 1000.0)
 
@@ -34,7 +40,7 @@ def problem(seed, n=40, p=6, q=60, shift=0.7, positive=False):
 
 def solve(X, Z, y, c, gamma, bias=True, start=None):
     return solve_hinge(
-        Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias), c, gamma, start
+        SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias), c, gamma, start
     )
 
 
@@ -217,7 +223,7 @@ def test_a_grid_is_its_points():
     X, Z, y = problem(9, n=50, p=70, q=120)
     Cs, gammas = (1.0, 0.001, 0.1, 1000.0), (10.0, 0.01)
     grid = solve_grid(
-        Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T), Cs, gammas, np.ones(50)
+        SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T), Cs, gammas, np.ones(50)
     )
     for i, gamma in enumerate(gammas):
         for j, C in enumerate(Cs):
@@ -245,7 +251,7 @@ def test_many_cases_of_full_rank():
 @pytest.mark.parametrize("p", [2, 60])
 def test_the_plain_machine_is_scikit_learns(C, p):
     X, _, y = problem(12, p=p)
-    one = solve_plain(Cases(X @ X.T, y), np.full(len(y), C))
+    one = solve_plain(SignedGram(X @ X.T, y), np.full(len(y), C))
     theirs = SVC(kernel="linear", C=C, tol=1e-9, max_iter=10_000_000).fit(X, y)
     np.testing.assert_allclose((one.alpha * y) @ X, theirs.coef_[0], atol=2e-4)
     scores = X @ ((one.alpha * y) @ X) + one.bias
@@ -264,16 +270,27 @@ def test_the_plain_machine_is_solved_where_classes_overlap(kind, C):
         X = X + 100.0
     elif kind == "uneven":
         X = X * 10.0 ** (np.arange(5) % 3 - 1)
-    one = solve_plain(Cases(X @ X.T, y), np.full(60, C))
+    one = solve_plain(SignedGram(X @ X.T, y), np.full(60, C))
     assert one.gap < 1e-6
     assert one.objective == pytest.approx(generic_plain(X, y, C), rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1e4, 1e5, 1e6])
+def test_multipliers_far_below_a_large_bound_are_kept(C):
+    """Separable classes: all multipliers are below 1, whatever C is."""
+    X, _, y = problem(15, n=50, p=70)
+    one = solve_plain(SignedGram(X @ X.T, y), np.full(50, C))
+    hard = solve_plain(SignedGram(X @ X.T, y), np.full(50, 100.0))
+    assert one.alpha.max() < 1.0
+    assert one.gap < 1e-7
+    assert one.objective == pytest.approx(hard.objective, rel=1e-9)
 
 
 def test_a_bias_without_free_multipliers_is_in_the_middle():
     """All multipliers at C: any bias between the two classes' wishes is optimal."""
     X = np.array([[5.0], [5.5], [7.0], [7.5]])
     y = np.array([-1.0, -1.0, 1.0, 1.0])
-    one = solve_plain(Cases(X @ X.T, y), np.full(4, 0.01))
+    one = solve_plain(SignedGram(X @ X.T, y), np.full(4, 0.01))
     w = float((one.alpha * y) @ X[:, 0])
     np.testing.assert_allclose(one.alpha, 0.01)
     wishes = y - w * X[:, 0]
@@ -286,7 +303,7 @@ def test_squared_slacks_primal_and_dual_agree():
     X, Z, y = problem(13)
     X, Z = np.c_[X, np.ones(40)], np.c_[Z, np.ones(40)]
     c, gamma = np.linspace(0.5, 2.0, 40), 0.3
-    H = Slacks(Z @ Z.T, c, gamma).bend()
+    H = Slacks(Z @ Z.T, c, gamma).curvature()
     np.testing.assert_allclose(
         H, np.linalg.inv(np.diag(c) + gamma * np.linalg.inv(Z @ Z.T)), atol=1e-10
     )
@@ -312,7 +329,7 @@ def test_squared_slacks_primal_and_dual_agree():
 def test_guesses_that_go_in_circles_are_helped_out(C, gamma, seed):
     """Non-negative least squares has the same solution (seeds 1 and 3 circle)."""
     X, Z, y = problem(seed, n=60, p=10, q=90)
-    H = Slacks(Z @ Z.T + 1.0, np.full(60, C), gamma).bend()
+    H = Slacks(Z @ Z.T + 1.0, np.full(60, C), gamma).curvature()
     G = (X @ X.T + 1.0) * np.outer(y, y) + H
     alpha, gap, _ = solve_nonnegative(G)
     L = np.linalg.cholesky(G)

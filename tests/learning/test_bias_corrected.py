@@ -18,8 +18,8 @@ from veridical.kernels.binary_counts import count_ones
 from veridical.kernels.count_lattice import low_region
 from veridical.kernels.dirichlet_counts import value_table
 from veridical.learning import BiasCorrectedNB, prob_low_correlation
-from veridical.learning.bias_corrected_alpha import Prior, find_grid
-from veridical.learning.bias_corrected_event import Discarded, log_any, tied_patterns
+from veridical.learning.bias_corrected_evidence import Discarded, log_any, tied_patterns
+from veridical.learning.bias_corrected_prior import Prior, find_grid
 
 
 def small(seed=0, n=14, p=25, n_test=4, strength=0.35):

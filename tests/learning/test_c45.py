@@ -20,7 +20,7 @@ from tests.oracles import c45 as oracle
 from veridical._core.errors import InputError
 from veridical._core.reading import number_classes
 from veridical.datasets import make_monks
-from veridical.kernels.c45_pruning import added_errors
+from veridical.kernels.c45_prune import added_errors
 from veridical.learning import C45
 
 

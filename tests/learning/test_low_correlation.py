@@ -13,7 +13,7 @@ from tests.oracles import bias_corrected as oracle
 from veridical._core.errors import InputError
 from veridical.kernels.beta_counts import (
     fill_masses,
-    log_gap,
+    log_gamma_ratio,
     n_nodes,
     pattern_table,
     region_table,
@@ -132,7 +132,7 @@ def test_enumeration_in_fractions(n0, n1, alpha, pick):
 def test_counts_sum_to_one_and_mirror_themselves(sizes, alpha):
     """D2."""
     logs, mean = pattern_table(np.array([alpha]), np.array(sizes), lattice(*sizes))
-    from veridical.learning.bias_corrected_event import log_ways
+    from veridical.learning.bias_corrected_evidence import log_ways
 
     p = np.exp(logs[0] + log_ways(np.array(sizes), lattice(*sizes)))
     table = p.reshape(sizes[0] + 1, sizes[1] + 1)
@@ -214,7 +214,7 @@ def test_many_cases_need_fewer_nodes_than_exactness():
 def test_long_rises(z, steps):
     """Factor by factor, in logarithms that add up exactly."""
     exact = math.fsum(math.log(z + i) for i in range(steps))
-    assert log_gap(z, steps) == pytest.approx(exact, rel=1e-13, abs=1e-12)
+    assert log_gamma_ratio(z, steps) == pytest.approx(exact, rel=1e-13, abs=1e-12)
 
 
 def test_features_say_nothing_of_alphas_far_too_large():
@@ -331,7 +331,7 @@ def test_simulated_factors_agree_with_other_draws(sizes, n_values, gamma):
 def test_three_values_by_enumeration():
     """Every pair of histograms of 3 and 4 cases, in fractions."""
     sizes, alpha, gamma = (3, 4), Fraction(5, 2), 0.6
-    from veridical.learning.bias_corrected_factors import compositions
+    from veridical.learning.bias_corrected_evidence import compositions
 
     total = Fraction(0)
     for a in compositions(3, 3).tolist():

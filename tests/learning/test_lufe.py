@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._core.errors import InputError
 from veridical.learning import LUFe, LUFeCV, LUFeLogistic, SVMPlus
-from veridical.learning.lufe_split import BestByAnova
+from veridical.learning.lufe import BestByAnova
 from veridical.selection import AnovaF
 
 

@@ -19,10 +19,13 @@ from tests.kernels.test_svm_plus import problem
 from tests.oracles.svm_plus import generic_primal
 
 from veridical._core.errors import InputError
-from veridical.kernels.svm_plus import _Effort, solve_hinge
-from veridical.kernels.svm_plus_cases import Cases, PrivilegedGram
-from veridical.kernels.svm_plus_descent import Descent
-from veridical.kernels.svm_plus_newton import _walk
+from veridical.kernels.svm_plus import (
+    PrivilegedGram,
+    SignedGram,
+    _HingeSolver,
+    solve_hinge,
+)
+from veridical.kernels.svm_plus_linear import Descent, search_line
 from veridical.learning import SVMPlus
 
 
@@ -30,7 +33,7 @@ def test_weights_and_scores_are_the_kernels():
     X, Z, y = problem(0)
     model = SVMPlus(C=0.3, gamma=2.0).fit(X, y, X_privileged=Z)
     one = solve_hinge(
-        Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T), np.full(len(y), 0.3), 2.0
+        SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T), np.full(len(y), 0.3), 2.0
     )
     np.testing.assert_allclose(model.coef_[0], (one.alpha * y) @ X)
     np.testing.assert_allclose(model.privileged_coef_[0], one.eta @ Z)
@@ -222,7 +225,7 @@ def test_a_step_ends_where_the_slope_does(seed, sigma):
         pushed = np.maximum(before - sigma * t * ahead, 0.0)
         return -1.0 + t * bend - ahead @ pushed
 
-    t = _walk(-1.0, bend, before, ahead, sigma)
+    t = search_line(-1.0, bend, before, ahead, sigma)
     if slope(0.0) >= 0.0:
         assert t == 0.0
     else:
@@ -324,12 +327,12 @@ def test_a_spoiled_answer_cannot_claim_to_be_optimal(seed, noise, bias):
     """What the gap says is true of any weights and multipliers, not of good ones."""
     X, Z, y = problem(seed, n=30, p=4, positive=not bias)
     c, gamma = np.full(30, 0.5), 2.0
-    cases, privileged = Cases(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias)
+    cases, privileged = SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias)
     best = solve_hinge(cases, privileged, c, gamma)
     rng = np.random.default_rng(seed)
     spoil = 1 + noise * rng.normal(size=(2, 30))
     eta = best.eta * spoil[1]
-    worse = _Effort(cases, privileged, c, gamma)._finish(
+    worse = _HingeSolver(cases, privileged, c, gamma)._finish(
         np.maximum(best.alpha * spoil[0], 0.0),
         eta - eta.mean() if bias else eta,
         best.bias + noise * rng.normal(),

@@ -1,4 +1,4 @@
-"""SVMPlus over prices, losses, biases, kernels and shapes, against generic solvers."""
+"""SVMPlus over C, γ, losses, biases, kernels and shapes, against a generic solver."""
 
 import itertools
 
@@ -34,6 +34,8 @@ CORNERS = (
 )
 GRID = tuple(itertools.product([10.0**k for k in range(-3, 4)], repeat=2))
 SIDES = ((True, False), (False, False), (False, True))
+#: Share of the problems whose optimum the generic solver has to confirm.
+COMPARED = 0.95
 
 
 def make(shape, positive):
@@ -69,11 +71,10 @@ def spectral(gram):
 
 
 def check(shape, loss, side, prices, kernel="linear"):
-    """Right answers with a small gap, or the right refusal.
+    """Check for a small gap and the right optimum, or the right refusal.
 
-    Returns how many optima a generic solver confirms, and how many it could have: those
-    where what we return meets all constraints and costs less than its optimum do not
-    count, for there it has lost its way.
+    Returns how many optima a generic solver confirms to six digits, and how many
+    problems there were.
     """
     bias, positive = side
     X, Z, labels, weights = make(shape, positive)
@@ -87,7 +88,7 @@ def check(shape, loss, side, prices, kernel="linear"):
     solvable = all(
         has_solution(rows, rows_star, sign, bias=bias, loss=loss) for sign in signs
     )
-    compared = beaten = 0
+    compared = 0
     for C, gamma in prices:
         how = {} if kernel == "linear" else {"gamma": 0.1}
         model = SVMPlus(
@@ -102,10 +103,11 @@ def check(shape, loss, side, prices, kernel="linear"):
         assert model.dual_gap_ < 1e-7, (C, gamma)
         for number, sign in enumerate(signs):
             c = C * weights[kept]
+            lower = model.objective_[number]
             best = generic_optimum(
-                rows, rows_star, sign, c, gamma, bias=bias, loss=loss
-            )
-            lower, missed = model.objective_[number], np.inf
+                rows, rows_star, sign, c, gamma, bias=bias, loss=loss,
+                enough=lower * (1 + 1e-8),
+            )  # fmt: skip
             if kernel == "linear":
                 found = tuple(
                     part[number]
@@ -122,11 +124,10 @@ def check(shape, loss, side, prices, kernel="linear"):
                 # What is returned costs as much as is promised, and promises are kept.
                 assert value == pytest.approx(lower, rel=1e-6), (C, gamma)
             if np.isfinite(best):
-                assert lower <= best * (1 + 1e-5), (C, gamma)
-                agree = abs(lower - best) <= 1e-4 * best
-                compared += agree
-                beaten += not agree and missed < 1e-9
-    return compared, len(prices) * len(signs) * solvable - beaten
+                # The generic solver may stop short of the optimum, never below it.
+                assert lower <= best * (1 + 1e-6), (C, gamma)
+                compared += best <= lower * (1 + 1e-6)
+    return compared, len(prices) * len(signs) * solvable
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -135,9 +136,8 @@ def test_every_price_is_solved_to_the_optimum_or_refused(shape, loss):
     compared, solved = np.sum(
         [check(shape, loss, side, CORNERS) for side in SIDES], axis=0
     )
-    # Generic solvers lose their way at some corners; where they do not, we agree.
     assert solved >= len(CORNERS)
-    assert compared >= 0.6 * solved
+    assert compared >= COMPARED * solved
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -146,7 +146,7 @@ def test_kernels_are_solved_too(shape, loss):
     compared, solved = np.sum(
         [check(shape, loss, side, CORNERS, "rbf") for side in SIDES], axis=0
     )
-    assert compared >= 0.6 * solved > 0
+    assert compared >= COMPARED * solved > 0
 
 
 @pytest.mark.slow
@@ -155,4 +155,4 @@ def test_kernels_are_solved_too(shape, loss):
 def test_the_papers_whole_grid_is_solved(shape, loss):
     for side in SIDES:
         compared, solved = check(shape, loss, side, GRID)
-        assert compared >= 0.6 * solved
+        assert compared >= COMPARED * solved

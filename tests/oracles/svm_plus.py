@@ -159,46 +159,68 @@ def has_solution(X, Z, y, *, bias, loss):
     return found.status == 0
 
 
-def generic_optimum(X, Z, y, c, gamma, *, bias, loss):
-    """Least objective that generic solvers find, both losses; NaN if all give up.
+#: Of clarabel; its own, 1e-8, leave errors of 1e-4 where C or γ is extreme.
+TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+#: Share of the largest slack (or of a margin, 1) that constraints may be missed by.
+MISSED = 1e-9
 
-    Features are brought to length 1 first; the objective is that of the data as given.
+
+def generic_optimum(X, Z, y, c, gamma, *, bias, loss, enough=0.0):
+    """Least objective that clarabel finds, both losses; NaN if it gives up.
+
+    Any weights that meet all constraints cost at least the optimum, so the least of
+    several attempts is taken; none is made after one as low as `enough`. An attempt
+    guesses the optimum T and works with weights of size 1, in units of √(T/curvature)
+    with and without the curvature of the slacks; the objective is divided by T. Later
+    guesses are what was found.
     """
-    import warnings
-
-    import qpsolvers
-    import scipy.sparse as sp
-
-    size, size_star = ((A**2).sum() / len(y) for A in (X, Z))
-    X, Z, c = X / np.sqrt(size), Z / np.sqrt(size_star), c * size
     rows, limit, wide_star = _rows(X, Z, y, bias, loss)
     p, q = X.shape[1] + 1, wide_star.shape[1]
-    weight = gamma * size / size_star
-    curve = np.concatenate([np.ones(p), np.full(q, weight)])
-    price = np.zeros(p + q)
+    curve, price = np.concatenate([np.ones(p), np.full(q, gamma)]), np.zeros(p + q)
+    P = np.diag(curve)
     if loss == "hinge":
         curve[p - 1] = 0.0
         if bias:
             curve[-1] = 0.0
         price[p:] = c @ wide_star
         P = np.diag(curve)
-    else:  # biases are weights of a constant of the data's own size
-        curve[p - 1] = size
-        if bias:
-            curve[-1] = gamma * size
-        P = np.diag(curve)
+    else:
         P[p:, p:] += (wide_star * c[:, None]).T @ wide_star
-    even = 1.0 / max(np.abs(P).max(), np.abs(price).max())
-    problem = qpsolvers.Problem(
-        sp.csc_matrix(P * even), price * even, sp.csc_matrix(-rows), -limit
-    )
-    values = []
-    for solver in ("clarabel", "piqp"):
-        if solver not in qpsolvers.available_solvers:
+    # What slack 1 costs for all samples, and margins of 1 by either kind of features.
+    guesses = [c.sum(), y.size / (X**2).sum(), gamma * y.size / (Z**2).sum(), 1.0]
+    best = np.nan
+    for attempt in range(14):
+        total = guesses[attempt // 2] if attempt < 2 * len(guesses) else best
+        sizes = np.diag(P) if attempt % 2 else curve
+        if not np.isfinite(total):
+            break
+        unit = np.ones(p + q)
+        unit[sizes > 0] = np.sqrt(total / sizes[sizes > 0])
+        x = _solve_scaled(P, price, rows, limit, unit, total)
+        if x is None:
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            x = qpsolvers.solve_problem(problem, solver=solver).x
-        if x is not None and (limit - rows @ x).max() < 1e-6:
-            values.append((0.5 * x @ P @ x + price @ x) / size)
-    return min(values, default=np.nan)
+        largest = max(1.0, float(np.abs(wide_star @ x[p:]).max()))
+        if (limit - rows @ x).max() <= MISSED * largest:
+            best = float(np.fmin(best, 0.5 * x @ P @ x + price @ x))
+            if best <= enough:
+                break
+    return best
+
+
+def _solve_scaled(P, price, rows, limit, unit, total):
+    """Solve for ``x / unit`` with the objective divided by `total`."""
+    import warnings
+
+    import qpsolvers
+    import scipy.sparse as sp
+
+    problem = qpsolvers.Problem(
+        sp.csc_matrix(P * np.multiply.outer(unit, unit) / total),
+        price * unit / total,
+        sp.csc_matrix(-rows * unit),
+        -limit,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = qpsolvers.solve_problem(problem, solver="clarabel", **TOLERANCES).x
+    return None if x is None else unit * x

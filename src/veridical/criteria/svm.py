@@ -18,10 +18,9 @@ from veridical.kernels.columns import (
     gram,
     row_products,
 )
+from veridical.kernels.duality import bias_of, disagreement
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_box import disagreement
 from veridical.kernels.svm_exact import add_products, settle_exactly
-from veridical.kernels.svm_plain import bias_of
 
 COMPACT = 0.9  # copy the columns still there when they are less than this share
 FAINT = 1e-3  # or when their products are: rounding of larger ones would be in them

@@ -27,7 +27,7 @@ from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.learning.bias_corrected_columns import WHO
+from veridical.learning.bias_corrected_nominal import WHO
 
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 

@@ -7,7 +7,7 @@ from Beta(αθ, α(1−θ)), so that its counts are beta-binomial given θ. All 
 
 | symbol  | meaning                                                      | shape     |
 |---------|--------------------------------------------------------------|-----------|
-| sizes   | cases N_c of each class; n is their sum                      | (K,)      |
+| sizes   | samples N_c of each class; n is their sum                      | (K,)      |
 | counts  | ones I_c of a feature in each class; a row is a pattern      | (T, K)    |
 | nodes   | θ_q, symmetric about ½                                       | (m,)      |
 | log_w   | logarithm of the weight of each node                         | (m,)      |
@@ -29,30 +29,30 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.threads import run, spans
 
-#: Beyond this many times √n nodes a rule that is not exact errs by less than rounding:
-#: integrands are no narrower than 1/√n, and the error falls with exp(−2 (nodes)²/n).
+#: Nodes per √n; more change an integral by less than rounding: integrands are no
+#: narrower than 1/√n, and the error falls with exp(−2 (nodes)²/n).
 _NODES_PER_ROOT = 8.0
 
-#: Beyond so many factors the gamma function is cheaper than their product.
-_LONG_GAP = 16
+#: Factors of a rising factorial; for more the gamma function is used.
+_MOST_FACTORS = 16
 
 
 def n_nodes(n: int) -> int:
-    """Count the nodes that integrate the polynomials of n cases to rounding."""
+    """Count the nodes that integrate the polynomials of n samples to rounding."""
     return int(min(n // 2 + 1, np.ceil(_NODES_PER_ROOT * np.sqrt(n))))
 
 
 @lru_cache(maxsize=32)
 def unit_rule(m: int) -> tuple[FloatArray, FloatArray]:
-    """Gauss–Legendre nodes and log-weights on (0, 1), symmetric about ½."""
+    """Compute Gauss–Legendre nodes and log-weights on (0, 1), symmetric about ½."""
     x, w = roots_legendre(m)
     x, w = 0.5 * (x - x[::-1]), 0.5 * (w + w[::-1])
     return 0.5 * (1.0 + x), np.log(0.5 * w)
 
 
 @njit(cache=True, nogil=True)
-def log_gap(z: float, steps: int) -> float:
-    """Log Γ(z + steps) − log Γ(z), without the digits that the two share.
+def log_gamma_ratio(z: float, steps: int) -> float:
+    """Compute log Γ(z + steps) − log Γ(z), without the digits that the two share.
 
     For large z by the difference of Stirling's series, whose next term is below
     1e-13.
@@ -72,17 +72,17 @@ def fill_rises(
     """Write the logarithms of rising factorials of αθ, a row for each of `steps`.
 
     Steps are in rising order. Between near ones factors are multiplied one by one,
-    which keeps the most digits; across a long gap by the gamma function.
+    which keeps the most digits; across many factors by the gamma function.
     """
     m, before = nodes.size, 0
     for q in range(m):
         rise[0, q] = 0.0
     for r in range(steps.size):
         row, last = rise[r], rise[max(r - 1, 0)]
-        if steps[r] - before > _LONG_GAP:
+        if steps[r] - before > _MOST_FACTORS:
             for q in range(m):
                 z = alpha * nodes[q]
-                row[q] = last[q] + log_gap(z + before, steps[r] - before)
+                row[q] = last[q] + log_gamma_ratio(z + before, steps[r] - before)
         else:
             for q in range(m):
                 row[q] = last[q]
@@ -94,7 +94,7 @@ def fill_rises(
 
 @njit(cache=True, nogil=True)
 def log_rise(alpha: float, n: int) -> float:
-    """Σ_{l<n} log(α + l)."""
+    """Compute Σ_{l<n} log(α + l)."""
     total = 0.0
     for i in range(n):
         total += np.log(alpha + i)
@@ -188,7 +188,7 @@ def sum_region(
     first: IntArray,
     last: IntArray,
 ) -> tuple[float, float]:
-    """Probability of a region of counts and of what lies outside it.
+    """Compute the probability of a region of counts and of the rest.
 
     The region is given by the counts of the last class: for each tuple of counts of
     the classes before it (the last of these running fastest) from ``first`` to
@@ -250,7 +250,7 @@ def pattern_table(
     alphas : array of shape (A,)
         Values of α.
     sizes : int array of shape (K,)
-        Cases of each class.
+        Samples of each class.
     counts : int array of shape (T, K)
         Ones of each pattern in each class.
     n_threads : int, default=1
@@ -297,7 +297,7 @@ def region_table(
     region: tuple[IntArray, IntArray],
     n_threads: int = 1,
 ) -> tuple[FloatArray, FloatArray]:
-    """Probability of a region of counts, and of the rest, for many α.
+    """Compute the probability of a region of counts and of the rest, for many α.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def region_table(
 
 
 def log_low(inside: FloatArray, outside: FloatArray) -> FloatArray:
-    """Log P(inside), from whichever side keeps the digits."""
+    """Compute log P(inside), from whichever side keeps the digits."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(
             outside < 0.5, np.log1p(-np.minimum(outside, 0.5)), np.log(inside)

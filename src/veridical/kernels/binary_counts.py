@@ -22,8 +22,9 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.threads import run, spans
 
+#: Features counted together, so that their counts stay in the cache.
 _TILE = 8192
-#: Kinds of numbers that are read as they are; others are copied to float64.
+#: Types of numbers that are read without a copy; others are copied to float64.
 _AS_THEY_ARE = ("u1", "f4", "f8", "i8")
 
 

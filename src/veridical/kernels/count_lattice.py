@@ -1,6 +1,6 @@
-"""The lattice of counts on which correlations live, compared without rounding.
+"""Correlations of binary features as functions of counts, compared without rounding.
 
-With I_c ones among the N_c cases of class c, and s ones among all n, the squared
+With I_c ones among the N_c samples of class c, and s ones among all n, the squared
 correlation of a binary feature with two classes is
 
     COR² = (n I_1 − N_1 s)² / (N_0 N_1 s (n − s)),
@@ -21,13 +21,13 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
-#: Two values of a statistic that agree so far are the same value.
+#: Relative difference of two values of a statistic; with a smaller one they are equal.
 SAME = 1e-12
 
-#: A difference of sums this much smaller than they are is rounding.
+#: Share of two sums; a smaller difference of them is rounding.
 _NOISE = 1e-14
 
-#: Patterns of counts are numbered by a table if it is no larger than this.
+#: Entries of a table that numbers patterns of counts; larger ones are sorted instead.
 _TABLE = 1 << 24
 
 
@@ -79,7 +79,7 @@ def statistics(sizes: IntArray, counts: IntArray) -> FloatArray:
 
 
 def rank_patterns(sizes: IntArray, counts: IntArray) -> IntArray:
-    """Number the values of the statistic: 0 for the largest, ties alike."""
+    """Rank the values of the statistic: 0 for the largest, ties alike."""
     top, bottom = ratios(sizes, counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.where(bottom > 0, top / bottom, 0.0)
@@ -203,7 +203,7 @@ def low_region(
     Parameters
     ----------
     sizes : int array of shape (K,)
-        Cases of each class.
+        Samples of each class.
     gamma : float, or Fraction
         The threshold; a Fraction is its exact square (two classes only). A float
         stands for every value that agrees with it to 12 digits.

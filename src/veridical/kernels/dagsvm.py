@@ -1,11 +1,11 @@
-"""Support vector machines for all pairs of classes, asked along a directed graph.
+"""Support vector machines for all pairs of classes, evaluated along a graph.
 
 | symbol | meaning                                                        | shape     |
 |--------|----------------------------------------------------------------|-----------|
-| G      | inner products of the training cases, sorted by class          | (n, n)    |
-| T      | inner products of the test cases with the training cases       | (m, n)    |
-| start  | cases of class k are ``start[k]:start[k + 1]``                 | (K + 1,)  |
-| signed | multipliers times sign of every pair, the pair's cases only    | (n_pairs, |
+| G      | inner products of the training samples, sorted by class        | (n, n)    |
+| T      | inner products of the test samples with the training samples   | (m, n)    |
+| start  | samples of class k are ``start[k]:start[k + 1]``               | (K + 1,)  |
+| signed | multipliers times sign of every pair, 0 for other samples      | (n_pairs, |
 |        |                                                                | n)        |
 | bias   | constant of every pair's decision                              | (n_pairs,)|
 | C      | largest multiplier                                             |           |
@@ -26,33 +26,34 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
+from veridical.kernels.duality import TOLERANCE
 from veridical.kernels.svm import descend, solve_dual
 
-# How far the multipliers may be from optimal, in units of a decision.
-TOLERANCE = 1e-9
-# A decision nearer to zero than this is zero but for rounding.
-ZERO = 1e-8
-# A decision nearer to zero than this could be on the other side of `ZERO` after another
-# search for the same solution.
-DOUBTFUL = 1e-6
-# A multiplier nearer to its bound than this, in units of C, is at its bound.
+#: Decision value; one nearer to zero is a tie, but for rounding.
+TIE = 1e-8
+#: Decision value; one nearer to zero could be on the other side of `TIE` after another
+#: search for the same solution, and the sample is marked.
+UNCERTAIN = 1e-6
+#: Distance from a bound as a share of C; nearer multipliers are at the bound.
 AT_BOUND = 1e-12
-# Steps before the gradient is summed afresh, and how often that is done at most.
-ROUND, MOST_ROUNDS = 20_000, 100
+#: SMO steps before the gradient is summed again, which removes its rounding.
+_STEPS = 20_000
+#: Times that the gradient is summed; then the tolerance counts as missed.
+_MOST_SUMS = 100
 
 
 @njit(cache=True, nogil=True)
 def pair_number(a: int, b: int, n_classes: int) -> int:
-    """Number of the pair of classes a < b."""
+    """Return the number of the pair of classes a < b."""
     return a * (2 * n_classes - a - 1) // 2 + b - a - 1
 
 
 @njit(cache=True, nogil=True)
 def _bias(sign: FloatArray, C: float, a: FloatArray, grad: FloatArray) -> float:
-    """The constant: where multipliers are free it is known, else half-way.
+    """Compute the bias: free multipliers determine it, else it is the middle.
 
-    ``−sign × grad`` is what the constant must be for a free multiplier, and bounds it
-    for the others. A multiplier that rounding keeps from its bound is not free.
+    ``−sign × grad`` is the bias that a free multiplier asks for, and bounds it for the
+    others. A multiplier that rounding keeps from its bound is not free.
     """
     total, n_free = 0.0, 0
     low, high = -np.inf, np.inf
@@ -93,13 +94,13 @@ def _solve_pair(
             Q[s, t] = G[rows[s], rows[t]]
     bound = np.full(n, C)
     converged = False
-    for _ in range(MOST_ROUNDS):
+    for _ in range(_MOST_SUMS):
         for s in range(n):
             total = 0.0
             for t in range(n):
                 total += Q[s, t] * sign[t] * multiplier[t]
             grad[s] = sign[s] * total - 1.0
-        if descend(Q, sign, bound, multiplier, grad, TOLERANCE, ROUND) <= TOLERANCE:
+        if descend(Q, sign, bound, multiplier, grad, TOLERANCE, _STEPS) <= TOLERANCE:
             converged = True
             break
     for s in range(n):
@@ -142,7 +143,7 @@ def _decide(
     signed: FloatArray,
     bias: float,
 ) -> float:
-    """Decision between a and b for one case, given its products with the training."""
+    """Decision between a and b for one sample, given its products with the training."""
     total = bias
     for k in (a, b):
         for t in range(start[k], start[k + 1]):
@@ -170,9 +171,9 @@ def walk(
     """
     K = start.size - 1
     rough = np.zeros(solved.size, dtype=np.bool_)
-    for case in range(T.shape[0]):
+    for sample in range(T.shape[0]):
         first, last = 0, K - 1
-        doubtful[case] = False
+        doubtful[sample] = False
         while first < last:
             pair = pair_number(first, last, K)
             if not solved[pair]:
@@ -180,17 +181,17 @@ def walk(
                     G, start, first, last, C, signed[pair]
                 )
                 solved[pair], rough[pair] = True, not converged
-            value = _decide(T[case], start, first, last, signed[pair], bias[pair])
-            doubtful[case] |= rough[pair] or not abs(value) > DOUBTFUL
-            if value >= -ZERO:
+            value = _decide(T[sample], start, first, last, signed[pair], bias[pair])
+            doubtful[sample] |= rough[pair] or not abs(value) > UNCERTAIN
+            if value >= -TIE:
                 last -= 1
             else:
                 first += 1
-        out[case] = first
+        out[sample] = first
 
 
 def sort_by_class(codes: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
-    """Order cases by class; also where each class then begins, and the end."""
+    """Order samples by class; also where each class then begins, and the end."""
     counts = np.bincount(codes, minlength=n_classes)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
     return np.argsort(codes, kind="stable"), start
@@ -200,7 +201,7 @@ def predict_nested(
     X: FloatArray,
     codes: IntArray,
     n_classes: int,
-    cases: FloatArray,
+    samples: FloatArray,
     C: float,
     sizes: IntArray,
 ) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -215,11 +216,11 @@ def predict_nested(
     """
     order, start = sort_by_class(codes, n_classes)
     last = int(sizes[-1])
-    found = np.empty((sizes.size, len(cases)), dtype=np.intp)
+    found = np.empty((sizes.size, len(samples)), dtype=np.intp)
     doubtful = np.zeros(found.shape, dtype=np.bool_)
     walk_nested(
         np.ascontiguousarray(X[order, :last].T),
-        np.ascontiguousarray(cases[:, :last].T),
+        np.ascontiguousarray(samples[:, :last].T),
         start,
         C,
         sizes,
@@ -247,7 +248,7 @@ def walk_nested(
     Parameters
     ----------
     train, test : arrays of shape (n_features, n) and (n_features, m)
-        Features in the order they join; training cases sorted by class.
+        Features in the order they join; training samples sorted by class.
     start, C
         As above.
     wanted : int array

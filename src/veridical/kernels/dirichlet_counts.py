@@ -13,7 +13,7 @@ convolution over v of the coefficients times d_v!. All terms are positive.
 
 | symbol | meaning                                                      | shape      |
 |--------|--------------------------------------------------------------|------------|
-| table  | cases of class c with value v, h_cv                          | (K, V)     |
+| table  | samples of class c with value v, h_cv                          | (K, V)     |
 | whole  | log of the coefficient of α^D, θ integrated out              | (n+1,)     |
 | parts  | the same with another factor θ_v                             | (V, n+1)   |
 """
@@ -31,7 +31,7 @@ from veridical.kernels.threads import run, spans
 
 @njit(cache=True, nogil=True)
 def _add(a: float, b: float) -> float:
-    """log(e^a + e^b)."""
+    """Compute log(e^a + e^b)."""
     if a < b:
         a, b = b, a
     return a if b == -np.inf else a + np.log1p(np.exp(b - a))
@@ -39,7 +39,7 @@ def _add(a: float, b: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _rising(column: IntArray) -> FloatArray:
-    """Log-coefficients of Π_c z(z+1)…(z+h_c−1) in powers of z."""
+    """Compute log-coefficients of Π_c z(z+1)…(z+h_c−1) in powers of z."""
     logs = np.full(column.sum() + 1, -np.inf)
     logs[0] = 0.0
     degree = 0
@@ -55,7 +55,7 @@ def _rising(column: IntArray) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def _convolve(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Convolution of what the arguments are the logarithms of."""
+    """Convolve numbers given by their logarithms."""
     out = np.empty(a.size + b.size - 1)
     for d in range(out.size):
         lo, hi = max(0, d - b.size + 1), min(d, a.size - 1)
@@ -103,7 +103,7 @@ def evaluate(
     parts: FloatArray,
     mean: FloatArray,
 ) -> float:
-    """Log-probability of one arrangement; writes the mean of θ."""
+    """Compute the log-probability of one arrangement; write the mean of θ."""
     n_values = parts.shape[0]
     constant, log_alpha = lgamma(float(n_values)), np.log(alpha)
     for c in range(sizes.size):
@@ -117,7 +117,7 @@ def evaluate(
 
 @njit(cache=True, nogil=True)
 def _weigh(logs: FloatArray, log_alpha: float, shift: float) -> float:
-    """Log of Σ_D α^D e^{logs} / (D + shift − 1)!."""
+    """Compute the log of Σ_D α^D e^{logs} / (D + shift − 1)!."""
     top = -np.inf
     for d in range(logs.size):
         top = max(top, logs[d] + d * log_alpha - lgamma(d + shift))
@@ -156,7 +156,7 @@ def value_table(
     alphas : array of shape (A,)
         Values of α.
     sizes : int array of shape (K,)
-        Cases of each class.
+        Samples of each class.
     tables : int array of shape (T, K, V)
         Counts of the values in each class.
     n_threads : int, default=1
@@ -183,7 +183,7 @@ def value_table(
 
 @njit(cache=True, nogil=True)
 def association(table: IntArray) -> float:
-    """χ²/n of a table of counts, values that never occur left out."""
+    """Compute χ²/n of a table of counts, values that never occur left out."""
     n = table.sum()
     total = 0.0
     for c in range(table.shape[0]):
@@ -201,7 +201,7 @@ def association(table: IntArray) -> float:
 
 @njit(cache=True, nogil=True)
 def pair_associations(first: IntArray, second: IntArray) -> FloatArray:
-    """χ²/n of every pair of histograms of two classes, shape (F, S)."""
+    """Compute χ²/n of every pair of histograms of two classes, shape (F, S)."""
     found = np.empty((first.shape[0], second.shape[0]))
     table = np.empty((2, first.shape[1]), first.dtype)
     for i in range(first.shape[0]):
@@ -224,7 +224,7 @@ def simulate_low(
 ) -> None:
     """Count simulated features with χ²/n below `cut`, for every α.
 
-    All α use the same shares θ and the same uniform numbers for the cases, drawn one
+    All α use the same shares θ and the same uniform numbers for the samples, drawn one
     after the other from Pólya's urn: differences between α are then known better than
     the counts themselves.
     """

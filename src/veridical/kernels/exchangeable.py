@@ -8,9 +8,9 @@ second from the second, and so on. Whatever is done with the selections, none is
 |--------|------------------------------------------------------|------------|
 | X      | numbers, one block after the other                   | (n, S p)   |
 | y      | classes 0..n_classes-1                               | (n,)       |
-| train  | which cases each split trains on                     | (J, n)     |
-| test   | which cases each split is tested on                  | (J, n)     |
-| count  | training cases per class                             | (C,)       |
+| train  | which samples each split trains on                     | (J, n)     |
+| test   | which samples each split is tested on                  | (J, n)     |
+| count  | training samples per class                             | (C,)       |
 | mean   | training means per class of the columns chosen       | (C, F)     |
 | spread | their variances per class                            | (C, F)     |
 """
@@ -52,8 +52,8 @@ def block_accuracies(
     learner : int
         CENTROID, BAYES or NEIGHBOUR.
     inside : bool
-        Whether each split selects on its training cases (IN) or all cases select once
-        (OUT).
+        Whether each split selects on its training samples (IN) or selection sees all
+        samples once (OUT).
     n_blocks : int
         Number of blocks, and so of selectors.
 
@@ -120,7 +120,7 @@ def _accuracy(
     columns: IntArray,
     learner: int,
 ) -> float:
-    """Share of the test cases whose class a learner names."""
+    """Share of the test samples whose class a learner names."""
     count = np.zeros(n_classes)
     mean = np.zeros((n_classes, columns.size))
     spread = np.zeros((n_classes, columns.size))
@@ -148,7 +148,7 @@ def _moments(
     mean: FloatArray,
     spread: FloatArray,
 ) -> None:
-    """Fill in the number of cases, the means and the variances of each class."""
+    """Fill in the number of samples, the means and the variances of each class."""
     for i in range(X.shape[0]):
         if rows[i]:
             count[y[i]] += 1
@@ -192,7 +192,7 @@ def _likeliest(
 def _nearest(
     X: FloatArray, y: IntArray, rows: BoolArray, columns: IntArray, case: int
 ) -> int:
-    """Name the class of the nearest training case."""
+    """Name the class of the nearest training sample."""
     least, named = np.inf, 0
     for i in range(X.shape[0]):
         if rows[i]:

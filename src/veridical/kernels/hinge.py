@@ -1,18 +1,18 @@
-"""The linear support vector machine by an interior point method.
+"""The linear support vector machine by interior points, for many small fits.
 
-A path through the inside of the box of multipliers leads to the solution in ten to
-twenty Newton steps, whatever the data; each costs a matrix of the size of the number of
-columns. That suits the many small fits of a study: the time hardly varies, and the
-answer does not depend on where one starts.
+The method is that of `veridical.kernels.interior.solve_box`: ten to twenty steps of
+Mehrotra's predictor and corrector in the box of multipliers, each with a matrix of the
+size of the number of features. Here everything is compiled: with some dozen samples the
+general engine takes up to a hundred times as long, most of it in calls of numpy.
 
 | symbol | meaning                                                      | shape  |
 |--------|--------------------------------------------------------------|--------|
-| X      | cases                                                        | (n, d) |
-| s      | class of each case, +1 or −1                                 | (n,)   |
+| X      | samples                                                        | (n, d) |
+| s      | class of each sample, +1 or −1                                 | (n,)   |
 | C      | largest multiplier                                           |        |
 | a, u   | multipliers, ``0 < a < C`` on the way, and ``C − a``         | (n,)   |
 | z, v   | multipliers of ``a ≥ 0`` and of ``a ≤ C``; v is the hinge    | (n,)   |
-|        | loss of a case, z how far it lies behind its margin          |        |
+|        | loss of a sample, z how far it lies behind its margin          |        |
 | w, b   | weights ``Σ s a x`` and intercept                            | (d,)   |
 | mu     | mean of the products ``a z`` and ``u v``; 0 at the end       |        |
 | theta  | inverse of the curvature that the box adds                   | (n,)   |
@@ -34,13 +34,14 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 
-#: The path ends where mu, as a share of C, is below. Further on rounding wins: the
+#: Duality measure mu as a share of C; below it the path ends. Smaller is no better: the
 #: curvatures of free and of bounded multipliers differ by the square of its inverse.
 TOLERANCE = 1e-11
-#: By then no case may be off its margin, nor the multipliers off balance, by more.
+#: Missed margin or balance of the multipliers; with more at the end it is no solution.
 _FEASIBLE = 1e-6
+#: Newton steps; then it is no solution.
 MOST_STEPS = 60
-#: How far towards the wall a step may go.
+#: Share of the step to the nearest bound; so variables stay inside.
 _NEARLY = 0.9995
 
 
@@ -76,10 +77,10 @@ def _direction(
     ``s sᵀ ∘ X Xᵀ``; `factor` is a Cholesky factor of the reduced matrix.
     """
     n, d = X.shape
-    pull = theta * s * target
+    weighted = theta * s * target
     right = np.empty(d + 1)
-    right[:d] = np.dot(pull, X)
-    right[d] = pull.sum() - balance
+    right[:d] = np.dot(weighted, X)
+    right[d] = weighted.sum() - balance
     for i in range(d + 1):
         total = right[i]
         for j in range(i):
@@ -127,10 +128,10 @@ def _factorize(X: FloatArray, theta: FloatArray) -> FloatArray:
 def _intercept(margin: FloatArray, s: FloatArray) -> float:
     """Find the intercept that costs least for given ``X w``.
 
-    The sum of the hinges is piecewise linear in b with a corner for every case at
-    ``s − margin``. Its slope starts at minus the number of positive cases and rises by
-    one at each corner, so it is zero between the corners of that rank and the next; we
-    take the middle, as libsvm does.
+    The sum of the hinges is piecewise linear in b with a corner for every sample at
+    ``s − margin``. Its derivative starts at minus the number of positive samples and
+    rises by one at each corner, so it is zero between the corners of that rank and the
+    next; the middle is taken, as libsvm does.
     """
     corners = np.sort(s - margin)
     n_positive = 0
@@ -152,7 +153,7 @@ def _longest(
 
 @njit(cache=True, nogil=True)
 def _longest_step(path: Path, change: Change, so_far: float) -> float:
-    """How far a step can go before it meets a wall of the box."""
+    """Return the longest step before a bound of the box is met."""
     so_far = _longest(path.a, change.a, 1.0, so_far)
     so_far = _longest(path.u, change.a, -1.0, so_far)
     so_far = _longest(path.z, change.z, 1.0, so_far)
@@ -161,7 +162,7 @@ def _longest_step(path: Path, change: Change, so_far: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _start(X: FloatArray, s: FloatArray, C: float) -> Path:
-    """Begin inside the box, with weights so small that no margin is far off."""
+    """Start inside the box, with small weights."""
     n = s.size
     longest = 0.0
     for i in range(n):
@@ -172,7 +173,7 @@ def _start(X: FloatArray, s: FloatArray, C: float) -> Path:
 
 @njit(cache=True, nogil=True)
 def _aim(path: Path, change: Change, step: float, mu: float) -> float:
-    """Choose the mu to aim at from how far the straight way would bring it down."""
+    """Choose the mu to aim at from what the predictor step would reach."""
     ahead = 0.0
     for i in range(path.a.size):
         ahead += (path.a[i] + step * change.a[i]) * (path.z[i] + step * change.z[i])
@@ -191,24 +192,24 @@ def _move(path: Path, change: Change, step: float) -> None:
 
 @njit(cache=True, nogil=True)
 def _newton(
-    X: FloatArray, s: FloatArray, path: Path, lack: FloatArray, mu: float
+    X: FloatArray, s: FloatArray, path: Path, residual: FloatArray, mu: float
 ) -> float:
     """Take one step along the path; return the change of the intercept.
 
-    `lack` is what each case lacks to its margin, ``1 − s (X w + b)``.
+    `residual` is what each sample lacks to its margin, ``1 − s (X w + b)``.
     """
     a, u, z, v = path
     theta = 1.0 / (z / a + v / u)
     factor = _factorize(X, theta)
     balance = -np.sum(s * a)
-    # First straight at the solution, to see how far that goes.
-    da, db = _direction(X, s, theta, factor, lack, balance)
+    # Predictor: towards the solution.
+    da, db = _direction(X, s, theta, factor, residual, balance)
     straight = Change(da, -z - z * da / a, -v + v * da / u)
     step = _longest_step(path, straight, 1.0)
     aim = _aim(path, straight, step, mu)
-    # Then with what is known about the bend of the path.
+    # Corrector: with the curvature of the path.
     rz, rv = aim - da * straight.z, aim + da * straight.v
-    da, db = _direction(X, s, theta, factor, lack + rz / a - rv / u, balance)
+    da, db = _direction(X, s, theta, factor, residual + rz / a - rv / u, balance)
     change = Change(da, (rz - z * da) / a - z, (rv + v * da) / u - v)
     step = min(1.0, _NEARLY * _longest_step(path, change, 1.0 / _NEARLY))
     _move(path, change, step)
@@ -217,7 +218,7 @@ def _newton(
 
 @njit(cache=True, nogil=True)
 def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float, bool]:
-    """Weights and intercept of the linear support vector machine.
+    """Compute weights and intercept of the linear support vector machine.
 
     Minimizes ``½ |w|² + C Σ max(0, 1 − s (X w + b))``. The weights are unique; where
     the intercept is not, it is the middle of what is possible. Both classes must be
@@ -226,7 +227,7 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
     Returns
     -------
     weights, intercept, and whether they are a solution
-        They are not where the products of the cases, times C, are so large that
+        They are not where the products of the samples, times C, are so large that
         rounding hides the margin.
     """
     n, d = X.shape
@@ -238,12 +239,12 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
     w, b = np.dot(s * path.a, X), 0.0
     found = False
     for _ in range(MOST_STEPS):
-        lack = 1.0 - s * (np.dot(X, w) + b)
+        residual = 1.0 - s * (np.dot(X, w) + b)
         mu = (np.sum(path.a * path.z) + np.sum(path.u * path.v)) / (2 * n)
-        off = max(np.abs(lack + path.z - path.v).max(), abs(np.sum(s * path.a)) / C)
+        off = max(np.abs(residual + path.z - path.v).max(), abs(np.sum(s * path.a)) / C)
         found = mu <= TOLERANCE * C and off <= _FEASIBLE
         if found or not np.isfinite(mu):
             break
-        b += _newton(X, s, path, lack, mu)
+        b += _newton(X, s, path, residual, mu)
         w = np.dot(s * path.a, X)
     return w, _intercept(np.dot(X, w), s) - np.dot(centre, w), found

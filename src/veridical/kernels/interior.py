@@ -1,49 +1,76 @@
-"""A path through the inside: quadratic programs with a diagonal curve.
+"""Interior-point methods: one engine for all quadratic programs of this library.
 
     min  ½ xᵀPx + qᵀx   with   A x ≥ h
 
-Mehrotra's predictor and corrector [1]_; every step solves with ``P + AᵀDA``. Whoever
-states a program says how to multiply by A and how to make that matrix, so that the
-blocks of A are used. Rows of A should be of length about 1, and the optimum too: then
-steps of one size suit all.
+Mehrotra's predictor and corrector [1]_; every step solves with ``P + AᵀDA``. A program
+says how to multiply by P and A and how to solve with that matrix, so that its structure
+is used: the box of multipliers of an ordinary support vector machine [2]_, and margins
+and slacks of SVM+ with the hinge loss and with squared slacks. The logistic loss is no
+quadratic program; a barrier method solves it.
 
-| symbol | meaning                                          | shape |
-|--------|--------------------------------------------------|-------|
-| x      | weights                                          | (k,)  |
-| s, z   | slacks of the constraints and their multipliers  | (m,)  |
-| D      | z / s                                            | (m,)  |
+Gram matrices come in factors, ``K = Z Zᵀ``, so that a matrix of low rank makes the work
+less instead of the equations singular; for linear kernels the features themselves are
+factors. SVM+ is scaled first: with ``Z/√κ`` and ``Z*/√κ*`` for Z and Z*, κ times the
+objective is the objective for κc and γκ/κ*, so that rows have length 1, and a factor T
+makes the optimum about 1. Then one step length suits all variables.
+
+| symbol | meaning                                                   | shape     |
+|--------|-----------------------------------------------------------|-----------|
+| x      | variables                                                 | (k,)      |
+| s, z   | slacks of the constraints and their multipliers           | (m,)      |
+| D      | z / s                                                     | (m,)      |
+| Z, Z*  | factors of the Gram matrices, of rank r and r*            | (n, r)    |
+| E      | [y Z, y]: margins ``y f`` are ``E (w, b)``                | (n, r+1)  |
+| F      | [Z*, 1], without b* Z* alone: slacks ξ are ``F (w*, b*)`` | (n, r*+1) |
 
 References
 ----------
 .. [1] S. Mehrotra, "On the implementation of a primal-dual interior point method",
    SIAM J. Optim. 2 (1992).
+.. [2] M. C. Ferris & T. S. Munson, "Interior-point methods for massive support vector
+   machines", SIAM J. Optim. 13 (2002).
+.. [3] S. Boyd & L. Vandenberghe, "Convex Optimization", Cambridge 2004, chapter 11.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpstrf
 
 from veridical._core.arrays import FloatArray
+from veridical.kernels.duality import FINE_GAP, GOOD_GAP, POOR_GAP, ROUGH_GAP
 
+#: Newton steps; then the best point so far is returned.
 _MAX_STEPS = 120
-_TINY = 1e-15
-_LEAST = 1e-60
-#: Steps without progress before the best point so far is taken: near the optimum
-#: rounding is the reason, far from it a bend of the path.
+#: Steps without progress before the best point so far is returned: below `POOR_GAP`
+#: rounding is the reason, above it a curved path.
 _PATIENCE, _LONG_PATIENCE = 7, 40
-_NEAR = 1e-6
-#: Multipliers that pull so little prove that weights would have to be longer than the
-#: inverse: there are none.
-_NO_PULL = 1e-9
+#: Step length; a shorter one makes no progress.
+_LEAST_STEP = 1e-12
+#: Slacks and multipliers are kept above it, so that none is divided by zero.
+_LEAST = 1e-60
+#: Share of the largest diagonal entry that is added where rounding has made a matrix
+#: singular; a hundred times as much at each further attempt.
+_RIDGE = 1e-15
+#: `Program.certificate`; below it multipliers prove that weights would have to be
+#: longer than its inverse: the program is infeasible.
+_INFEASIBLE = 1e-9
+#: Pivots as a share of the largest, per sample; smaller ones are rounding.
+_RANK = 1e-13
+#: Attempts to scale the objective by its optimum, as the attempt before found it.
+_ATTEMPTS = 3
 
 
-def factor(gram: FloatArray, tolerance: float = 1e-13) -> tuple[FloatArray, Any]:
+# -- linear algebra ------------------------------------------------------------------
+
+
+def factor(gram: FloatArray, tolerance: float = _RANK) -> tuple[FloatArray, Any]:
     """Factor a positive semidefinite matrix: ``Z Zᵀ``, and the pivots of its rank.
 
     The rows of Z at the pivots are lower triangular.
@@ -58,65 +85,42 @@ def factor(gram: FloatArray, tolerance: float = 1e-13) -> tuple[FloatArray, Any]
     return Z, pivots[:rank] - 1
 
 
-def cholesky(H: FloatArray, tiny: float = _TINY) -> Any:
-    """Factor, lifting the diagonal a little where rounding has eaten it."""
-    lift = tiny * float(np.diag(H).max())
+def center(gram: FloatArray) -> FloatArray:
+    """Return the Gram matrix of centred features."""
+    means = gram.mean(axis=0)
+    return gram - means - means[:, None] + means.mean()
+
+
+def cholesky(H: FloatArray) -> Any:
+    """Factor, adding to the diagonal where rounding has made the matrix singular."""
+    ridge = _RIDGE * float(np.diag(H).max())
     for _ in range(8):
         try:
             return cho_factor(H, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
-            H[np.diag_indices(len(H))] += lift
-            lift *= 100.0
+            H[np.diag_indices(len(H))] += ridge
+            ridge *= 100.0
     raise np.linalg.LinAlgError("the Newton equations are singular")
 
 
-def _step_length(*pairs: tuple[FloatArray, FloatArray]) -> float:
-    """Find the longest step, at most 1, that keeps every value positive."""
-    longest = 1.0
-    for value, change in pairs:
-        falling = change < 0
-        if falling.any():
-            longest = min(longest, float((-value[falling] / change[falling]).min()))
-    return longest
-
-
-def mehrotra(
-    move: Callable[[FloatArray], tuple[Any, ...]], s: FloatArray, z: FloatArray
-) -> tuple[tuple[Any, ...], float]:
-    """Predict, choose how far to centre, correct: a direction and its length.
-
-    `move` solves the Newton equations for ``z Δs + s Δz = target``; the last two things
-    it returns are Δs and Δz.
-    """
-    mean = s @ z / s.size
-    *_, ds, dz = move(-s * z)
-    length = _step_length((s, ds), (z, dz))
-    ahead = (s + length * ds) @ (z + length * dz) / s.size
-    centre = (ahead / mean) ** 3 * mean
-    direction = move(centre - s * z - ds * dz)
-    *_, ds, dz = direction
-    length = _step_length((s, ds), (z, dz))
-    if length < 1.0:  # stay inside
-        length *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
-    return direction, length
+# -- the engine ----------------------------------------------------------------------
 
 
 class Program(Protocol):
-    """What the path needs to know of a quadratic program."""
-
-    @property
-    def curve(self) -> FloatArray:
-        """Diagonal of P."""
-        ...
+    """What the engine needs to know of a quadratic program."""
 
     @property
     def price(self) -> FloatArray:
-        """Give q."""
+        """Vector q."""
         ...
 
     @property
     def limit(self) -> FloatArray:
-        """Give h."""
+        """Vector h."""
+        ...
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        """Multiply by P."""
         ...
 
     def forward(self, x: FloatArray) -> FloatArray:
@@ -127,35 +131,39 @@ class Program(Protocol):
         """Multiply by the transpose of A."""
         ...
 
-    def normal(self, D: FloatArray) -> FloatArray:
-        """Give AᵀDA, its lower half at least."""
+    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function that solves with ``P + AᵀDA``."""
         ...
 
-    def pull(self, z: FloatArray) -> float:
-        """Say how much multipliers pull at weights of length 1, per unit of limit."""
+    def certificate(self, z: FloatArray) -> float:
+        """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
+        ...
+
+    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        """Correct multipliers at the end so that ``Aᵀz = Px + q``."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Where the path came to a halt.
+    """The best point of a path.
 
     Parameters
     ----------
     x, s, z : arrays
         See the notation above.
-    off : float
+    error : float
         Largest of relative gap, missed constraints and missed balance.
     infeasible : bool
-        Whether multipliers were found that no weights can meet.
+        Whether multipliers prove that there are no feasible weights.
     n_steps : int
-        How many it took.
+        Number of Newton steps.
     """
 
     x: FloatArray
     s: FloatArray
     z: FloatArray
-    off: float
+    error: float
     infeasible: bool
     n_steps: int
 
@@ -168,87 +176,647 @@ def follow(
     tolerance: float = 1e-13,
 ) -> Point:
     """Follow the path from a point with positive s and z to the optimum."""
-    P, q, h = program.curve, program.price, program.limit
+    q, h = program.price, program.limit
     kept, infeasible, steps, since = (x, s, z), False, 0, 0
     best: Any = np.inf
     for steps in range(_MAX_STEPS):
-        dual = P * x + q - program.backward(z)
+        Px = program.curvature(x)
+        dual = Px + q - program.backward(z)
         primal = program.forward(x) - s - h
-        objective = 0.5 * x @ (P * x) + q @ x
-        gap = float(s @ z) / max(abs(float(objective)), 1e-300)
+        gap = float(s @ z) / max(abs(float(0.5 * x @ Px + q @ x)), 1e-300)
         balance = float(np.abs(dual).max()) / float(z.max())
-        off = max(gap, float(np.abs(primal).max()), balance)
-        if off < 0.9 * best:
-            best, kept, since = off, (x, s, z), steps
-        patience = _PATIENCE if best < _NEAR else _LONG_PATIENCE
-        if off <= tolerance or steps - since > patience or not np.isfinite(off):
+        error = max(gap, float(np.abs(primal).max()), balance)
+        if error < 0.9 * best:
+            best, kept, since = error, (x, s, z), steps
+        patience = _PATIENCE if best < POOR_GAP else _LONG_PATIENCE
+        if error <= tolerance or steps - since > patience or not np.isfinite(error):
             break
-        if program.pull(z) <= _NO_PULL:
+        if program.certificate(z) <= _INFEASIBLE:
             infeasible = True
             break
         try:
-            apply = _newton(program, z / s)
+            solve = program.factored(z / s)
         except np.linalg.LinAlgError:
             break
 
-        def move(
+        def direction(
             target: FloatArray,
             s: Any = s,
             z: Any = z,
             dual: Any = dual,
             primal: Any = primal,
-            apply: Any = apply,
-        ) -> tuple[Any, ...]:
-            dx = apply(program.backward((target - z * primal) / s) - dual)
+            solve: Any = solve,
+        ) -> tuple[FloatArray, FloatArray, FloatArray]:
+            """Solve the Newton equations for ``z Δs + s Δz = target``."""
+            dx = solve(program.backward((target - z * primal) / s) - dual)
             ds = program.forward(dx) + primal
             return dx, ds, (target - z * ds) / s
 
-        (dx, ds, dz), length = mehrotra(move, s, z)
-        if not length > 1e-12:
+        (dx, ds, dz), length = _predict_and_correct(direction, s, z)
+        if not length > _LEAST_STEP:
             break
         x = x + length * dx
         s = np.maximum(s + length * ds, _LEAST)
         z = np.maximum(z + length * dz, _LEAST)
     x, s, z = kept
     if not infeasible:
-        z = _balance(program, x, z)
+        z = program.balance(x, z)
     return Point(x, s, z, float(best), infeasible, steps)
 
 
-def _balance(program: Program, x: FloatArray, z: FloatArray) -> FloatArray:
-    """Bring multipliers to what x asks for, ``Aᵀz = Px + q``, large ones first.
+def _predict_and_correct(
+    direction: Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]],
+    s: FloatArray,
+    z: FloatArray,
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
+    """Predict, choose how far to centre, correct: a direction and its length."""
+    mean = s @ z / s.size
+    _, ds, dz = direction(-s * z)
+    length = _step_length((s, ds), (z, dz))
+    ahead = (s + length * ds) @ (z + length * dz) / s.size
+    centre = (ahead / mean) ** 3 * mean
+    found = direction(centre - s * z - ds * dz)
+    length = _step_length((s, found[1]), (z, found[2]))
+    if length < 1.0:  # stay inside
+        length *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
+    return found, length
 
-    Rounding has the size of the largest multipliers; what they leave may be tiny.
+
+def _step_length(*pairs: tuple[FloatArray, FloatArray]) -> float:
+    """Find the longest step, at most 1, that keeps every value positive."""
+    longest = 1.0
+    for value, change in pairs:
+        falling = change < 0
+        if falling.any():
+            longest = min(longest, float((-value[falling] / change[falling]).min()))
+    return longest
+
+
+# -- the ordinary support vector machine ---------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """Multipliers in their box, ``0 ≤ a ≤ c``, with the bias as last variable.
+
+    The bias is the multiplier of ``yᵀa = 0``: P is [Q, y; yᵀ, 0]. Where the rank is
+    small, Q stays a product of factors.
     """
-    wanted = program.curve * x + program.price
-    top = float(z.max())
-    D = (z / top) ** 2
-    try:
-        H = program.normal(D)
-        H[np.diag_indices(len(H))] += _TINY * float(np.diag(H).max())
-        factored = cholesky(H)
-    except np.linalg.LinAlgError:
+
+    Q: FloatArray
+    signed: FloatArray
+    y: FloatArray
+    c: FloatArray
+
+    @property
+    def price(self) -> FloatArray:
+        return np.append(-np.ones(len(self.y)), 0.0)
+
+    @property
+    def limit(self) -> FloatArray:
+        return np.concatenate([np.zeros(len(self.c)), -self.c])
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        a, b = x[:-1], x[-1]
+        Qa = self.Q @ a if self.Q.size else self.signed @ (self.signed.T @ a)
+        return np.append(Qa + b * self.y, self.y @ a)
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        return np.concatenate([x[:-1], -x[:-1]])
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        n = len(self.y)
+        return np.append(z[:n] - z[n:], 0.0)
+
+    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        n = len(self.y)
+        inner = self._inner(D[:n] + D[n:])
+        inverse_y = inner(self.y)
+        height = float(self.y @ inverse_y)
+
+        def solve(r: FloatArray) -> FloatArray:
+            da = inner(r[:-1])
+            db = (self.y @ da - r[-1]) / height
+            return np.append(da - db * inverse_y, db)
+
+        return solve
+
+    def _inner(self, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function that solves with ``Q + diagonal``."""
+        if self.Q.size:
+            whole = self.Q.copy()
+            whole[np.diag_indices(len(whole))] += diagonal
+            lower = cholesky(whole)
+            return lambda r: cho_solve(lower, r, check_finite=False)
+        weight = 1.0 / diagonal
+        inner = dsyrk(1.0, np.sqrt(weight)[:, None] * self.signed, trans=1, lower=1)
+        inner[np.diag_indices(len(inner))] += 1.0
+        lower = cholesky(inner)
+
+        def solve(r: FloatArray) -> FloatArray:
+            r = weight * r
+            back = cho_solve(lower, self.signed.T @ r, check_finite=False)
+            return r - weight * (self.signed @ back)
+
+        return solve
+
+    def certificate(self, z: FloatArray) -> float:
+        return 1.0  # a = 0 is feasible
+
+    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
         return z
-    for _ in range(3):
-        lack = wanted - program.backward(z)
-        step = D * program.forward(cho_solve(factored, lack, check_finite=False))
-        moved = z + step
-        left = np.abs(wanted - program.backward(moved)).max()
-        if moved.min() < 0.0 or not left < np.abs(lack).max():
+
+
+def solve_box(
+    gram: FloatArray,
+    Z: FloatArray,
+    y: FloatArray,
+    c: FloatArray,
+    tolerance: float = ROUGH_GAP,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Solve the dual of a support vector machine: a, distance behind margin, slack.
+
+    The cost of a step is O(n rank²), or O(n³) where the rank is large.
+    """
+    n = len(y)
+    Q = np.empty((0, 0)) if 2 * Z.shape[1] < n else gram * np.multiply.outer(y, y)
+    program = _Box(Q, np.asfortranarray(y[:, None] * Z), y, c)
+    start = np.minimum(c / 2, 1.0 / max(float(np.diag(gram).max()), 1e-300))
+    s = np.concatenate([start, c - start])
+    point = follow(program, np.append(start, 0.0), s, np.ones(2 * n), tolerance)
+    return point.s[:n], point.z[:n], point.z[n:]
+
+
+# -- programs in the weights ---------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """A program in the weights: P is diagonal, and Newton equations are corrected."""
+
+    curve: FloatArray
+    price: FloatArray
+    limit: FloatArray
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        return self.curve * x
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        """Compute AᵀDA, its lower half at least."""
+        raise NotImplementedError
+
+    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function that solves; a correction brings back lost digits."""
+        H = self.normal(D)
+        H[np.diag_indices(len(H))] += self.curve
+        lower = cholesky(H)
+
+        def solve(r: FloatArray) -> FloatArray:
+            dx = cho_solve(lower, r, check_finite=False)
+            made = self.curve * dx + self.backward(D * self.forward(dx))
+            return dx + cho_solve(lower, r - made, check_finite=False)
+
+        return solve
+
+    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        """Correct the multipliers, large ones first.
+
+        Rounding has the size of the largest multipliers; their sum may be tiny.
+        """
+        wanted = self.curve * x + self.price
+        D = (z / float(z.max())) ** 2
+        try:
+            H = self.normal(D)
+            H[np.diag_indices(len(H))] += _RIDGE * float(np.diag(H).max())
+            lower = cholesky(H)
+        except np.linalg.LinAlgError:
+            return z
+        for _ in range(3):
+            residual = wanted - self.backward(z)
+            step = D * self.forward(cho_solve(lower, residual, check_finite=False))
+            moved = z + step
+            left = np.abs(wanted - self.backward(moved)).max()
+            if moved.min() < 0.0 or not left < np.abs(residual).max():
+                break
+            z = moved
+        return z
+
+
+@dataclass(frozen=True, eq=False)
+class _OwnSlacks(_Weights):
+    """Margins where every sample has a slack of its own: an ordinary SVM."""
+
+    E: FloatArray
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        k = self.E.shape[1]
+        return np.concatenate([self.E @ x[:k] + x[k:], x[k:]])
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        n = len(self.E)
+        return np.concatenate([self.E.T @ z[:n], z[:n] + z[n:]])
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        n, k = self.E.shape
+        H = np.zeros((k + n, k + n))
+        H[k:, :k] = D[:n, None] * self.E
+        H[:k, :k] = self.E.T @ H[k:, :k]
+        H[np.arange(k, k + n), np.arange(k, k + n)] = D[:n] + D[n:]
+        return H
+
+    def certificate(self, z: FloatArray) -> float:
+        return 1.0  # slacks can meet any margin
+
+
+@dataclass(frozen=True, eq=False)
+class _Hinge(_Weights):
+    """Margins and slacks of all samples."""
+
+    E: FloatArray
+    F: FloatArray
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        k = self.E.shape[1]
+        slack = self.F @ x[k:]
+        return np.concatenate([self.E @ x[:k] + slack, slack])
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        n = len(self.E)
+        return np.concatenate([self.E.T @ z[:n], self.F.T @ (z[:n] + z[n:])])
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        n, k = self.E.shape
+        H = np.zeros((len(self.curve), len(self.curve)))
+        root = np.sqrt(D[:n])[:, None]
+        H[:k, :k] = dsyrk(1.0, root * self.E, trans=1, lower=1)
+        if self.F.shape[1]:
+            H[k:, :k] = (D[:n, None] * self.F).T @ self.E
+            root = np.sqrt(D[:n] + D[n:])[:, None]
+            H[k:, k:] = dsyrk(1.0, root * self.F, trans=1, lower=1)
+        return H
+
+    def certificate(self, z: FloatArray) -> float:
+        return float(np.abs(self.backward(z)).max() / z[: len(self.E)].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Margins(_Weights):
+    """Margins alone, ``B x ≥ 1``; `plain` are all features, scaled to one length."""
+
+    B: FloatArray
+    plain: FloatArray
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        return self.B @ x
+
+    def backward(self, z: FloatArray) -> FloatArray:
+        return self.B.T @ z
+
+    def normal(self, D: FloatArray) -> FloatArray:
+        return dsyrk(1.0, np.sqrt(D)[:, None] * self.B, trans=1, lower=1)
+
+    def certificate(self, z: FloatArray) -> float:
+        return float(np.abs(self.plain.T @ z).max() / z.sum())
+
+
+Start = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+def _follow_scaled(
+    program: _Hinge | _Margins | _OwnSlacks, start: Start, total: float, good: float
+) -> tuple[Point, float, int]:
+    """Guess the optimum; where the guess was poor, take what was found.
+
+    Returns the best point, the guess it belongs to, and the steps of all attempts.
+    """
+    steps = 0
+    best: Any = None
+    for _ in range(_ATTEMPTS):
+        scaled = replace(
+            program, curve=program.curve / total, price=program.price / total
+        )
+        point = follow(scaled, *start(total))
+        steps += point.n_steps
+        if point.infeasible:
+            return point, total, steps
+        if best is None or point.error < best[0].error:
+            best = (point, total)
+        value = 0.5 * point.x @ (scaled.curve * point.x) + scaled.price @ point.x
+        if point.error <= good or not np.isfinite(value) or value <= 0.0:
             break
-        z = moved
-    return z
+        total *= float(value)
+    return *best, steps
 
 
-def _newton(program: Program, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Give what solves with ``P + AᵀDA``; a correction brings back lost digits."""
-    H = program.normal(D)
-    H[np.diag_indices(len(H))] += program.curve
-    factored = cholesky(H)
+def _mean_square(Z: FloatArray) -> float:
+    """Return the mean squared length of the rows."""
+    return float(np.einsum("ij,ij->", Z, Z) / len(Z)) or 1.0
 
-    def apply(r: FloatArray) -> FloatArray:
-        dx = cho_solve(factored, r, check_finite=False)
-        made = program.curve * dx + program.backward(D * program.forward(dx))
-        return dx + cho_solve(factored, r - made, check_finite=False)
 
-    return apply
+def solve_own_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
+    """Solve an ordinary SVM in its weights and slacks; return the multipliers.
+
+    Slower than `solve_box`, at O((n + rank)³) a step, but keeps more digits where
+    c times the squared length of the samples is beyond 10¹⁰. Features, and so Z, must
+    be centred.
+    """
+    n, rank = Z.shape
+    size = _mean_square(Z)
+    c = size * c
+    E = y[:, None] * np.hstack([Z / np.sqrt(size), np.ones((n, 1))])
+    curve = np.concatenate([np.ones(rank), np.zeros(n + 1)])
+    price = np.concatenate([np.zeros(rank + 1), c])
+    limit = np.concatenate([np.ones(n), np.zeros(n)])
+
+    def start(total: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x = np.concatenate([np.zeros(rank + 1), np.full(n, 2.0)])
+        z = np.minimum(c / (2 * total), 1.0 / n)
+        return x, 2.0 - limit, np.concatenate([z, c / total - z])
+
+    program = _OwnSlacks(curve, price, limit, E)
+    point, total, _ = _follow_scaled(program, start, float(c.sum()), FINE_GAP)
+    return point.z[:n] * (total / size)
+
+
+@dataclass(frozen=True, eq=False)
+class HingePoint:
+    """Result of `solve_hinge_margins`.
+
+    Parameters
+    ----------
+    w, b, w_star, b_star : array or float
+        In the coordinates of the factors.
+    alpha, beta, margin, slack : arrays of shape (n,)
+        The multipliers; what margins have beyond 1 − ξ, and ξ.
+    infeasible : bool
+        Whether multipliers prove that there are no feasible weights.
+    n_steps : int
+        Number of Newton steps.
+    """
+
+    w: FloatArray
+    b: float
+    w_star: FloatArray
+    b_star: float
+    alpha: FloatArray
+    beta: FloatArray
+    margin: FloatArray
+    slack: FloatArray
+    infeasible: bool
+    n_steps: int
+
+
+def solve_hinge_margins(
+    Z: FloatArray,
+    Z_star: FloatArray,
+    y: FloatArray,
+    c: FloatArray,
+    gamma: float,
+    *,
+    bias: bool,
+    good: float = GOOD_GAP,
+) -> HingePoint:
+    """Minimise ½|w|² + γ/2 |w*|² + Σ cᵢξᵢ with margins at least 1 − ξ and ξ ≥ 0.
+
+    Every step costs one Cholesky decomposition of as many rows as there are weights. A
+    point with a larger error than `good` is looked for again, at another scale.
+    """
+    n, rank = Z.shape
+    size, size_star = _mean_square(Z), _mean_square(Z_star)
+    c = size * c
+    one = np.ones((n, 1))
+    E = y[:, None] * np.hstack([Z / np.sqrt(size), one])
+    F = Z_star / np.sqrt(size_star)
+    F = np.hstack([F, one]) if bias else F
+    k = rank + 1
+    curve = np.ones(k + F.shape[1])
+    curve[k:] = gamma * size / size_star
+    curve[rank] = 0.0
+    if bias:
+        curve[-1] = 0.0
+    price = np.concatenate([np.zeros(k), F.T @ c])
+    limit = np.concatenate([np.ones(n), np.zeros(n)])
+    total = float(c.sum())  # the cost of slack 1 for all: with b* an upper bound
+    if not bias:
+        total = max(total, 1.0, float(curve.max()))
+
+    def start(total: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, s = np.zeros(len(curve)), np.ones(2 * n)
+        z = np.full(2 * n, 1.0 / n)
+        if bias:  # slack 2 for all is feasible, and α + β sums to the sum of c
+            x[-1], s[n:] = 2.0, 2.0
+            z[:n] = np.minimum(c / (2 * total), 1.0 / n)
+            z[n:] = c / total - z[:n]
+        return x, s, z
+
+    program = _Hinge(curve, price, limit, E, F)
+    point, total, steps = _follow_scaled(program, start, total, good)
+    x, s, z = point.x, point.s, point.z * (total / size)
+    return HingePoint(
+        w=x[:rank] / np.sqrt(size),
+        b=float(x[rank]),
+        w_star=x[k : k + Z_star.shape[1]] / np.sqrt(size_star),
+        b_star=float(x[-1]) if bias else 0.0,
+        alpha=z[:n],
+        beta=z[n:],
+        margin=s[:n],
+        slack=s[n:],
+        infeasible=point.infeasible,
+        n_steps=steps,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredPoint:
+    """Result of `solve_squared_margins`.
+
+    Parameters
+    ----------
+    w, v : arrays
+        Weights in the coordinates of the factors.
+    alpha : array of shape (n,)
+        The multipliers.
+    slack_part : float
+        αᵀHα, what the slacks take from the dual.
+    infeasible : bool
+        Whether multipliers prove that there are no feasible weights.
+    n_steps : int
+        Number of Newton steps.
+    """
+
+    w: FloatArray
+    v: FloatArray
+    alpha: FloatArray
+    slack_part: float
+    infeasible: bool
+    n_steps: int
+
+
+def solve_squared_margins(
+    Z: FloatArray, F: FloatArray, y: FloatArray, c: FloatArray, gamma: float
+) -> SquaredPoint:
+    """Minimise ½|w|² + γ/2 |v|² + ½ Σ cᵢξᵢ² with margins at least 1 − ξ, ξ = F v.
+
+    With ``u = R v``, RᵀR = γI + Σ cᵢ fᵢ fᵢᵀ, it is ½|w|² + ½|u|² that is minimised.
+    Biases are weights of a constant among the features.
+    """
+    (n, k), root = Z.shape, np.sqrt(c)[:, None]
+    signed, size_star = y[:, None] * Z, np.sqrt(_mean_square(F))
+    R = np.linalg.qr(np.vstack([root * F, np.sqrt(gamma) * np.eye(F.shape[1])]), "r")
+    part = solve_triangular(R, F.T, trans=1).T
+    B = np.hstack([signed, part])
+    size = np.sqrt(_mean_square(B))
+    plain = np.hstack([signed / np.sqrt(_mean_square(Z)), F / size_star])
+    total = 0.5 * size**2 * (float(c.sum()) + gamma)  # the cost of slack 1 for all
+    m = B.shape[1]
+    program = _Margins(np.ones(m), np.zeros(m), np.ones(n), B / size, plain)
+    begin = (np.zeros(m), np.ones(n), np.full(n, 1.0 / n))
+    point, total, steps = _follow_scaled(program, lambda _: begin, total, GOOD_GAP)
+    alpha = point.z * (total / size**2)
+    implied = part.T @ alpha
+    return SquaredPoint(
+        point.x[:k] / size,
+        solve_triangular(R, point.x[k:]) / size,
+        alpha,
+        float(implied @ implied),
+        point.infeasible,
+        steps,
+    )
+
+
+# -- the logistic loss: a barrier method [3]_ ----------------------------------------
+
+#: Factor by which the weight of the objective against the barrier grows.
+_GROWTH = 20.0
+#: Newton steps of the barrier method; then the point so far is returned.
+_MAX_BARRIER_STEPS = 400
+#: Expected decrease of the barrier function; below it the next weight is taken.
+_CENTRED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPoint:
+    """Weights in the coordinates of the factors, multipliers, gap and steps."""
+
+    w: FloatArray
+    b: float
+    w_star: FloatArray
+    b_star: float
+    alpha: FloatArray
+    gap: float
+    n_steps: int
+
+
+def solve_logistic(
+    Z: FloatArray,
+    Z_star: FloatArray,
+    y: FloatArray,
+    c: FloatArray,
+    gamma: float,
+    tolerance: float = 1e-8,
+) -> LogisticPoint:
+    """Minimise a logistic regression whose losses are bounded by privileged features.
+
+        min  ½|w|² + γ/2 |w*|² + Σ cᵢ tᵢ   with   log(1 + exp(−yᵢ(⟨w, xᵢ⟩ + b))) ≤ tᵢ,
+        tᵢ = ⟨w*, xᵢ*⟩ + b*
+
+    The hinge of SVM+ is replaced by the logistic loss; tᵢ ≥ 0 then follows by itself.
+    With multipliers αᵢ ≥ 0 the classifier's part is an ordinary logistic regression in
+    which sample i has the weight αᵢ, and w* = Σ (αᵢ − cᵢ) xᵢ*/γ, Σ αᵢ = Σ cᵢ: the
+    privileged features decide where weight may be moved. The central path is followed
+    until the duality gap, relative to 1 + objective, is below `tolerance`.
+    """
+    n, rank = Z.shape
+    one = np.ones((n, 1))
+    E, F = y[:, None] * np.hstack([Z, one]), np.hstack([Z_star, one])
+    k = E.shape[1]
+    P = np.concatenate([np.ones(rank), [0.0], np.full(Z_star.shape[1], gamma), [0.0]])
+    price = np.concatenate([np.zeros(k), F.T @ c])
+    x = np.zeros(len(P))
+    x[-1] = np.log(2.0) + 1.0
+
+    def room(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Compute the bounds minus the losses, and the margins."""
+        margin = E @ x[:k]
+        return F @ x[k:] - np.logaddexp(0.0, -margin), margin
+
+    def value(x: FloatArray) -> float:
+        return float(0.5 * x @ (P * x) + price @ x)
+
+    tau, steps = n / (1.0 + value(x)), 0
+    s, margin = room(x)
+    while steps < _MAX_BARRIER_STEPS:
+        while steps < _MAX_BARRIER_STEPS:
+            steps += 1
+            p = 1.0 / (1.0 + np.exp(np.clip(margin, -700.0, 700.0)))  # of an error
+            gradient = tau * (P * x + price)
+            gradient[:k] -= E.T @ (p / s)
+            gradient[k:] -= F.T @ (1.0 / s)
+            H = _barrier_hessian(E, F, P, p, s, tau)
+            step = -cho_solve(cholesky(H), gradient)
+            decrease = float(-gradient @ step)
+            if decrease <= _CENTRED:
+                break
+            x, s, margin, moved = _search(x, step, s, decrease, tau, value, room)
+            if not moved:
+                break
+        if n / tau <= tolerance * (1.0 + abs(value(x))):
+            break
+        tau *= _GROWTH
+    return LogisticPoint(
+        x[:rank],
+        float(x[rank]),
+        x[k:-1],
+        float(x[-1]),
+        1.0 / (tau * s),
+        n / tau / (1.0 + abs(value(x))),
+        steps,
+    )
+
+
+def _barrier_hessian(
+    E: FloatArray,
+    F: FloatArray,
+    P: FloatArray,
+    p: FloatArray,
+    s: FloatArray,
+    tau: float,
+) -> FloatArray:
+    """Compute second derivatives of the objective with its barrier."""
+    k = E.shape[1]
+    H = np.empty((len(P), len(P)))
+    H[:k, :k] = (E * (p**2 / s**2 + p * (1.0 - p) / s)[:, None]).T @ E
+    H[:k, k:] = (E * (p / s**2)[:, None]).T @ F
+    H[k:, :k] = H[:k, k:].T
+    H[k:, k:] = (F * (1.0 / s**2)[:, None]).T @ F
+    H[np.diag_indices(len(P))] += tau * P
+    return H
+
+
+def _search(
+    x: FloatArray,
+    step: FloatArray,
+    s: FloatArray,
+    decrease: float,
+    tau: float,
+    value: Any,
+    room: Any,
+) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+    """Halve the step until all bounds hold and the barrier function falls."""
+    here = tau * value(x) - np.log(s).sum()
+    length = 1.0
+    for _ in range(60):
+        ahead = x + length * step
+        left, margin = room(ahead)
+        if left.min() > 0:
+            there = tau * value(ahead) - np.log(left).sum()
+            if there <= here - 0.1 * length * decrease + 1e-13 * abs(here):
+                return ahead, left, margin, True
+        length /= 2
+    return x, s, room(x)[1], False

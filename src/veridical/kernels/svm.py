@@ -1,12 +1,19 @@
-"""The dual of a linear support vector machine, solved to the last digits.
+"""The ordinary linear support vector machine, solved in its dual to the last digits.
 
-| symbol | meaning                                              | shape  |
-|--------|------------------------------------------------------|--------|
-| G      | inner products of the cases                          | (n, n) |
-| sign   | class of each case, +1 or −1                         | (n,)   |
-| bound  | largest multiplier of each case (C times its weight) | (n,)   |
-| a      | multipliers, ``0 ≤ a ≤ bound``, ``Σ sign a = 0``     | (n,)   |
-| grad   | gradient of ½ aᵀQa − Σa, with Q = sign signᵀ ∘ G     | (n,)   |
+    max  Σa − ½ aᵀQa   with   0 ≤ a ≤ bound, Σ sign a = 0
+
+Steps of sequential minimal optimization (SMO) find out which multipliers are free, and
+an active-set method their exact values. Where the steps do not end (features of
+different scale, a high C), an interior-point method takes their place: ten to forty
+Newton steps whatever the data, where pairwise steps may take millions.
+
+| symbol | meaning                                                | shape  |
+|--------|--------------------------------------------------------|--------|
+| G      | inner products of the samples                          | (n, n) |
+| sign   | class of each sample, +1 or −1                         | (n,)   |
+| bound  | largest multiplier of each sample (C times its weight) | (n,)   |
+| a      | multipliers                                            | (n,)   |
+| grad   | gradient of ½ aᵀQa − Σa, with Q = sign signᵀ ∘ G       | (n,)   |
 
 References
 ----------
@@ -20,13 +27,21 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.svm_box import PRECISE, settle, solve_inside, violation
+from veridical.kernels.active_set import polish, settle
+from veridical.kernels.duality import ROUGH_GAP, ROUNDED, TOLERANCE, violation
+from veridical.kernels.interior import center, factor, solve_box
 
-# Iterations of SMO between two attempts to solve for the free multipliers exactly.
-PATIENCE = 200
-# Iterations per case after which the other way is tried.
-STEPS_PER_CASE = 10
-TOLERANCE = 1e-10
+#: SMO steps before the first attempt to solve for the free multipliers; twice as many
+#: before each further one.
+_STEPS = 200
+#: SMO steps per sample; after so many the interior-point method is tried.
+_STEPS_PER_SAMPLE = 10
+#: SMO steps; then the multipliers so far are returned.
+_MAX_STEPS = 1_000_000
+#: Relative gaps of interior points from which the active set is taken. With a large
+#: one it is not yet seen which multipliers are at a bound; with a small one rounding
+#: decides the last steps.
+_INTERIOR_GAPS = (ROUGH_GAP, 1e-5)
 
 
 @njit(cache=True, nogil=True)
@@ -39,7 +54,7 @@ def descend(
     tolerance: float,
     n_steps: int,
 ) -> float:
-    """Take SMO steps on the pair that promises most; return the violation left."""
+    """Take SMO steps on the pair with the largest gain; return the violation [1]_."""
     n = sign.size
     for _ in range(n_steps):
         top, i = -np.inf, -1
@@ -47,7 +62,7 @@ def descend(
             movable = a[t] < bound[t] if sign[t] > 0 else a[t] > 0.0
             if movable and -sign[t] * grad[t] > top:
                 top, i = -sign[t] * grad[t], t
-        low, j, promise = np.inf, -1, 0.0
+        low, j, gain = np.inf, -1, 0.0
         for t in range(n):
             movable = a[t] > 0.0 if sign[t] > 0 else a[t] < bound[t]
             if not movable:
@@ -55,61 +70,28 @@ def descend(
             value = -sign[t] * grad[t]
             low = min(low, value)
             if i >= 0 and value < top:
-                curve = max(G[i, i] + G[t, t] - 2.0 * G[i, t], 1e-300)
-                if (top - value) ** 2 / curve > promise:
-                    promise, j = (top - value) ** 2 / curve, t
+                curvature = max(G[i, i] + G[t, t] - 2.0 * G[i, t], 1e-300)
+                if (top - value) ** 2 / curvature > gain:
+                    gain, j = (top - value) ** 2 / curvature, t
         if i < 0 or j < 0 or top - low <= tolerance:
             return max(top - low, 0.0)
-        curve = max(G[i, i] + G[j, j] - 2.0 * G[i, j], 1e-300)
-        move = (top + sign[j] * grad[j]) / curve
+        curvature = max(G[i, i] + G[j, j] - 2.0 * G[i, j], 1e-300)
+        step = (top + sign[j] * grad[j]) / curvature
         room_i = bound[i] - a[i] if sign[i] > 0 else a[i]
         room_j = a[j] if sign[j] > 0 else bound[j] - a[j]
-        move = min(move, room_i, room_j)
+        step = min(step, room_i, room_j)
         # A multiplier that reaches its bound is put there exactly.
-        if move == room_i:
+        if step == room_i:
             a[i] = bound[i] if sign[i] > 0 else 0.0
         else:
-            a[i] += sign[i] * move
-        if move == room_j:
+            a[i] += sign[i] * step
+        if step == room_j:
             a[j] = 0.0 if sign[j] > 0 else bound[j]
         else:
-            a[j] -= sign[j] * move
+            a[j] -= sign[j] * step
         for t in range(n):
-            grad[t] += sign[t] * move * (G[t, i] - G[t, j])
+            grad[t] += sign[t] * step * (G[t, i] - G[t, j])
     return top - low
-
-
-def _polish(
-    G: FloatArray,
-    sign: FloatArray,
-    bound: FloatArray,
-    a: FloatArray,
-    tolerance: float,
-) -> FloatArray | None:
-    """Solve for the free multipliers, the others staying at their bounds.
-
-    Returns None if the solution leaves the box or another multiplier wants to move:
-    then the guess of who is free was wrong.
-    """
-    free = (a > 0) & (a < bound)
-    m = int(free.sum())
-    if m == 0:
-        return None
-    signed = sign * a
-    held = np.where(free, 0.0, signed)
-    system = np.zeros((m + 1, m + 1))
-    system[:m, :m] = G[np.ix_(free, free)]
-    system[:m, m] = system[m, :m] = 1.0
-    target = np.append(sign[free] - G[free] @ held, -held.sum())
-    try:
-        solution = np.linalg.solve(system, target)
-    except np.linalg.LinAlgError:
-        return None
-    result = a.copy()
-    result[free] = sign[free] * solution[:m]
-    if not np.all((result >= 0) & (result <= bound)):
-        return None
-    return result if violation(G, sign, bound, result) <= tolerance else None
 
 
 def solve_dual(
@@ -118,36 +100,74 @@ def solve_dual(
     bound: FloatArray,
     start: FloatArray,
     *,
-    max_steps: int = 1_000_000,
+    max_steps: int = _MAX_STEPS,
 ) -> FloatArray:
-    """Multipliers of the support vector machine with Gram matrix `G`.
+    """Find the multipliers of the support vector machine with Gram matrix `G`.
 
-    Steps of sequential minimal optimization find out which multipliers are free; a
-    linear system then gives these exactly. From a good `start` the system alone is
-    often enough. Where the steps do not come to an end (columns of different scale, a
-    high price), a way through the inside of the box does.
+    From a good `start` the linear system of its free multipliers is often enough.
     """
     a = np.clip(start, 0.0, bound)
-    done = _polish(G, sign, bound, a, PRECISE)
+    done = polish(G, sign, bound, a)
     if done is not None:
         return done
     grad = sign * (G @ (sign * a)) - 1.0
-    steps = PATIENCE
-    total, patient = 0, True
+    steps, total, tried = _STEPS, 0, False
     while total < max_steps:
-        gap = descend(G, sign, bound, a, grad, TOLERANCE, steps)
-        done = _polish(G, sign, bound, a, PRECISE)
+        left = descend(G, sign, bound, a, grad, TOLERANCE, steps)
+        done = polish(G, sign, bound, a)
         if done is not None:
             return done
-        if gap <= TOLERANCE:
+        if left <= TOLERANCE:
             return settle(G, sign, bound, a)
         total += steps
         steps *= 2
-        if patient and STEPS_PER_CASE * sign.size <= total < max_steps:
-            patient = False
+        if not tried and _STEPS_PER_SAMPLE * sign.size <= total < max_steps:
+            tried = True
             inside, left = solve_inside(G, sign, bound)
             if left <= TOLERANCE:
                 return inside
             if left < violation(G, sign, bound, a):
                 a, grad = inside, sign * (G @ (sign * inside)) - 1.0
     return a
+
+
+def solve_inside(
+    G: FloatArray, sign: FloatArray, bound: FloatArray
+) -> tuple[FloatArray, float]:
+    """Find multipliers by interior points, and return the violation they leave.
+
+    The violation is that of samples centred and of length about 1. It is infinite where
+    the method fails.
+    """
+    # The multipliers balance, so a constant added to a row or a column has no effect.
+    centred = center(G)
+    size = float(np.diag(centred).mean())
+    if not 0.0 < size < np.inf:
+        return np.zeros(len(sign)), np.inf
+    centred /= size
+    c = bound * size
+    Z, _ = factor(centred)
+    best, least = np.zeros(len(sign)), np.inf
+    for gap in _INTERIOR_GAPS:
+        a, behind, slack = solve_box(centred, Z, sign, c, gap)
+        if not np.isfinite(a).all():
+            continue
+        a = settle(centred, sign, c, put_at_bounds(a, behind, slack, c))
+        left = violation(centred, sign, c, a)
+        if left < least:
+            best, least = a, left
+        if least <= ROUNDED:
+            break
+    return np.where(best >= c, bound, best / size), least
+
+
+def put_at_bounds(
+    a: FloatArray, behind: FloatArray, slack: FloatArray, c: FloatArray
+) -> FloatArray:
+    """Move multipliers of an interior point to the bounds that they converge to.
+
+    At the optimum one of a multiplier and the distance behind the margin is zero, and
+    one of its distance from c and the slack: the smaller one, in units of each.
+    """
+    unit = np.minimum(c, 1.0)
+    return np.where(a <= unit * behind, 0.0, np.where(c - a < unit * slack, c, a))

@@ -8,12 +8,12 @@ met, and set those free that disagree most about the bias.
 
 | symbol | meaning                                             | shape     |
 |--------|-----------------------------------------------------|-----------|
-| G      | inner products of the cases, high and low parts     | (2, n, n) |
-| y      | class of each case, +1 or −1                        | (n,)      |
-| c      | largest multiplier of each case                     | (n,)      |
+| G      | inner products of the samples, high and low parts     | (2, n, n) |
+| y      | class of each sample, +1 or −1                        | (n,)      |
+| c      | largest multiplier of each sample                     | (n,)      |
 | a      | multipliers, high and low parts                     | (2, n)    |
-| wish   | bias at which a case meets its margin exactly       | (2, n)    |
-| H      | inner products of differences to a reference case   | (2, k, k) |
+| wish   | bias at which a sample meets its margin exactly       | (2, n)    |
+| H      | inner products of differences to a reference sample   | (2, k, k) |
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.exact import add, divide_pairs, fma, multiply, normalize
 
-#: Biases that cases want may differ by this much; margins are of size 1.
+#: Difference of biases in units of a margin; samples with a smaller one agree.
 AGREED = 1e-14
-#: A pivot that is smaller, as a share of the largest, is rounding.
+#: Pivot as a share of the largest; a smaller one is rounding.
 _RANK = 1e-27
-#: Moves per case, each the solution of one linear system; then the method gives up.
+#: Changes of the active set per sample, each with a linear system; then it is given up.
 _MOVES_PER_CASE = 20
 
 
@@ -59,7 +59,7 @@ def add_products(columns: FloatArray, sign: float, G: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _take_off(
+def _subtract_product(
     high: float, low: float, a: float, a_low: float, b: float, b_low: float
 ) -> tuple[float, float]:
     """Subtract the product of the pairs a and b from a pair."""
@@ -76,7 +76,7 @@ def _wishes(G: FloatArray, y: FloatArray, a: FloatArray) -> FloatArray:
         high, low = y[i], 0.0
         for j in range(n):
             if a[0, j] != 0.0:
-                high, low = _take_off(
+                high, low = _subtract_product(
                     high, low, G[0, i, j], G[1, i, j], y[j] * a[0, j], y[j] * a[1, j]
                 )
         wish[0, i], wish[1, i] = high, low
@@ -119,7 +119,7 @@ def _factor(H: FloatArray) -> tuple[Any, int]:
         for i in range(step + 1, k):
             share, share_low = divide_pairs(H[0, i, step], H[1, i, step], d, d_low)
             for j in range(step + 1, i + 1):
-                H[0, i, j], H[1, i, j] = _take_off(
+                H[0, i, j], H[1, i, j] = _subtract_product(
                     H[0, i, j], H[1, i, j], share, share_low, H[0, j, step],
                     H[1, j, step],
                 )  # fmt: skip
@@ -138,7 +138,7 @@ def _solve_back(H: FloatArray, rank: int, x: FloatArray) -> None:
     for i in range(rank - 1, -1, -1):
         high, low = x[0, i], x[1, i]
         for j in range(i + 1, rank):
-            high, low = _take_off(
+            high, low = _subtract_product(
                 high, low, H[0, j, i], H[1, j, i], x[0, j], x[1, j]
             )  # fmt: skip
         x[0, i], x[1, i] = high, low
@@ -148,10 +148,10 @@ def _solve_back(H: FloatArray, rank: int, x: FloatArray) -> None:
 def _direction(
     G: FloatArray, who: Any, wish: FloatArray, excess: float, excess_low: float
 ) -> tuple[FloatArray, bool]:
-    """Find the change of signed multipliers after which all free cases agree.
+    """Find the change of signed multipliers after which all free samples agree.
 
     The changes sum to ``−excess``. Where the inner products are singular and the free
-    cases cannot agree, a direction without curvature is returned, and True.
+    samples cannot agree, a direction without curvature is returned, and True.
     """
     m = who.size
     r = 0
@@ -176,10 +176,10 @@ def _direction(
             H[0, j, i], H[1, j, i] = H[0, i, j], H[1, i, j]
         high, low = add(wish[0, s], wish[1, s], -wish[0, ref], -wish[1, ref])
         high, low = normalize(high, low)
-        high, low = _take_off(
+        high, low = _subtract_product(
             high, low, -excess, -excess_low, G[0, s, ref], G[1, s, ref]
         )
-        g[0, i], g[1, i] = _take_off(
+        g[0, i], g[1, i] = _subtract_product(
             high, low, excess, excess_low, G[0, ref, ref], G[1, ref, ref]
         )
     pivots, rank = _factor(H)
@@ -187,44 +187,44 @@ def _direction(
     for i in range(k):
         high, low = g[0, pivots[i]], g[1, pivots[i]]
         for j in range(min(i, rank)):
-            high, low = _take_off(
+            high, low = _subtract_product(
                 high, low, H[0, i, j], H[1, i, j], x[0, j], x[1, j]
             )  # fmt: skip
         x[0, i], x[1, i] = high, low
-    level = -1
+    flat = -1
     for i in range(rank, k):
-        if abs(x[0, i]) > AGREED and (level < 0 or abs(x[0, i]) > abs(x[0, level])):
-            level = i
-    if level >= 0:
-        left = x[0, level]
+        if abs(x[0, i]) > AGREED and (flat < 0 or abs(x[0, i]) > abs(x[0, flat])):
+            flat = i
+    if flat >= 0:
+        left = x[0, flat]
         for i in range(rank):
-            x[0, i], x[1, i] = -left * H[0, level, i], -left * H[1, level, i]
+            x[0, i], x[1, i] = -left * H[0, flat, i], -left * H[1, flat, i]
     else:
         for i in range(rank):
             x[0, i], x[1, i] = divide_pairs(x[0, i], x[1, i], H[0, i, i], H[1, i, i])
     _solve_back(H, rank, x)
     change = np.zeros((2, m))
-    high, low = (0.0, 0.0) if level >= 0 else (-excess, -excess_low)
+    high, low = (0.0, 0.0) if flat >= 0 else (-excess, -excess_low)
     for i in range(k):
-        if i >= rank and i != level:
+        if i >= rank and i != flat:
             continue
         at = pivots[i] if pivots[i] < r else pivots[i] + 1
         change[0, at], change[1, at] = x[0, i], (0.0 if i >= rank else x[1, i])
         high, low = add(high, low, -change[0, at], -change[1, at])
         high, low = normalize(high, low)
     change[0, r], change[1, r] = high, low
-    return change, level >= 0
+    return change, flat >= 0
 
 
 @njit(cache=True, nogil=True)
 def _move(
     y: FloatArray, c: FloatArray, a: FloatArray, free: Any, who: Any, change: Any,
-    level: bool,
+    flat: bool,
 ) -> bool:  # fmt: skip
     """Change free multipliers as far as the box allows; True where no bound was met."""
     m = who.size
     lengths = np.full(m, np.inf)
-    far = np.inf if level else 1.0
+    far = np.inf if flat else 1.0
     for i in range(m):
         step = y[who[i]] * change[0, i]
         if step != 0.0:
@@ -236,7 +236,7 @@ def _move(
     bounded = False
     for i in range(m):
         t = who[i]
-        if lengths[i] <= far and (far < 1.0 or level):
+        if lengths[i] <= far and (far < 1.0 or flat):
             a[0, t] = 0.0 if y[t] * change[0, i] < 0 else c[t]
             a[1, t], free[t], bounded = 0.0, False, True
             continue
@@ -252,9 +252,10 @@ def _move(
 def settle_exactly(
     G: FloatArray, y: FloatArray, c: FloatArray, start: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Find the multipliers from a start near them, and the disagreement they leave.
+    """Find the multipliers from near ones, and the disagreement they leave.
 
-    The disagreement is that of the biases that cases want; it is 0 at the optimum.
+    This is `veridical.kernels.active_set.settle` in twice the precision. Samples
+    disagree about the bias; at the optimum they do not.
     """
     n = y.size
     a = np.zeros((2, n))
@@ -273,8 +274,8 @@ def settle_exactly(
                     excess, excess_low, y[i] * a[0, i], y[i] * a[1, i]
                 )
             excess, excess_low = normalize(excess, excess_low)
-            change, level = _direction(G, who, wish, excess, excess_low)
-            if not _move(y, c, a, free, who, change, level):
+            change, flat = _direction(G, who, wish, excess, excess_low)
+            if not _move(y, c, a, free, who, change, flat):
                 continue
             wish = _wishes(G, y, a)
         high, low, i_high, i_low = -np.inf, np.inf, -1, -1

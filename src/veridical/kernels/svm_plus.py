@@ -8,57 +8,337 @@ and its dual in well-scaled variables (α, η), w* = Σ ηᵢ xᵢ*:
     max  Σα − ½ αᵀQα − γ/2 ηᵀK*η   with   α ≥ 0, β = c − α + γη ≥ 0, yᵀα = 0, 1ᵀη = 0.
 
 The last equation goes with b*. The dual in (α, β) would carry the constant
-(C²/2γ) 1ᵀK*1, beside which the optimum drowns when C/γ is large.
+(C²/2γ) 1ᵀK*1, beside which the optimum is lost to rounding when C/γ is large [1]_.
+
+With squared slacks, ½ Σ cᵢ ξᵢ² without ξ ≥ 0, both biases are weights of a constant
+feature, penalised like the others. With H = (diag c + γ K*⁻¹)⁻¹ the dual is
+``max Σα − ½ αᵀ(Q + H)α`` over α ≥ 0 [2]_. With few features Q + H is singular; then
+interior points solve the same problem in the weights.
+
+Only Gram matrices enter. What depends on them alone is kept in `SignedGram` and
+`PrivilegedGram` and serves every C and γ; a solution's states start the next problem
+near it.
 
 References
 ----------
 .. [1] V. Vapnik & A. Vashist, "A new learning paradigm: learning using privileged
    information", Neural Networks 22 (2009).
+.. [2] W. Li, D. Dai, M. Tan, D. Xu & L. Van Gool, "Fast algorithms for linear and
+   kernel SVM+", CVPR 2016.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
-from veridical._core.arrays import FloatArray
-from veridical.kernels.svm_plain import center_svm, descend_svm
-from veridical.kernels.svm_plus_cases import (
-    SMALL,
-    Cases,
-    InfeasibleError,
-    PrivilegedGram,
-    Solution,
-    States,
+from veridical._core.arrays import FloatArray, IntArray
+from veridical.kernels.active_set import (
+    NEEDS_INVERSE,
+    SOLVED,
+    pivot,
+    solve_nonnegative,
 )
-from veridical.kernels.svm_plus_feasible import exists
-from veridical.kernels.svm_plus_gap import (
-    ROUNDING,
-    cost_of_margins,
-    promise_of_multipliers,
+from veridical.kernels.duality import (
+    FINE_GAP,
+    GOOD_GAP,
+    POOR_GAP,
+    ROUGH_GAP,
+    SLACK_ROUNDING,
+    InfeasibleError,
+    bias_of,
+    dual_bound,
+    is_feasible,
+    primal_bound,
     relative_gap,
     shrink_to_balance,
+    stretched_cost,
 )
-from veridical.kernels.svm_plus_interior import Interior, solve_interior
-from veridical.kernels.svm_plus_pivots import NEEDS_INVERSE, SOLVED, pivot
+from veridical.kernels.interior import (
+    HingePoint,
+    center,
+    factor,
+    solve_box,
+    solve_hinge_margins,
+    solve_own_slacks,
+    solve_squared_margins,
+)
+from veridical.kernels.svm import descend, put_at_bounds, solve_dual, solve_inside
 
-#: A sign is wrong when it is so far beyond zero, relative to its scale.
-_TOLERANCE = 1e-11
-#: Rounds from a start that should be right, and from one that may be.
+#: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
+_LEAST_RCOND = 1e-11
+#: Samples; up to so many a whole inverse costs no more than some of its rows, and SMO
+#: steps cost less than interior points.
+SMALL = 400
+#: Samples; beyond so many the ordinary SVM is solved by interior points alone.
+_LARGE = 1000
+#: SMO steps per sample in search of the active set.
+_STEPS_PER_SAMPLE = 20
+#: Violation of the optimality conditions at which SMO steps have found a start.
+_START_TOLERANCE = 1e-4
+#: Relative gap of interior points that no active-set method follows.
+_INTERIOR_GAP = 1e-11
+#: Distance from a bound as a share of c; nearer multipliers are at the bound.
+_AT_BOUND = 1e-9
+#: Rounds of the active-set method from a start that should be near, and from others.
 _ROUNDS, _FEW_ROUNDS = 25, 10
-#: A pivoted solution with a larger gap is not believed.
-_GOOD_GAP = 1e-8
-#: An answer with a larger gap is no answer.
-_POOR_GAP = 1e-6
-#: So near the states are known, and pivoting finds the last digits.
-_NEAR = 1e-7
-#: One with a larger gap is worth a correction.
-_FINE_GAP = 1e-10
+#: Multiples of the rounding error of the dual gradient; with squared slacks and more
+#: than `MANY_SQUARED` samples a gap of so much is accepted, for a second solution would
+#: cost too much time.
+_ROUNDING_ERRORS, MANY_SQUARED = 8.0, 500
+
+
+# -- problems and solutions ----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Which samples meet their margin exactly, and which have a slack."""
+
+    margin: Any
+    slack: Any
+
+    def copy(self) -> States:
+        """Copy both, for a solver that changes them."""
+        return States(self.margin.copy(), self.slack.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An optimum, with the gap that proves it.
+
+    Parameters
+    ----------
+    alpha, eta : arrays of shape (n,)
+        ``w = Σ αᵢ yᵢ xᵢ`` and ``w* = Σ ηᵢ xᵢ*``.
+    bias, privileged_bias : float
+        b and b*.
+    objective : float
+        The dual objective, a lower bound of the primal one.
+    gap : float
+        How far the objective can be from the optimum, as a share of it; see
+        `veridical.kernels.duality`.
+    n_rounds : int
+        Linear systems solved.
+    states : States
+        To start from.
+    """
+
+    alpha: FloatArray
+    eta: FloatArray
+    bias: float
+    privileged_bias: float
+    objective: float
+    gap: float
+    n_rounds: int
+    states: States
+
+
+@dataclass(eq=False)
+class PrivilegedGram:
+    """A privileged Gram matrix, and what serves every C and γ.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+        K*.
+    bias : bool
+        Whether slacks have a constant b*.
+    """
+
+    gram: FloatArray
+    bias: bool = True
+    shifted: FloatArray = field(init=False)
+    kappa: float = field(init=False, default=0.0)
+    inverse: FloatArray = field(init=False)
+    known: Any = field(init=False)
+    _lower: FloatArray | None = field(init=False, default=None)
+    _factor: tuple[FloatArray, Any] | None = field(init=False, default=None)
+    _lift: tuple[FloatArray, FloatArray] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
+        self.inverse = np.zeros_like(self.gram)
+        self.known = np.zeros(len(self.gram), dtype=bool)
+        if not self.bias:
+            self.shifted = self.gram
+            return
+        centred, n = center(self.gram), len(self.gram)
+        self.kappa = max(float(np.trace(centred)) / n**2, 1e-300)
+        self.shifted = centred + self.kappa
+
+    @property
+    def regular(self) -> bool:
+        """Whether the shifted matrix can be inverted."""
+        if self._lower is None:
+            self._lower = _decompose(self.shifted)
+        return self._lower.size > 0
+
+    def invert(self, wanted: Any) -> bool:
+        """Compute some rows of the inverse; False where the matrix is singular."""
+        if not self.regular:
+            return False
+        n, missing = len(self.known), np.flatnonzero(wanted & ~self.known)
+        if not missing.size:
+            return True
+        if n <= SMALL or self.known.sum() + missing.size > n // 3:
+            half, _ = dpotri(self._lower, lower=1)
+            half = np.tril(half)
+            self.inverse[:] = half + np.tril(half, -1).T
+            self.known[:] = True
+        else:
+            unit = np.zeros((n, missing.size), order="F")
+            unit[missing, np.arange(missing.size)] = 1.0
+            rows, _ = dpotrs(self._lower, unit, lower=1)
+            self.inverse[missing] = rows.T
+            self.known[missing] = True
+        return True
+
+    @property
+    def factor(self) -> tuple[FloatArray, Any]:
+        """Factor of the (centred) matrix, and its pivots."""
+        if self._factor is None:
+            self._factor = factor(self.shifted - self.kappa)
+        return self._factor
+
+    @property
+    def lift(self) -> tuple[FloatArray, FloatArray]:
+        """Coefficients that give every sample a slack of at least 1, and the slacks.
+
+        Both are empty where none were found: then slacks below zero cannot be lifted.
+        """
+        if self._lift is None:
+            self._lift = self._find_lift()
+        return self._lift
+
+    def _find_lift(self) -> tuple[FloatArray, FloatArray]:
+        n = len(self.gram)
+        tries = [np.ones(n)]  # enough where all are similar: features above zero
+        Z, pivots = self.factor
+        if pivots.size:
+            v = np.linalg.lstsq(Z, np.ones(n), rcond=None)[0]
+            tries.append(np.zeros(n))
+            tries[1][pivots] = np.linalg.solve(Z[pivots].T, v)
+        for d in tries:
+            slack = self.gram @ d
+            least = float(slack.min())
+            if least > 1e-6 * float(slack.max()):
+                return d / least, slack / least
+        return np.zeros(0), np.zeros(0)
+
+
+def _decompose(matrix: FloatArray) -> FloatArray:
+    """Compute the Cholesky factor; empty where the matrix is nearly singular."""
+    lower, failed = dpotrf(matrix, lower=1, clean=1)
+    if failed:
+        return np.zeros((0, 0))
+    rcond, _ = dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")
+    return lower if rcond > _LEAST_RCOND else np.zeros((0, 0))
+
+
+@lru_cache(maxsize=64)
+def _draw_codes(n: int) -> Any:
+    """Draw random numbers whose sums identify sets of states."""
+    return np.random.default_rng(0).integers(2**62, size=2 * n)
+
+
+@dataclass(eq=False)
+class SignedGram:
+    """Training samples of a two-class problem.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+        K.
+    sign : array of shape (n,)
+        +1 or −1; both occur.
+    """
+
+    gram: FloatArray
+    sign: FloatArray
+    Q: FloatArray = field(init=False)
+    ridge: float = field(init=False)
+    codes: Any = field(init=False)
+    _factor: FloatArray | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
+        self.sign = np.ascontiguousarray(self.sign, dtype=np.float64)
+        self.Q = self.gram * np.multiply.outer(self.sign, self.sign)
+        self.ridge = 1e-12 * max(float(np.diag(self.Q).mean()), 1e-300)
+        self.codes = _draw_codes(len(self.sign))
+
+    @property
+    def factor(self) -> FloatArray:
+        """Factor of K."""
+        if self._factor is None:
+            self._factor = factor(self.gram)[0]
+        return self._factor
+
+
+# -- the ordinary support vector machine ---------------------------------------------
+
+
+def start_by_descent(problem: SignedGram, c: FloatArray) -> tuple[States, bool]:
+    """Find states of the ordinary SVM by SMO steps, and whether these were enough."""
+    n = len(c)
+    a, gradient = np.zeros(n), -np.ones(n)
+    steps = _STEPS_PER_SAMPLE * n
+    left = descend(problem.gram, problem.sign, c, a, gradient, _START_TOLERANCE, steps)
+    return States(a > 0, a >= c), left <= _START_TOLERANCE
+
+
+def start_inside(problem: SignedGram, c: FloatArray) -> States:
+    """Find states of the ordinary SVM by interior points."""
+    a, margin, slack = solve_box(problem.gram, problem.factor, problem.sign, c)
+    return States(a / c > margin, slack > 1 - a / c)
+
+
+def solve_plain(problem: SignedGram, c: FloatArray) -> Solution:
+    """Solve the ordinary support vector machine, where nothing is privileged."""
+    gram, sign, n = problem.gram, problem.sign, len(c)
+    if n > _LARGE:
+        a, behind, slack = solve_box(gram, problem.factor, sign, c, _INTERIOR_GAP)
+        return _finish_plain(problem, c, put_at_bounds(a, behind, slack, c))
+    steps = _STEPS_PER_SAMPLE * n
+    a = solve_dual(gram, sign, c, np.zeros(n), max_steps=steps)
+    found = _finish_plain(problem, c, a)
+    if found.gap > GOOD_GAP:
+        a, _ = solve_inside(gram, sign, c)
+        found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
+    if found.gap > POOR_GAP:
+        a = solve_own_slacks(factor(center(gram))[0], sign, c)
+        # What interior points leave near a bound is rounding.
+        a = np.where(a < _AT_BOUND * c, 0.0, np.where(a > (1 - _AT_BOUND) * c, c, a))
+        found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
+    return found
+
+
+def _finish_plain(problem: SignedGram, c: FloatArray, a: FloatArray) -> Solution:
+    """Find the bias that belongs to multipliers, and the gap they leave."""
+    sign = problem.sign
+    b = bias_of(sign - problem.gram @ (sign * a), sign, a, c)
+    states = States(a > 0, a >= c)
+    a = shrink_to_balance(a, sign)
+    scores = problem.gram @ (sign * a)
+    half = 0.5 * float((sign * a) @ scores)
+    dual = float(a.sum()) - half
+    slack = np.maximum(1.0 - sign * (scores + b), 0.0)
+    gap = relative_gap(half + float(c @ slack), dual)
+    return Solution(a, np.zeros(len(c)), b, 0.0, dual, gap, 1, states)
+
+
+# -- the hinge loss ------------------------------------------------------------------
 
 
 def solve_hinge(
-    cases: Cases,
+    problem: SignedGram,
     privileged: PrivilegedGram,
     c: FloatArray,
     gamma: float,
@@ -67,51 +347,64 @@ def solve_hinge(
     """Solve SVM+ with the hinge loss, exactly.
 
     The states of a start, or else of the ordinary support vector machine (the limit
-    γ → 0), are pivoted to those of the solution. Where that fails, or the privileged
-    Gram matrix is singular, interior points find them.
+    γ → 0), start the active-set method. Where that fails, or the privileged Gram
+    matrix is singular, interior points find the states.
 
     Raises
     ------
     InfeasibleError
         If no weights meet the constraints.
     """
-    effort = _Effort(cases, privileged, c, gamma)
+    solver = _HingeSolver(problem, privileged, c, gamma)
     if start is not None:
-        found = effort.pivot(start.copy(), _FEW_ROUNDS)
+        found = solver.pivot(start.copy(), _FEW_ROUNDS)
         if found is not None:
             return found
     if len(c) <= SMALL:
-        begin, sure = descend_svm(cases, c)
-        found = effort.pivot(begin, _ROUNDS if sure else _FEW_ROUNDS)
+        begin, sure = start_by_descent(problem, c)
+        found = solver.pivot(begin, _ROUNDS if sure else _FEW_ROUNDS)
         if found is not None:
             return found
         if sure:
-            return effort.solve_inside()
-    found = effort.pivot(center_svm(cases, c), _ROUNDS)
-    return effort.solve_inside() if found is None else found
+            return solver.solve_inside()
+    found = solver.pivot(start_inside(problem, c), _ROUNDS)
+    return solver.solve_inside() if found is None else found
 
 
 @dataclass(eq=False)
-class _Effort:
-    """One problem, and what was spent on it so far."""
+class _HingeSolver:
+    """One problem, with the best solution and the number of rounds so far."""
 
-    cases: Cases
+    problem: SignedGram
     privileged: PrivilegedGram
     c: FloatArray
     gamma: float
     n_rounds: int = 0
+    best: Solution | None = None
 
     def pivot(self, states: States, most: int) -> Solution | None:
-        """Try to pivot; rows of the inverse are computed when slacks need them."""
-        cases, privileged = self.cases, self.privileged
+        """Try the active-set method; None where it cycles or leaves too large a gap.
+
+        Rows of the privileged inverse are computed when slacks need them.
+        """
+        problem, privileged = self.problem, self.privileged
         while True:
             try:
                 ended, rounds, a, h, b, b_star = pivot(
-                    cases.Q, cases.sign, self.c, float(self.gamma), privileged.shifted,
-                    privileged.inverse, privileged.known, privileged.kappa,
-                    states.margin, states.slack, cases.ridge, _TOLERANCE, cases.words,
+                    problem.Q,
+                    problem.sign,
+                    self.c,
+                    float(self.gamma),
+                    privileged.shifted,
+                    privileged.inverse,
+                    privileged.known,
+                    privileged.kappa,
+                    states.margin,
+                    states.slack,
+                    problem.ridge,
+                    problem.codes,
                     most,
-                )  # fmt: skip
+                )
             except np.linalg.LinAlgError:
                 return None
             self.n_rounds += rounds
@@ -123,10 +416,12 @@ class _Effort:
             return None
         a = np.maximum(a, 0.0)
         found = self._finish(a, h, b, b_star, states)
-        if found.gap > _FINE_GAP and privileged.invert(states.slack):
+        if found.gap > FINE_GAP and privileged.invert(states.slack):
             again = self._finish(a, *self._refine(a, b, h, b_star, states), states)
             found = again if again.gap < found.gap else found
-        return found if found.gap <= _GOOD_GAP else None
+        if self.best is None or found.gap < self.best.gap:
+            self.best = found
+        return found if found.gap <= GOOD_GAP else None
 
     def _refine(
         self, a: FloatArray, b: float, h: FloatArray, b_star: float, states: States
@@ -138,7 +433,7 @@ class _Effort:
         privileged = self.privileged
         slack = privileged.shifted @ h + b_star
         met = states.margin & states.slack
-        slack[met] = (1.0 - self.cases.Q @ a - b * self.cases.sign)[met]
+        slack[met] = (1.0 - self.problem.Q @ a - b * self.problem.sign)[met]
         slack[~states.slack] = 0.0
         h = privileged.inverse[states.slack].T @ slack[states.slack]
         if not privileged.bias:
@@ -146,16 +441,16 @@ class _Effort:
         return h - h.mean(), b, float(slack.mean())
 
     def solve_inside(self) -> Solution:
-        """Solve by interior points, and pivot from there for the last digits."""
-        cases, c, privileged = self.cases, self.c, self.privileged
-        inner = solve_interior(
-            cases.factor,
+        """Solve by interior points, then by the active-set method from there."""
+        problem, c, privileged = self.problem, self.c, self.privileged
+        inner = solve_hinge_margins(
+            problem.factor,
             privileged.factor[0],
-            cases.sign,
+            problem.sign,
             c,
             self.gamma,
             bias=privileged.bias,
-            good=_NEAR if privileged.regular else _FINE_GAP,
+            good=ROUGH_GAP if privileged.regular else FINE_GAP,
         )
         if inner.infeasible:
             raise InfeasibleError
@@ -172,15 +467,15 @@ class _Effort:
             inner.alpha, self._unfold(inner), inner.b, inner.b_star, states
         )
         if (
-            found.gap > _POOR_GAP
+            found.gap > POOR_GAP
             and not privileged.bias
-            and not exists(cases.factor, privileged.factor[0], cases.sign)
+            and not is_feasible(problem.factor, privileged.factor[0], problem.sign)
         ):
             raise InfeasibleError
-        return found
+        return found if self.best is None or found.gap < self.best.gap else self.best
 
-    def _unfold(self, inner: Interior) -> FloatArray:
-        """Coefficients η of cases that give the weights w* of a factor."""
+    def _unfold(self, inner: HingePoint) -> FloatArray:
+        """Compute coefficients η of samples that give the weights w* of a factor."""
         Z_star, pivots = self.privileged.factor
         eta = (inner.alpha + inner.beta - self.c) / self.gamma
         if self.privileged.bias:
@@ -193,17 +488,19 @@ class _Effort:
     def _finish(
         self, a: FloatArray, eta: FloatArray, b: float, b_star: float, states: States
     ) -> Solution:
-        """Compare what is found with what can be proved."""
-        sign, gamma, privileged = self.cases.sign, self.gamma, self.privileged
+        """Compute the gap between cost and dual objective."""
+        sign, gamma, privileged = self.problem.sign, self.gamma, self.privileged
         a = shrink_to_balance(a, sign)
-        Qa = self.cases.Q @ a
-        push = privileged.gram @ eta
+        Qa = self.problem.Q @ a
+        K_eta = privileged.gram @ eta
         if privileged.bias:
-            b_star -= float(push.sum()) / len(push)  # b* was that of the centred matrix
-        half = 0.5 * float(a @ Qa) + 0.5 * gamma * float(eta @ push)
+            b_star -= float(K_eta.sum()) / len(
+                K_eta
+            )  # b* was that of the centred matrix
+        half = 0.5 * float(a @ Qa) + 0.5 * gamma * float(eta @ K_eta)
         beta = self.c - a + gamma * eta
-        dual = promise_of_multipliers(float(a.sum()) - half, beta, self.c)
-        cost = self._cost(half, Qa + b * sign, push + b_star, eta, push)
+        dual = dual_bound(float(a.sum()) - half, beta, self.c)
+        cost = self._cost(half, Qa + b * sign, K_eta + b_star, eta, K_eta)
         gap = relative_gap(cost, dual)
         return Solution(a, eta, b, b_star, dual, gap, self.n_rounds, states)
 
@@ -213,9 +510,9 @@ class _Effort:
         margin: FloatArray,
         slack: FloatArray,
         eta: FloatArray,
-        push: FloatArray,
+        K_eta: FloatArray,
     ) -> float:
-        """Objective of the weights, once slacks below zero and margins are mended."""
+        """Compute the cost of the weights, once slacks and margins are repaired."""
         bias = self.privileged.bias
         below = -float(slack.min())
         if below > 0.0 and bias:
@@ -223,14 +520,207 @@ class _Effort:
         elif below > 0.0:
             d, lifted = self.privileged.lift
             if d.size:
-                half += self.gamma * below * float(d @ push + 0.5 * below * d @ lifted)
+                half += self.gamma * below * float(d @ K_eta + 0.5 * below * d @ lifted)
                 slack = slack + below * lifted
-            elif below > ROUNDING * max(1.0, float(slack.max())):
+            elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
                 return np.inf
             slack = np.maximum(slack, 0.0)
-        return cost_of_margins(half, margin, slack, self.c, bias=bias)
+        return primal_bound(half, margin, slack, self.c, bias=bias)
 
 
 def same_for_all_gamma(solution: Solution) -> bool:
-    """Whether no case needs a slack: then γ is without effect, and so is a larger C."""
+    """Return whether no sample has a slack: then γ and a larger C have no effect."""
     return not solution.states.slack.any() and not solution.eta.any()
+
+
+# -- squared slacks ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Slacks:
+    """The privileged Gram matrix with the costs c, factored once.
+
+    With R = √diag c and M = I + R K* R/γ, H is ``R⁻¹ M⁻¹ (M − I) R⁻¹``.
+    """
+
+    gram_star: FloatArray
+    c: FloatArray
+    gamma: float
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        return np.sqrt(self.c)
+
+    @cached_property
+    def _factored(self) -> Any:
+        whole = self._inner()
+        whole[np.diag_indices(len(whole))] += 1.0
+        return cho_factor(whole, lower=True, overwrite_a=True)
+
+    def _inner(self) -> FloatArray:
+        return self.gram_star * np.multiply.outer(self._root, self._root) / self.gamma
+
+    def curvature(self) -> FloatArray:
+        """Compute H."""
+        H = cho_solve(self._factored, self._inner())
+        H = H / np.multiply.outer(self._root, self._root)
+        return (H + H.T) / 2
+
+    def coefficients(self, alpha: FloatArray) -> FloatArray:
+        """Compute η: ``(α − c∘Hα)/γ``, without a difference of equals at large C."""
+        return self._root * cho_solve(self._factored, alpha / self._root) / self.gamma
+
+
+@dataclass(frozen=True, eq=False)
+class Squared:
+    """A problem with squared slacks; `gram_star` without the constant."""
+
+    gram: FloatArray
+    gram_star: FloatArray
+    sign: FloatArray
+    c: FloatArray
+    gamma: float
+    bias: bool
+
+    @cached_property
+    def Q(self) -> FloatArray:
+        """Signed products of the features, the constant among them."""
+        return (self.gram + 1.0) * np.multiply.outer(self.sign, self.sign)
+
+    def solve(self) -> Solution:
+        """Find α, η and the two biases.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        """
+        c, gamma = self.c, self.gamma
+        wide = self.gram_star + 1.0 if self.bias else self.gram_star
+        slacks = Slacks(wide, c, gamma)
+        H = slacks.curvature()
+        G = self.Q + H
+        alpha, gap, rounds = solve_nonnegative(G)
+        good = GOOD_GAP
+        if len(c) > MANY_SQUARED:
+            rounding = np.finfo(float).eps * float((np.abs(G) @ alpha).max())
+            good = max(good, min(_ROUNDING_ERRORS * rounding, POOR_GAP))
+        if gap <= good:
+            eta = slacks.coefficients(alpha)
+            b_star = float(eta.sum()) if self.bias else 0.0
+            found = self._finish(alpha, eta, b_star, float(alpha @ H @ alpha), rounds)
+            if found.gap <= good:
+                return found
+        return self._solve_inside(rounds)
+
+    def _solve_inside(self, rounds: int) -> Solution:
+        """Solve in the weights, and find coefficients η for the privileged ones."""
+        (Z, _), (F, pivots) = factor(self.gram), factor(self.gram_star)
+        one = np.ones((len(Z), 1))
+        wide = np.hstack([F, one]) if self.bias else F
+        inner = solve_squared_margins(
+            np.hstack([Z, one]), wide, self.sign, self.c, self.gamma
+        )
+        if inner.infeasible:
+            raise InfeasibleError
+        eta, b_star = np.zeros(len(Z)), float(inner.v[-1]) if self.bias else 0.0
+        if pivots.size:
+            eta[pivots] = np.linalg.solve(F[pivots].T, inner.v[: F.shape[1]])
+        found = self._finish(
+            inner.alpha, eta, b_star, inner.slack_part, rounds + inner.n_steps
+        )
+        if (
+            found.gap > POOR_GAP
+            and not self.bias
+            and not is_feasible(Z, F, self.sign, squared=True)
+        ):
+            raise InfeasibleError
+        return found
+
+    def _finish(
+        self,
+        alpha: FloatArray,
+        eta: FloatArray,
+        b_star: float,
+        slack_part: float,
+        rounds: int,
+    ) -> Solution:
+        """Compute the gap between cost and dual objective; `slack_part` is αᵀHα."""
+        Qa, K_eta = self.Q @ alpha, self.gram_star @ eta
+        slack = K_eta + b_star
+        half = 0.5 * float(alpha @ Qa)
+        cost = half + 0.5 * self.gamma * float(eta @ K_eta + b_star**2)
+        cost = stretched_cost(cost + 0.5 * float(self.c @ slack**2), Qa, slack)
+        dual = float(alpha.sum()) - half - 0.5 * slack_part
+        return Solution(
+            alpha,
+            eta,
+            float(self.sign @ alpha),
+            b_star,
+            dual,
+            relative_gap(cost, max(dual, 0.0)),
+            rounds,
+            States(alpha > 0, alpha > 0),
+        )
+
+
+# -- a grid of C and γ ---------------------------------------------------------------
+
+
+def solve_grid(
+    problem: SignedGram,
+    privileged: PrivilegedGram,
+    Cs: Sequence[float],
+    gammas: Sequence[float],
+    weights: FloatArray,
+) -> list[list[Solution | None]]:
+    """Solve for every γ (outer list) and every C (inner lists), in the orders given.
+
+    None stands for a problem that no weights solve.
+    """
+    found: list[list[Solution | None]] = [[None] * len(Cs) for _ in gammas]
+    settled: Solution | None = None
+    for column in np.argsort(Cs):
+        start = None
+        for row in np.argsort(gammas):
+            if settled is None:
+                c = float(Cs[column]) * weights
+                try:
+                    one = solve_hinge(problem, privileged, c, float(gammas[row]), start)
+                except InfeasibleError:
+                    return found  # C and γ do not decide what is feasible
+                start = one.states
+                if same_for_all_gamma(one):
+                    settled = one
+                found[row][column] = one
+            else:
+                found[row][column] = settled
+    return found
+
+
+def score_grid(
+    gram: FloatArray,
+    gram_star: FloatArray,
+    sign: FloatArray,
+    weights: FloatArray,
+    train: IntArray,
+    test: IntArray,
+    Cs: Sequence[float],
+    gammas: Sequence[float],
+    bias: bool,
+) -> FloatArray:
+    """Compute test scores, shape (n_gammas, n_Cs, n_test); NaN where infeasible.
+
+    All matrices are those of the whole training set; `train` and `test` are rows.
+    """
+    inside = np.ix_(train, train)
+    problem = SignedGram(gram[inside], sign[train])
+    privileged = PrivilegedGram(gram_star[inside], bias)
+    grid = solve_grid(problem, privileged, Cs, gammas, weights[train])
+    across = gram[np.ix_(test, train)] * sign[train]
+    scores = np.full((len(gammas), len(Cs), len(test)), np.nan)
+    for row, line in enumerate(grid):
+        for column, one in enumerate(line):
+            if one is not None:
+                scores[row, column] = across @ one.alpha + one.bias
+    return scores

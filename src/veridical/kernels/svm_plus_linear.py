@@ -1,69 +1,134 @@
-"""SVM+ on the features themselves, without Gram matrices, by interior points.
+"""SVM+ on the features themselves, without Gram matrices; kernels are linear.
 
-For linear kernels the features are factors of their Gram matrices. With few of them a
-step costs ``n (p + p*)²`` however many cases there are; and weights that are sums of
-large multipliers, which cancel, keep their digits. Where features outnumber cases an
-orthogonal basis of their span takes their place.
+`Linear` follows interior points. With few features a step costs ``n (p + p*)²`` however
+many samples there are; and weights that are sums of large multipliers, which cancel,
+keep their digits. Where features outnumber samples an orthogonal basis of their span
+takes their place.
 
-| symbol | meaning                             | shape     |
-|--------|-------------------------------------|-----------|
-| X, X*  | features and privileged features    | (n, p)    |
-| A, B   | bases: ``X = Z Aᵀ`` with AᵀA = I    | (p, rank) |
+`Descent` is dual coordinate descent [1]_, for many samples with many, sparse features.
+Both biases are weights of a constant feature, penalised like the others, so that no
+equation ties the multipliers together and each can be moved alone. A sweep costs as
+much as reading the data once; the number of sweeps grows with C/γ. After a hundred of
+them an augmented Lagrangian method takes over: from multipliers z the weights follow as
+the minimum of
+
+    φ(x) = ½|x|² + qᵀx + |max(0, z + σ(h − A x))|² / 2σ
+
+and the next multipliers are ``max(0, z + σ(h − A x))`` [2]_. φ is quadratic in pieces:
+Newton steps find its minimum in a few rounds, each solving with ``I + σ A_JᵀA_J``, for
+the active constraints J, by conjugate gradients. Nothing but products with the features
+is needed. The larger σ is, the sooner the multipliers converge.
+
+| symbol  | meaning                                             | shape     |
+|---------|-----------------------------------------------------|-----------|
+| X, X*   | features and privileged features                    | (n, p)    |
+| A, B    | bases of `Linear`: ``X = Z Aᵀ`` with AᵀA = I        | (p, rank) |
+| data, … | rows of X and X* in CSR form                        |           |
+| w, v    | weights, privileged weights; in `Descent` bias last |           |
+| a, d    | multipliers α and β                                 | (n,)      |
+| squared_lengths    | squared lengths of the rows, bias included          | (n,)      |
+| E       | yᵢ(xᵢ, 1): margins are ``E w``                      | (n, p)    |
+| F       | (xᵢ*, 1)/√γ: slacks are ``F u``, u = √γ (w*, b*)    | (n, q)    |
+| x       | w and u                                             |           |
+| A, h    | [E, F; 0, F] and (1, 0): constraints ``A x ≥ h``    |           |
+| z       | multipliers α and β                                 | (2n,)     |
+
+References
+----------
+.. [1] W. Li, D. Dai, M. Tan, D. Xu & L. Van Gool, "Fast algorithms for linear and
+   kernel SVM+", CVPR 2016.
+.. [2] X. Li, D. Sun & K.-C. Toh, "A highly efficient semismooth Newton augmented
+   Lagrangian method for solving lasso problems", SIAM J. Optim. 28 (2018).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray
-from veridical.kernels.svm_plus_cases import InfeasibleError
-from veridical.kernels.svm_plus_feasible import exists
-from veridical.kernels.svm_plus_gap import (
-    ROUNDING,
-    cost_of_margins,
+from veridical._core.compiling import njit
+from veridical.kernels.duality import (
+    POOR_GAP,
+    SLACK_ROUNDING,
+    InfeasibleError,
+    is_feasible,
+    primal_bound,
     relative_gap,
     shrink_to_balance,
-    stretch,
+    stretched_cost,
 )
-from veridical.kernels.svm_plus_interior import solve_interior, solve_squared_margins
+from veridical.kernels.interior import solve_hinge_margins, solve_squared_margins
+from veridical.kernels.svm_plus import Solution
 
-#: An answer with a larger gap is no answer.
-_POOR_GAP = 1e-6
+#: Sweeps of coordinate descent before Newton steps take over.
+_SWEEPS = 100
+#: Sweeps between two computations of the gap, or a tenth of all sweeps so far.
+_SWEEPS_PER_GAP = 10
+#: Rounds of the augmented Lagrangian method, Newton steps in a round, iterations of
+#: conjugate gradients in a Newton step; each ends when they are used up.
+_ROUNDS, _NEWTON_STEPS, _ITERATIONS = 60, 25, 500
+#: Factor of σ where multipliers converge slowly.
+_GROWTH = 4.0
+#: Evaluations of the directional derivative in a line search.
+_EVALUATIONS = 60
+#: Directional derivative as a share of that at the start; below it the search ends.
+_FLAT = 1e-3
+#: Least slack as a share of the largest; below it weights lift no slacks.
+_LEAST_LIFT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """Weights, with what it takes to believe them.
+    """Weights, with the gap that proves them.
 
     Parameters
     ----------
-    w, w_star : arrays
-        Weights of the features and of the privileged ones.
-    b, b_star : float
-        Biases.
+    weights, privileged_weights : array or None
+        Of the features; None where a kernel is not linear.
+    bias, privileged_bias : float
+        b and b*.
     alpha : array of shape (n,)
-        Multipliers of the margins; ``Σ αᵢ yᵢ xᵢ`` is w up to rounding.
+        Multipliers of the margins; ``Σ αᵢ yᵢ xᵢ`` are the weights up to rounding.
     objective, gap : float
-        As in `veridical.kernels.svm_plus_cases.Solution`.
+        As in `veridical.kernels.svm_plus.Solution`.
     n_rounds : int
         Linear systems solved, or sweeps.
     """
 
-    w: FloatArray
-    b: float
-    w_star: FloatArray
-    b_star: float
+    weights: FloatArray | None
+    bias: float
+    privileged_weights: FloatArray | None
+    privileged_bias: float
     alpha: FloatArray
     objective: float
     gap: float
     n_rounds: int
 
+    @classmethod
+    def of_gram(
+        cls, one: Solution, sign: FloatArray, X: Any, X_star: Any
+    ) -> LinearSolution:
+        """Turn coefficients of samples into weights; features are None if unknown."""
+        return cls(
+            None if X is None else np.asarray((one.alpha * sign) @ X).ravel(),
+            one.bias,
+            None if X_star is None else np.asarray(one.eta @ X_star).ravel(),
+            one.privileged_bias,
+            one.alpha,
+            one.objective,
+            one.gap,
+            one.n_rounds,
+        )
+
 
 def _basis(X: FloatArray) -> tuple[FloatArray, Any]:
-    """Coordinates Z of the rows, and the basis they refer to; None for no change."""
+    """Compute coordinates Z of the rows, and their basis; None for the features."""
     n, p = X.shape
     if p <= n:
         return X, None
@@ -71,7 +136,7 @@ def _basis(X: FloatArray) -> tuple[FloatArray, Any]:
     return np.ascontiguousarray(R.T), Q
 
 
-def _back(w: FloatArray, basis: Any) -> FloatArray:
+def _to_features(w: FloatArray, basis: Any) -> FloatArray:
     return w if basis is None else basis @ w
 
 
@@ -86,7 +151,7 @@ class Linear:
     sign : array of shape (n,)
         +1 or −1; both occur.
     c : array of shape (n,)
-        C times the weight of a case.
+        C times the weight of a sample.
     gamma : float
         Weight of the privileged weights.
     bias : bool
@@ -114,12 +179,14 @@ class Linear:
         centre_star = self.X_star.mean(axis=0) * self.bias
         Z, basis = _basis(self.X - centre)
         Z_star, basis_star = _basis(self.X_star - centre_star)
-        inner = solve_interior(Z, Z_star, self.sign, self.c, self.gamma, bias=self.bias)
+        inner = solve_hinge_margins(
+            Z, Z_star, self.sign, self.c, self.gamma, bias=self.bias
+        )
         if inner.infeasible:
             raise InfeasibleError
-        w, v = _back(inner.w, basis), _back(inner.w_star, basis_star)
+        w, v = _to_features(inner.w, basis), _to_features(inner.w_star, basis_star)
         alpha = shrink_to_balance(inner.alpha, self.sign)
-        dual = self._promise(alpha, inner.beta, Z, Z_star)
+        dual = self._dual_objective(alpha, inner.beta, Z, Z_star)
         found = LinearSolution(
             w,
             inner.b - float(centre @ w),
@@ -134,23 +201,22 @@ class Linear:
             ),
             inner.n_steps,
         )  # fmt: skip
-        if found.gap > _POOR_GAP and not self._solvable():
+        if found.gap > POOR_GAP and not self._solvable():
             raise InfeasibleError
         return found
 
     def _solvable(self, *, squared: bool = False) -> bool:
-        return self.bias or exists(self.X, self.X_star, self.sign, squared=squared)
+        return self.bias or is_feasible(self.X, self.X_star, self.sign, squared=squared)
 
-    def _promise(
+    def _dual_objective(
         self, alpha: FloatArray, beta: FloatArray, Z: FloatArray, Z_star: FloatArray
     ) -> float:
-        """Dual objective of multipliers, none negative."""
-        if self.bias:
-            # With b* all multipliers together are as much as all prices.
+        """Compute the dual objective of multipliers, none negative."""
+        if self.bias:  # then α + β sums to the sum of c
             beta = beta * (max(0.0, self.c.sum() - alpha.sum()) / beta.sum())
-        bend = (alpha * self.sign) @ Z
-        push = (alpha + beta - self.c) @ Z_star
-        half = 0.5 * float(bend @ bend) + 0.5 * float(push @ push) / self.gamma
+        w = (alpha * self.sign) @ Z
+        v = (alpha + beta - self.c) @ Z_star  # times γ
+        half = 0.5 * float(w @ w) + 0.5 * float(v @ v) / self.gamma
         return max(0.0, float(alpha.sum()) - half)
 
     def _cost(
@@ -161,7 +227,7 @@ class Linear:
         v: FloatArray,
         Z_star: FloatArray,
     ) -> float:
-        """Objective of the weights, once slacks below zero and margins are mended."""
+        """Compute the cost of the weights, once slacks and margins are repaired."""
         below = max(0.0, -float(slack.min()))
         if below > 0.0 and self.bias:
             slack = slack + below
@@ -170,11 +236,11 @@ class Linear:
             if u.size:
                 v = v + below * u
                 slack = Z_star @ v
-            elif below > ROUNDING * max(1.0, float(slack.max())):
+            elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
                 return np.inf
             slack = np.maximum(slack, 0.0)
         half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
-        return cost_of_margins(half, self.sign * scores, slack, self.c, bias=self.bias)
+        return primal_bound(half, self.sign * scores, slack, self.c, bias=self.bias)
 
     # -- squared slacks --------------------------------------------------------------
 
@@ -199,27 +265,28 @@ class Linear:
         slack = wide @ v
         cost = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
         cost += 0.5 * float(self.c @ slack**2)
-        cost = stretch(cost, self.sign * (Z @ w[:-1] + w[-1]), slack)
-        bend = np.append((alpha * self.sign) @ Z, self.sign @ alpha)
-        dual = float(alpha.sum()) - 0.5 * float(bend @ bend) - 0.5 * inner.bend
+        cost = stretched_cost(cost, self.sign * (Z @ w[:-1] + w[-1]), slack)
+        implied = np.append((alpha * self.sign) @ Z, self.sign @ alpha)
+        dual = float(alpha.sum()) - 0.5 * float(implied @ implied)
+        dual -= 0.5 * inner.slack_part
         dual = max(0.0, dual)
         found = LinearSolution(
-            _back(w[:-1], basis),
+            _to_features(w[:-1], basis),
             float(w[-1]),
-            _back(v[: Z_star.shape[1]], basis_star),
+            _to_features(v[: Z_star.shape[1]], basis_star),
             float(v[-1]) if self.bias else 0.0,
             alpha,
             dual,
             relative_gap(cost, dual),
             inner.n_steps,
         )
-        if found.gap > _POOR_GAP and not self._solvable(squared=True):
+        if found.gap > POOR_GAP and not self._solvable(squared=True):
             raise InfeasibleError
         return found
 
 
 def find_lift(X_star: Any) -> FloatArray:
-    """Find weights that give every case a slack of at least 1; empty if none found."""
+    """Find weights that give every sample a slack of at least 1; empty if it fails."""
     n = X_star.shape[0]
     tries = [np.asarray(X_star.T @ np.ones(n)).ravel()]
     if isinstance(X_star, np.ndarray) and X_star.shape[1] <= n:
@@ -227,6 +294,399 @@ def find_lift(X_star: Any) -> FloatArray:
     for u in tries:
         slack = X_star @ u
         least = float(slack.min())
-        if least > 1e-6 * float(slack.max()):
+        if least > _LEAST_LIFT * float(slack.max()):
             return u / least
     return np.zeros(0)
+
+
+# -- dual coordinate descent ---------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _dot(data: Any, indices: Any, start: int, stop: int, w: FloatArray) -> float:
+    total = 0.0
+    for t in range(start, stop):
+        total += data[t] * w[indices[t]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add(
+    data: Any, indices: Any, start: int, stop: int, by: float, w: FloatArray
+) -> None:
+    for t in range(start, stop):
+        w[indices[t]] += by * data[t]
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    order: Any,
+    y: FloatArray,
+    gamma: float,
+    data: Any,
+    indices: Any,
+    starts: Any,
+    star_data: Any,
+    star_indices: Any,
+    star_starts: Any,
+    constant: float,
+    norm: FloatArray,
+    star_norm: FloatArray,
+    w: FloatArray,
+    v: FloatArray,
+    a: FloatArray,
+    d: FloatArray,
+) -> None:
+    """Move every multiplier once, to the optimum given all others."""
+    last, star_last = w.size - 1, v.size - 1
+    for i in order:
+        p, q = starts[i], starts[i + 1]
+        r, s = star_starts[i], star_starts[i + 1]
+        slack = _dot(star_data, star_indices, r, s, v) + constant * v[star_last]
+        margin = y[i] * (_dot(data, indices, p, q, w) + w[last])
+        move = max(-a[i], (1.0 - margin - slack) / (norm[i] + star_norm[i] / gamma))
+        if move != 0.0:
+            a[i] += move
+            _add(data, indices, p, q, move * y[i], w)
+            w[last] += move * y[i]
+            _add(star_data, star_indices, r, s, move / gamma, v)
+            v[star_last] += constant * move / gamma
+            slack += star_norm[i] * move / gamma
+        if star_norm[i] > 0.0:
+            move = max(-d[i], -gamma * slack / star_norm[i])
+            if move != 0.0:
+                d[i] += move
+                _add(star_data, star_indices, r, s, move / gamma, v)
+                v[star_last] += constant * move / gamma
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """A two-class problem with linear kernels, features as CSR matrices.
+
+    Parameters
+    ----------
+    X, X_star : CSR matrices of shape (n, p) and (n, p*)
+        Features and privileged features.
+    sign, c : arrays of shape (n,)
+        +1 or −1; C times the weight of a sample.
+    gamma : float
+        Weight of the privileged weights.
+    bias : bool
+        Whether slacks have a constant b*.
+    """
+
+    X: Any
+    X_star: Any
+    sign: FloatArray
+    c: FloatArray
+    gamma: float
+    bias: bool
+
+    def solve(self, tolerance: float, max_steps: int, seed: int) -> LinearSolution:
+        """Sweep, and where that converges slowly end with Newton steps.
+
+        `max_steps` is for sweeps and Newton steps together.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        """
+        found, state = self.sweep(tolerance, min(max_steps, _SWEEPS), seed)
+        if found.gap <= tolerance:
+            return found
+        if not self.bias and not is_feasible(self.X, self.X_star, self.sign):
+            raise InfeasibleError
+        if max_steps <= _SWEEPS:
+            return found
+        best = _Best(found, tolerance, found.objective / max(1.0 - found.gap, 1e-300))
+
+        def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+            w, u = x[: rows.E.shape[1]], x[rows.E.shape[1] :]
+            v = u / np.sqrt(self.gamma)
+            return w, v if self.bias else np.append(v, 0.0)
+
+        def accept(z: FloatArray, implied: FloatArray, x: FloatArray) -> bool:
+            a = z[: len(self.c)]
+            best.update(*self._evaluate(*split(implied), a))
+            return best.update(*self._evaluate(*split(x), a, implied=False))
+
+        rows = self._rows()
+        long = float(squared_lengths(rows.E).mean() + squared_lengths(rows.F).mean())
+        sigma = min(10.0 * float(self.c.mean()), 1e4 / long)
+        steps = improve(rows, np.concatenate(state), sigma, accept, max_steps - _SWEEPS)
+        return replace(best.found, n_rounds=found.n_rounds + steps)
+
+    def sweep(
+        self, tolerance: float, max_sweeps: int, seed: int
+    ) -> tuple[LinearSolution, tuple[FloatArray, FloatArray]]:
+        """Sweep until the gap is small or `max_sweeps` is reached."""
+        X, X_star, n = self.X, self.X_star, len(self.c)
+        constant = 1.0 if self.bias else 0.0
+        sizes, sizes_star = squared_lengths(X) + 1.0, squared_lengths(X_star) + constant
+        w, v = np.zeros(X.shape[1] + 1), np.zeros(X_star.shape[1] + 1)
+        # With β = c the privileged weights are 0; with β = 0 they begin at −n C/γ.
+        a, d = np.zeros(n), self.c.copy()
+        rng = np.random.default_rng(seed)
+        best = _Best(None, tolerance)
+        done, sweeps = best.update(*self._evaluate(w, v, a)), 0
+        at = _SWEEPS_PER_GAP
+        while not done and sweeps < max_sweeps:
+            sweeps += 1
+            _sweep(
+                rng.permutation(n), self.sign, self.gamma, X.data, X.indices, X.indptr,
+                X_star.data, X_star.indices, X_star.indptr, constant, sizes, sizes_star,
+                w, v, a, d,
+            )  # fmt: skip
+            if sweeps in (at, max_sweeps):
+                at += max(_SWEEPS_PER_GAP, at // 10)
+                done = best.update(*self._evaluate(w, v, a))
+        return replace(best.found, n_rounds=sweeps), (a, d)
+
+    def _rows(self) -> Rows:
+        """Return all constraints, the constants among the features."""
+        one, root = np.ones((len(self.c), 1)), np.sqrt(self.gamma)
+        E = sparse.diags_array(self.sign) @ sparse.hstack([self.X, one])
+        F = sparse.hstack([self.X_star, one]) if self.bias else self.X_star
+        F = sparse.csr_array(F / root)
+        E = sparse.csr_array(E)
+        return Rows(E, F, np.concatenate([np.zeros(E.shape[1]), F.T @ self.c]))
+
+    def _evaluate(
+        self, w: FloatArray, v: FloatArray, a: FloatArray, *, implied: bool = True
+    ) -> tuple[LinearSolution, float]:
+        """Compute the gap of weights and multipliers, and the cost of the weights.
+
+        Multipliers give a lower bound with the weights that they imply, and no others.
+        """
+        slack = self.X_star @ v[:-1] + v[-1]
+        margin = self.sign * (self.X @ w[:-1] + w[-1])
+        half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
+        dual = max(0.0, float(a.sum()) - half) if implied else 0.0
+        b_star, below = float(v[-1]), max(0.0, -float(slack.min()))
+        if below > 0.0 and self.bias:
+            half += self.gamma * below * (b_star + 0.5 * below)
+            slack, b_star = slack + below, b_star + below
+        elif below > 0.0 and self._lift.size:
+            v = v.copy()
+            v[:-1] += below * self._lift
+            slack = np.maximum(self.X_star @ v[:-1], 0.0)
+            half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
+        elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
+            slack = np.full(len(slack), np.inf)
+        cost = primal_bound(
+            half,
+            margin,
+            slack,
+            self.c,
+            bias=self.bias,
+            bias_curvature=self.gamma,
+            b_star=b_star,
+        )
+        found = LinearSolution(
+            w[:-1].copy(), float(w[-1]), v[:-1].copy(), b_star, a.copy(), dual,
+            relative_gap(cost, dual), 0,
+        )  # fmt: skip
+        return found, cost
+
+    @cached_property
+    def _lift(self) -> FloatArray:
+        return find_lift(self.X_star)
+
+
+@dataclass(eq=False)
+class _Best:
+    """The weights of least cost so far, with the largest dual objective so far.
+
+    The two need not belong together: each is a bound by itself.
+    """
+
+    found: Any
+    tolerance: float
+    cost: float = np.inf
+
+    def update(self, now: LinearSolution, cost: float) -> bool:
+        """Take weights and multipliers where better; return whether that is enough."""
+        bound = now.objective
+        if self.found is not None:
+            bound = max(bound, self.found.objective)
+        if self.found is None or cost < self.cost:
+            self.found, self.cost = now, cost
+        gap = relative_gap(self.cost, bound)
+        self.found = replace(self.found, objective=bound, gap=gap)
+        return gap <= self.tolerance
+
+
+def squared_lengths(X: Any) -> FloatArray:
+    """Compute the squared lengths of the rows."""
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+# -- augmented Lagrangian method -----------------------------------------------------
+
+
+@dataclass(eq=False)
+class Rows:
+    """All constraints, as products with sparse features.
+
+    Parameters
+    ----------
+    E, F : CSR matrices of shape (n, p) and (n, q)
+        See the notation above.
+    price : array of shape (p + q,)
+        q.
+    """
+
+    E: Any
+    F: Any
+    price: FloatArray
+    limit: FloatArray = field(init=False)
+    _Et: Any = field(init=False)
+    _Ft: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = self.E.shape[0]
+        self.limit = np.concatenate([np.ones(n), np.zeros(n)])
+        self._Et, self._Ft = self.E.T.tocsr(), self.F.T.tocsr()
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """Multiply by A."""
+        p = self.E.shape[1]
+        slack = self.F @ x[p:]
+        return np.concatenate([self.E @ x[:p] + slack, slack])
+
+    def weights(self, z: FloatArray) -> FloatArray:
+        """Compute the weights that multipliers imply: ``Aᵀz − q``."""
+        n = self.E.shape[0]
+        both = z[:n] + z[n:]
+        return np.concatenate([self._Et @ z[:n], self._Ft @ both]) - self.price
+
+    def hessian(self, active: Any, sigma: float) -> tuple[Any, FloatArray]:
+        """Return a function that multiplies by ``I + σ A_JᵀA_J``, and the diagonal."""
+        n, p = self.E.shape
+        met, tight = np.flatnonzero(active[:n]), np.flatnonzero(active[n:])
+        E, F, G = self.E[met], self.F[met], self.F[tight]
+        Et, Ft, Gt = E.T.tocsr(), F.T.tocsr(), G.T.tocsr()
+
+        def apply(d: FloatArray) -> FloatArray:
+            margin, slack = E @ d[:p] + F @ d[p:], G @ d[p:]
+            back = np.concatenate([Et @ margin, Ft @ margin + Gt @ slack])
+            return d + sigma * back
+
+        squares = np.concatenate([_squares(E), _squares(F) + _squares(G)])
+        return apply, 1.0 + sigma * squares
+
+
+def _squares(M: Any) -> FloatArray:
+    return np.asarray(M.multiply(M).sum(axis=0)).ravel()
+
+
+def _solve(
+    apply: Any, diagonal: FloatArray, right: FloatArray, tolerance: float
+) -> FloatArray:
+    """Solve by conjugate gradients with the diagonal as preconditioner."""
+    d, residual = np.zeros(len(right)), right.copy()
+    scaled = residual / diagonal
+    direction, size = scaled.copy(), float(residual @ scaled)
+    for _ in range(_ITERATIONS):
+        if np.linalg.norm(residual) <= tolerance or size <= 0.0:
+            break
+        product = apply(direction)
+        length = size / float(direction @ product)
+        d += length * direction
+        residual -= length * product
+        scaled = residual / diagonal
+        before, size = size, float(residual @ scaled)
+        direction = scaled + size / before * direction
+    return d
+
+
+def _minimise(
+    rows: Rows, x: FloatArray, z: FloatArray, sigma: float, tolerance: float, most: int
+) -> tuple[FloatArray, FloatArray, int]:
+    """Minimise φ by Newton steps: the weights, ``A x``, and the number of steps."""
+    made, floor = rows.forward(x), 1e-13 * (1.0 + float(np.linalg.norm(rows.price)))
+    scale = 1.0 + float(np.linalg.norm(rows.price))
+    for step in range(most):
+        pushed = np.maximum(z + sigma * (rows.limit - made), 0.0)
+        gradient = x - rows.weights(pushed)
+        size = float(np.linalg.norm(gradient))
+        if size <= max(tolerance, floor):
+            return x, made, step
+        apply, diagonal = rows.hessian(pushed > 0.0, sigma)
+        exact = 0.1 * min(0.1, np.sqrt(size / scale)) * size
+        d = _solve(apply, diagonal, -gradient, exact)
+        ahead = rows.forward(d)
+        before = z + sigma * (rows.limit - made)
+        length = search_line(
+            float(d @ (x + rows.price)), float(d @ d), before, ahead, sigma
+        )
+        if length == 0.0:
+            return x, made, step + 1  # rounding hides any further progress
+        x, made = x + length * d, made + length * ahead
+    return x, made, most
+
+
+def search_line(
+    slope: float, curvature: float, before: FloatArray, ahead: FloatArray, sigma: float
+) -> float:
+    """Find the step length along d at which the directional derivative of φ vanishes.
+
+    The derivative ``slope + t·curvature − Σ aheadᵢ max(0, beforeᵢ − σ t aheadᵢ)`` grows
+    with t, in straight pieces. The values of φ itself would be lost to rounding where
+    C/γ is large.
+    """
+
+    def derivatives(t: float) -> tuple[float, float]:
+        left = before - sigma * t * ahead
+        on = left > 0.0
+        met = ahead[on]
+        first = slope + t * curvature - float(met @ left[on])
+        return first, curvature + sigma * float(met @ met)
+
+    start, _ = derivatives(0.0)
+    if start >= 0.0:
+        return 0.0
+    t, low, high = 1.0, 0.0, np.inf
+    for _ in range(_EVALUATIONS):
+        here, second = derivatives(t)
+        if abs(here) <= -_FLAT * start:
+            break
+        low, high = (t, high) if here < 0.0 else (low, t)
+        t -= here / second
+        if not low < t < high:
+            t = (low + high) / 2 if high < np.inf else 2 * low
+    return t
+
+
+def improve(
+    rows: Rows,
+    z: FloatArray,
+    sigma: float,
+    accept: Callable[[FloatArray, FloatArray, FloatArray], bool],
+    max_steps: int,
+) -> int:
+    """Improve multipliers until `accept` returns True; return the Newton steps.
+
+    `accept` gets the multipliers after every round, the weights they imply, and those
+    that minimise φ. Exactly minimised, both weights are the same; otherwise the former
+    carry C/γ times the error.
+    """
+    x, steps, before = rows.weights(z), 0, np.inf
+    tolerance = 1e-3 * float(np.linalg.norm(rows.price))
+    for _ in range(_ROUNDS):
+        most = min(_NEWTON_STEPS, max_steps - steps)
+        if most <= 0:
+            break
+        x, made, took = _minimise(rows, x, z, sigma, tolerance, most)
+        steps += took
+        new = np.maximum(z + sigma * (rows.limit - made), 0.0)
+        moved = float(np.linalg.norm(new - z)) / sigma
+        z = new
+        if accept(z, rows.weights(z), x):
+            break
+        if moved > 0.3 * before:
+            sigma *= _GROWTH
+        before, tolerance = moved, 1e-2 * moved * np.sqrt(sigma)
+    return steps

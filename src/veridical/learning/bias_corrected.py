@@ -1,22 +1,187 @@
-"""Bayesian naive Bayes that knows what feature selection discarded."""
+"""Bayesian naive Bayes that takes into account what feature selection discarded."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.reading import names_categorical, read_labels, read_samples
+from veridical._core.reading import (
+    names_categorical,
+    number_classes,
+    read_labels,
+    read_numeric,
+    read_samples,
+    refuse_one_class,
+)
+from veridical._core.seeds import as_generator
 from veridical.kernels.threads import thread_count
-from veridical.learning.bias_corrected_alpha import Prior, make_grid
-from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold
-from veridical.learning.bias_corrected_event import TIES
-from veridical.learning.bias_corrected_features import Features, Kept
-from veridical.learning.bias_corrected_patterns import RULES
+from veridical.learning.bias_corrected_evidence import TIES
+from veridical.learning.bias_corrected_nominal import (
+    RULES,
+    Features,
+    Kept,
+    check_threshold,
+    median_cuts,
+)
+from veridical.learning.bias_corrected_prior import Grid, Prior, make_grid, normalized
+from veridical.learning.log_probabilities import ByLogProbability
+
+# -- shared by both classifiers --------------------------------------------------------
+
+#: Samples drawn from the model to estimate the error rate that it expects.
+_N_DRAWN = 4000
+#: Test samples whose likelihoods are computed at once; more need more memory.
+_CHUNK = 4096
+
+
+class Corrected(ByLogProbability):
+    """A classifier that averages over a grid of α; a subclass learns."""
+
+    alpha_grid_: FloatArray
+    alpha_posterior_: FloatArray
+    n_alphas: int
+    class_prior: float
+
+    @abstractmethod
+    def _values_of(self, X: Any) -> NDArray[Any]:
+        """Check new samples, and give their retained features."""
+
+    @abstractmethod
+    def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
+        """Log P(x | class, α, training data), of shape (K, B, A)."""
+
+    @abstractmethod
+    def _draw_likelihood(
+        self, classes: IntArray, points: IntArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Likelihoods, of shape (K, B, A), of samples drawn from the model."""
+
+    def _check_shared(self) -> None:
+        """Raise if a parameter that both classifiers have is impossible."""
+        whole = isinstance(self.n_alphas, Integral) and not isinstance(
+            self.n_alphas, bool
+        )
+        if not whole or self.n_alphas < 2:
+            raise InputError(
+                f"n_alphas={self.n_alphas!r} must be a whole number, 2 or more."
+            )
+        if not 0 < self.class_prior < np.inf:
+            raise InputError(f"class_prior={self.class_prior!r} must be positive.")
+
+    def _number_classes(self, y: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Store the classes; return the codes of samples and the class sizes."""
+        self.classes_, codes = number_classes(y)
+        refuse_one_class(self.classes_, type(self).__name__)
+        return codes, np.bincount(codes).astype(np.intp)
+
+    def _retain(
+        self, scores: FloatArray, order: IntArray, n_kept: int, threshold: float
+    ) -> None:
+        """Store what was selected."""
+        self.scores_, self.order_ = scores, order
+        self.n_features_, self.threshold_ = n_kept, threshold
+        self.ranking_ = np.empty(order.size, dtype=np.intp)
+        self.ranking_[order] = np.arange(1, order.size + 1)
+        self.support_ = self.ranking_ <= n_kept
+
+    def _conclude(
+        self,
+        grid: Grid,
+        evidence: FloatArray,
+        log_adjustment: FloatArray,
+        sizes: IntArray,
+        class_prior: float,
+    ) -> None:
+        """Store the posterior of α and the shares of the classes."""
+        self.alpha_grid_ = grid.alphas
+        self.log_adjustment_ = log_adjustment
+        self.alpha_posterior_ = normalized(grid.log_weights + evidence + log_adjustment)
+        self.alpha_ = float(np.exp(self.alpha_posterior_ @ np.log(grid.alphas)))
+        with np.errstate(divide="ignore"):
+            self._log_posterior = np.log(self.alpha_posterior_)
+        shares = sizes + class_prior
+        self._log_shares = np.log(shares / shares.sum())
+        self.__dict__.pop("_expected", None)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Compute log-probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        values = self._values_of(X)
+        parts = [
+            self._mix(self._log_likelihood(values[start : start + _CHUNK]))
+            for start in range(0, len(values), _CHUNK)
+        ]
+        return np.concatenate(parts)
+
+    def expected_error_rate(self, X: Any) -> float:
+        """Compute the error rate that the model expects on these samples.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The features, as in ``fit``; no labels are needed.
+
+        Returns
+        -------
+        float
+            Mean probability of all classes but the one that is named.
+        """
+        return expected_error(self.predict_log_proba(X))
+
+    @property
+    def expected_error_rate_(self) -> float:
+        """Error rate that the model expects on new samples.
+
+        The mean over 4000 samples drawn from the model itself, always the same ones.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_expected"):
+            rng = as_generator(0)
+            shares = np.exp(self._log_shares)
+            classes = rng.choice(shares.size, _N_DRAWN, p=shares / shares.sum())
+            points = rng.choice(
+                self.alpha_grid_.size, _N_DRAWN, p=self.alpha_posterior_
+            )
+            found = self._mix(self._draw_likelihood(classes, points, rng))
+            self._expected = expected_error(found)
+        return float(self._expected)
+
+    def _mix(self, log_likelihood: FloatArray) -> FloatArray:
+        """Average over α, and normalize over the classes; from (K, B, A) to (B, K)."""
+        joint = logsumexp(log_likelihood + self._log_posterior, axis=2).T
+        joint = joint + self._log_shares
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+
+def expected_error(log_probability: FloatArray) -> float:
+    """Compute the mean probability that the most probable class is wrong."""
+    top = log_probability.argmax(axis=1)
+    rest = log_probability.copy()
+    rest[np.arange(len(rest)), top] = -np.inf
+    return float(np.exp(logsumexp(rest, axis=1)).mean())
+
+
+# -- binary and categorical features ---------------------------------------------------
 
 
 class BiasCorrectedNB(Corrected):
@@ -43,8 +208,8 @@ class BiasCorrectedNB(Corrected):
         What is known of a discarded feature that tied with a retained one: that its
         correlation is the threshold; that it is less; that it is not more.
     binarize : "median", float or None, default="median"
-        Where to cut numeric columns that hold other values than 0 and 1: at the
-        median of the training cases (of two values, between them), at a number, or
+        Where to cut numeric features that hold other values than 0 and 1: at the
+        median of the training samples (of two values, between them), at a number, or
         not at all, which refuses them. A value above the cut is a one.
     class_prior : float, default=1.0
         The share of each class has a Dirichlet prior with this parameter.
@@ -89,7 +254,7 @@ class BiasCorrectedNB(Corrected):
     alpha_ : float
         Geometric mean of the posterior of α.
     cuts_ : array of shape (n_features,)
-        Where numeric columns were cut; 0.5 where they held zeros and ones.
+        Where numeric features were cut; 0.5 where they held zeros and ones.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -105,7 +270,7 @@ class BiasCorrectedNB(Corrected):
     -----
     With two classes correlations are compared as fractions of whole numbers, never as
     rounded numbers. With more than two classes the statistic is the correlation
-    ratio, and for nominal columns with more than two values Cramér's V; both are
+    ratio, and for categorical features with more than two values Cramér's V; both are
     |correlation| where there are two of each.
 
     Reading takes one pass over the training data. Fitting then takes
@@ -230,7 +395,7 @@ class BiasCorrectedNB(Corrected):
         return Prior.checked(self.prior)
 
     def _select(self, features: Features) -> None:
-        """Rank all features and say which are retained."""
+        """Rank all features and store which are retained."""
         chosen = features.select(self.n_features_to_select, self.threshold)
         self._retain(features.scores, chosen.order, chosen.n_kept, chosen.threshold)
         self._chosen = chosen
@@ -263,3 +428,72 @@ class BiasCorrectedNB(Corrected):
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
         return self._kept.draw_likelihood(classes, points, rng)
+
+
+# -- binarizing ------------------------------------------------------------------------
+
+
+class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Turn numbers into zeros and ones: is the value above the median?
+
+    The median is that of the training samples alone, so that nothing of a test sample
+    enters. A value equal to it is a zero. A column of two values is cut between them.
+
+    Attributes
+    ----------
+    cuts_ : array of shape (n_features,)
+        Where each column is cut.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where they have any.
+
+    See Also
+    --------
+    BiasCorrectedNB : Cuts in the same way by itself.
+    sklearn.preprocessing.Binarizer : Cuts at one given number.
+
+    Examples
+    --------
+    >>> from veridical.learning import MedianBinarizer
+    >>> MedianBinarizer().fit_transform([[1.0, 0], [2.0, 1], [9.0, 1]])
+    array([[0., 0.],
+           [0., 1.],
+           [1., 1.]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the median of every column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        MedianBinarizer
+            The fitted transformer itself.
+        """
+        X = read_numeric(self, X)
+        self.cuts_ = median_cuts(X)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Cut every column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any samples.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            1 where a value is above its cut, else 0.
+        """
+        check_is_fitted(self)
+        X = read_numeric(self, X, reset=False)
+        return (self.cuts_ < X).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes that knows what feature selection discarded."""
+"""Gaussian naive Bayes that takes into account what feature selection discarded."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from veridical._core.validation import count_features
 from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
-from veridical.learning.bias_corrected_alpha import Prior, make_grid
-from veridical.learning.bias_corrected_base import Corrected
-from veridical.learning.bias_corrected_columns import check_threshold
-from veridical.learning.bias_corrected_normal import low_normal
+from veridical.learning.bias_corrected import Corrected
+from veridical.learning.bias_corrected_evidence import low_normal
+from veridical.learning.bias_corrected_nominal import check_threshold
+from veridical.learning.bias_corrected_prior import Prior, make_grid
 
-#: Features may be far more telling than binary ones: r = 1/α up to this.
+#: Largest r = 1/α to search: numeric features may separate classes better than binary.
 _LARGEST_RATIO = 1e3
+#: Relative difference of correlations below which they are equal.
 _SAME = 1e-12
 
 
@@ -32,7 +33,7 @@ class Normals:
     Parameters
     ----------
     sizes : array of shape (K,)
-        Cases of each class.
+        Samples of each class.
     means, within : arrays of shape (K, k) and (k,)
         Of features centred and scaled to unit spread.
     df, squares : float and array of shape (k,)
@@ -285,7 +286,7 @@ class BiasCorrectedGaussianNB(Corrected):
 def _standardized(
     X: FloatArray, y: IntArray, sizes: IntArray, varies: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Centre and scale; means and squares of classes, and the correlation ratio."""
+    """Centre and scale; compute class means and squares, and the correlation ratio."""
     # The middle of the range: a mean of huge numbers would overflow.
     low, high = X.min(axis=0), X.max(axis=0)
     centre = low / 2 + high / 2

@@ -19,10 +19,8 @@ from veridical._core.errors import InputError
 from veridical._core.reading import number_classes, read_samples, read_training
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.kernels.c45 import grow
-from veridical.kernels.c45_nodes import Nodes, compact, predict
-from veridical.kernels.c45_problem import make_problem
-from veridical.kernels.c45_pruning import collapse, prune_and_raise, prune_to_leaves
+from veridical.kernels.c45_grow import Nodes, compact, grow, make_problem, predict
+from veridical.kernels.c45_prune import collapse, prune_and_raise, prune_to_leaves
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
 from veridical.learning.reading import number_by_frequency, read_features
 from veridical.learning.tree import Tree, TreeWords, first_largest
@@ -172,7 +170,7 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         X, y, weights = read_training(
             self, X, y, sample_weight, self.categorical_features
         )
-        self._warn_of_light_cases(weights)
+        self._warn_of_small_weights(weights)
         table = encode(X, self.categorical_features)
         self.classes_, codes = number_classes(y)
         self.categories_ = table.categories
@@ -235,7 +233,7 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         return self.tree_words().text(max_depth)
 
     def tree_words(self) -> TreeWords:
-        """Give the tree with the words for its nodes, to those who draw it."""
+        """Return the tree with the names of its features, categories and classes."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
@@ -244,8 +242,8 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
 
     # -- learning --------------------------------------------------------------------
 
-    def _warn_of_light_cases(self, weights: FloatArray) -> None:
-        """Say why there is no tree where weights were scaled to sum to 1, say."""
+    def _warn_of_small_weights(self, weights: FloatArray) -> None:
+        """Warn if the weights are too small for any split, as where they sum to 1."""
         total, least = float(weights.sum()), 2 * self.min_samples_leaf
         if total < least and weights.size >= 2 * least:
             warnings.warn(
@@ -385,7 +383,7 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
 
 
 def class_shares(tree: Tree, n_values: IntArray, columns: FloatArray) -> FloatArray:
-    """Class shares of the leaves that each sample reaches, shape (n, n_classes).
+    """Compute the class shares of the leaves each sample reaches, (n, n_classes).
 
     Parameters
     ----------
@@ -408,7 +406,7 @@ def class_shares(tree: Tree, n_values: IntArray, columns: FloatArray) -> FloatAr
 
 
 def _recode(known: FloatArray, asked: FloatArray) -> int:
-    """Number the categories that training has seen; others become missing.
+    """Code the categories that occur in training; others become missing.
 
     Both arrays are changed in place. Returns the number of categories.
     """

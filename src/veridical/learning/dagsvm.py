@@ -231,7 +231,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The cases.
+            The samples.
 
         Returns
         -------

@@ -113,7 +113,7 @@ def _column_means(numbers: FloatArray) -> FloatArray:
 
 
 def _equal(column: FloatArray, codes: FloatArray) -> BoolArray:
-    """Indicators of the codes; NaN, where values were missing, comes last."""
+    """Make indicators of the codes; NaN, for missing values, comes last."""
     same = column == codes
     if codes.size and np.isnan(codes[-1]):
         same[:, -1] = np.isnan(column[:, 0])

@@ -20,12 +20,12 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical.kernels.hinge import fit_hinge
 
-#: A decision value this close to 0 is 0: where margins meet in a corner, as they do on
-#: categorical data, the solver leaves errors of 1e-5 or so; that of scikit-learn's SVC,
-#: of 1e-3.
+#: Decision value; one nearer to 0 is a tie. Where margins meet in a corner, as they do
+#: on categorical data, the solver leaves errors of 1e-5 or so; that of scikit-learn's
+#: SVC, of 1e-3.
 TIE = 1e-4
 
-#: With more columns, and more samples, libsvm is the quicker solver.
+#: Features, or samples if fewer; with more libsvm is faster.
 LARGEST = 200
 
 

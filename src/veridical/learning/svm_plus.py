@@ -1,4 +1,4 @@
-"""SVM+: learn with features that will not be there when it counts."""
+"""SVM+: a support vector machine with privileged features."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from veridical._core.reading import (
 )
 from veridical._core.seeds import as_random_state
 from veridical._core.sklearn_private import read_sample_weight
-from veridical.kernels.svm_plus_cases import InfeasibleError
-from veridical.learning.svm_plus_checks import (
+from veridical.kernels.duality import InfeasibleError
+from veridical.kernels.svm_plus_linear import LinearSolution
+from veridical.learning.svm_plus_problem import (
     INFEASIBLE,
+    GramMaker,
+    Kernel,
+    Task,
     check_parameters,
     choose,
+    signs,
+    solve_without,
     warn_of_gap,
     warn_of_sweeps,
 )
-from veridical.learning.svm_plus_grams import GramMaker, Kernel, signs
-from veridical.learning.svm_plus_solve import Answer, Task, solve_without
 
-#: What depends on kernels and solver.
+#: Attributes that depend on kernels and solver; removed before each fit.
 _OPTIONAL = ("coef_", "privileged_coef_", "dual_coef_", "objective_", "_fitted_rows")
 
 
@@ -39,7 +43,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     """Support vector machine with privileged information.
 
     Privileged features are known in training and never again. They say how hard each
-    training case is: the slack that a case may have is a function of its privileged
+    training sample is: the slack that a sample may have is a function of its privileged
     features, with weights of its own, instead of being free [1]_::
 
         min  ½|w|² + γ/2 |w*|² + C Σ ξᵢ   with   yᵢ(⟨w, xᵢ⟩ + b) ≥ 1 − ξᵢ,
@@ -69,13 +73,13 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         "exact" works on Gram matrices, or on the features themselves where kernels are
         linear and features few; "descent" is dual coordinate descent for linear kernels
         and the hinge loss, with both biases penalised like weights. "auto" takes
-        "descent" above 5000 cases of many features; see the notes.
+        "descent" above 5000 samples of many features; see the notes.
     tol : float, default=1e-4
         Relative duality gap at which "descent" stops.
     max_iter : int, default=1000
         Most sweeps and Newton steps of "descent".
     random_state : int, RandomState instance or None, default=None
-        Order of the cases in "descent".
+        Order of the samples in "descent".
 
     Attributes
     ----------
@@ -91,13 +95,13 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     privileged_intercept_ : array of shape (n_problems,)
         Constants b* of the slacks.
     dual_coef_ : array of shape (n_problems, n_samples)
-        ``αᵢ yᵢ``, 0 where a case has no weight; with the exact solver only.
+        ``αᵢ yᵢ``, 0 where a sample has no weight; with the exact solver only.
     objective_ : array of shape (n_problems,)
         Dual objective, a lower bound of the primal one; with the exact solver only.
     dual_gap_ : float
         How far the objective can be from the optimum, as a share of it, in the problem
         that is worst: a proof, not an estimate. Where rounding misses a constraint, the
-        weights are mended first, and what that costs is part of the gap.
+        weights are repaired first, and what that costs is part of the gap.
     n_iter_ : int
         Linear systems solved, or sweeps and Newton steps, in the problem that took
         most.
@@ -113,14 +117,14 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    On Gram matrices the exact solver guesses which cases meet their margin and which
+    On Gram matrices the exact solver guesses which samples meet their margin and which
     have slack, solves the linear system that follows, and corrects the guess; where
-    that goes in circles, interior points take over. It takes O(n³) time at worst and
+    that cycles, interior points take over. It takes O(n³) time at worst and
     O(n²) memory. With linear kernels and no more features (p, both kinds together) than
-    cases, and n p² up to 5·10⁹, interior points work on the features: some twenty steps
-    of O(n p²), however many the cases. Descent is for linear kernels beyond that, above
-    5000 cases: a hundred sweeps, then Newton steps by conjugate gradients, all on
-    sparse features. A score of exactly 0 counts as the second class.
+    samples, and n p² up to 5·10⁹, interior points work on the features: some twenty
+    steps of O(n p²), however many the samples. Descent is for linear kernels beyond
+    that, above 5000 samples: a hundred sweeps, then Newton steps by conjugate
+    gradients, all on sparse features. A score of exactly 0 counts as the second class.
 
     References
     ----------
@@ -215,7 +219,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             The privileged features. Without any, the ordinary support vector machine
             is fitted, with a warning.
         sample_weight : array-like of shape (n_samples,), optional
-            Factor of C for each case; none negative.
+            Factor of C for each sample; none negative.
 
         Returns
         -------
@@ -231,8 +235,8 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(weights)
         self.classes_ = np.unique(y[kept])
         refuse_one_class(self.classes_, type(self).__name__)
-        make, X = self._settle("kernel", X, kept)
-        make_star, star = self._settle("privileged_kernel", star, kept)
+        make, X = self._make_kernel("kernel", X, kept)
+        make_star, star = self._make_kernel("privileged_kernel", star, kept)
         self._make, self._kept = make, kept
         for name in _OPTIONAL:  # an earlier fit may have been of another kind
             self.__dict__.pop(name, None)
@@ -249,16 +253,16 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self.dual_coef_ = whole
         return self
 
-    def _settle(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
-        """Check a kernel, and leave out the cases without weight before its width."""
+    def _make_kernel(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
+        """Check a kernel, and leave out the samples without weight before its width."""
         if X is None:
             return None, None
         kernel, parameters = getattr(self, name), getattr(self, f"{name}_params")
-        make = GramMaker.settle(kernel, parameters, X, name)
+        make = GramMaker.make(kernel, parameters, X, name)
         if kept.size == X.shape[0]:
             return make, X
         X = X[kept][:, kept] if kernel == "precomputed" else X[kept]
-        return GramMaker.settle(kernel, parameters, X, name), X
+        return GramMaker.make(kernel, parameters, X, name), X
 
     def _task(self, X: Any, star: Any, make_star: GramMaker, c: FloatArray) -> Task:
         return Task(
@@ -308,7 +312,9 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         self._store(X, problems, solve_without(gram, rows, problems, c))
         warn_of_gap(self)
 
-    def _store(self, X: Any, problems: list[FloatArray], found: list[Answer]) -> None:
+    def _store(
+        self, X: Any, problems: list[FloatArray], found: list[LinearSolution]
+    ) -> None:
         """Keep what was found; descent, without X, leaves no multipliers."""
         self.intercept_ = np.array([f.bias for f in found])
         self.privileged_intercept_ = np.array([f.privileged_bias for f in found])
@@ -333,7 +339,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The features; their Gram matrix with the training cases if `kernel` is
+            The features; their Gram matrix with the training samples if `kernel` is
             "precomputed".
 
         Returns
@@ -353,7 +359,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class of each case.
+        """Name the class of each sample.
 
         Parameters
         ----------
@@ -363,7 +369,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            A label of ``classes_`` per case.
+            A label of ``classes_`` per sample.
         """
         scores = self.decision_function(X)
         return choose(self.classes_, scores)

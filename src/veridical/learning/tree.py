@@ -23,18 +23,18 @@ class Tree:
     Parameters
     ----------
     feature : int array of shape (n_nodes,)
-        Column that a node tests; −1 for a leaf.
+        Feature that a node tests; −1 for a leaf.
     threshold : array of shape (n_nodes,)
         Branch 0 of a numeric test takes values up to it, branch 1 those above; NaN for
-        a nominal test, whose branch b takes the b-th category, and for a leaf.
+        a categorical test, whose branch b takes the b-th category, and for a leaf.
     first_child : int array of shape (n_nodes,)
         The child that branch 0 leads to; branch b leads to ``first_child + b``.
     n_children : int array of shape (n_nodes,)
         Number of branches; 0 for a leaf.
     value : array of shape (n_nodes, n_classes)
-        Weight of the training cases of each class.
+        Weight of the training samples of each class.
     share : array of shape (n_nodes,)
-        Part of a case that comes to this node from its parent where the value tested
+        Part of a sample that comes to this node from its parent where the value tested
         there is missing.
     """
 
@@ -101,9 +101,9 @@ class TreeWords:
     tree : Tree
         The tree.
     feature_names : sequence of str
-        What its columns are called.
+        What its features are called.
     categories : sequence of arrays or None
-        The values of each nominal column; None for a numeric one.
+        The values of each categorical feature; None for a numeric one.
     classes : array
         The class labels.
     """
@@ -118,7 +118,7 @@ class TreeWords:
         return first_largest(self.tree.probability)
 
     def feature(self, node: int) -> str:
-        """Name the column that a node tests."""
+        """Return the name of the feature that a node tests."""
         return self.feature_names[self.tree.feature[node]]
 
     def condition(self, node: int, branch: int) -> str:

@@ -1,8 +1,8 @@
-"""Cut a C4.5 tree back: collapse, replace by a leaf, raise the largest branch.
+"""Prune a C4.5 tree: collapse, replace by a leaf, raise the largest branch.
 
 A leaf with weight N and e errors is expected to make ``e + added_errors(N, e)`` errors
-on new cases: the upper end of a one-sided confidence interval, so that small leaves
-must pay for their small numbers.
+on new samples: the upper end of a one-sided confidence interval, which is wider for
+small leaves.
 
 References
 ----------
@@ -18,18 +18,26 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.c45_nodes import Nodes, divide, send, share_out, with_room
-from veridical.kernels.c45_problem import EPS, Int32Array, Problem
+from veridical.kernels.c45_grow import (
+    EPS,
+    Int32Array,
+    Nodes,
+    Problem,
+    branches_of,
+    divide,
+    enlarge,
+    fill_children,
+)
 
-#: Training errors may rise by this much when a subtree is collapsed.
+#: Training errors; a subtree that avoids no more of them is collapsed.
 _COLLAPSE = 1e-3
-#: Expected errors may rise by this much for the sake of a smaller tree.
+#: Expected errors; a smaller tree may have so many more.
 _PRUNE = 0.1
 
 
 @njit(cache=True, nogil=True)
 def _upper_limit(n: float, e: float, z: float) -> float:
-    """What to add to at least one error: normal limit with continuity correction."""
+    """Compute the errors to add to one or more: normal limit, continuity corrected."""
     if e + 0.5 >= n:
         return max(n - e, 0.0)
     f = (e + 0.5) / n
@@ -39,7 +47,7 @@ def _upper_limit(n: float, e: float, z: float) -> float:
 
 @njit(cache=True, nogil=True)
 def added_errors(n: float, e: float, confidence: float, z: float) -> float:
-    """Errors to add to the `e` seen among `n` cases; ``z = Φ⁻¹(1 − confidence)``."""
+    """Errors to add to the `e` seen among `n` samples; ``z = Φ⁻¹(1 − confidence)``."""
     if e >= 1:
         return _upper_limit(n, e, z)
     none = n * (1 - confidence ** (1 / n))  # exact binomial limit for no error
@@ -48,7 +56,7 @@ def added_errors(n: float, e: float, confidence: float, z: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _errors(value: FloatArray) -> float:
-    """Weight of the training cases outside the largest class."""
+    """Weight of the training samples outside the largest class."""
     return max(value.sum() - value.max(), 0.0)
 
 
@@ -70,7 +78,7 @@ def _cut(nodes: Nodes, node: int) -> None:
 
 @njit(cache=True, nogil=True)
 def collapse(nodes: Nodes) -> None:
-    """Replace subtrees that do no better than a leaf on the training cases."""
+    """Replace subtrees that do no better than a leaf on the training samples."""
     below = np.empty(nodes.feature.size)
     for node in range(nodes.feature.size - 1, -1, -1):  # children before parents
         alone = _errors(nodes.value[node])
@@ -98,7 +106,7 @@ def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
 
 
 class Room(NamedTuple):
-    """Memory that is written before it is read."""
+    """Work arrays; written before they are read."""
 
     either: Int32Array
     value: FloatArray
@@ -135,7 +143,7 @@ def _spread(
     share: FloatArray,
     limit: float,
 ) -> float:
-    """Send cases through a subtree as if it had been grown on them.
+    """Send samples through a subtree as if it had been grown on them.
 
     Sets the `value` and `share` of the nodes below `top`, and returns the errors then
     expected of it; stops as soon as these are not below `limit`. `rows` and `part` are
@@ -148,9 +156,9 @@ def _spread(
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         first, end = nodes.first[node], nodes.first[node] + nodes.n_children[node]
         feature, threshold = nodes.feature[node], nodes.threshold[node]
-        branch = send(problem, feature, threshold, here, room.either)
+        branch = branches_of(problem, feature, threshold, here, room.either)
         shares, size = share[first:end], room.size[: end - first]
-        share_out(
+        fill_children(
             problem, here, weights, branch, shares, value[first:end], size, room.tally
         )
         start, m_new = room.start[: end - first], 0
@@ -168,7 +176,7 @@ def _spread(
             new_rows, new_part = np.empty(m_new, dtype=np.int32), np.empty(m_new)
             divide(here, weights, branch, shares, start, new_rows, new_part)
             if lo + m_new > rows.size:  # missing values go down every branch
-                rows, part = with_room(rows, part, 2 * (lo + m_new))
+                rows, part = enlarge(rows, part, 2 * (lo + m_new))
             for t in range(m_new):
                 rows[lo + t], part[lo + t] = new_rows[t], new_part[t]
     return expected
@@ -183,7 +191,7 @@ def _sort_by_branch(
     branch: Int32Array,
     begin: IntArray,
 ) -> None:
-    """Put the cases of each branch side by side, those of all branches last.
+    """Put the samples of each branch side by side, those of all branches last.
 
     ``begin[c]`` becomes the place where those of child c begin, ``begin[node]`` the
     place where those of all branches do.
@@ -209,7 +217,7 @@ def _sort_by_branch(
 def _append(
     rows: Int32Array, part: FloatArray, place: int, size: int, share: float, top: int
 ) -> None:
-    """Copy a share of some cases to the end."""
+    """Copy a share of some samples to the end."""
     for t in range(size):
         rows[top + t] = rows[place + t]
         part[top + t] = part[place + t] * share
@@ -238,14 +246,14 @@ def _improve(
     confidence: float,
     z: float,
 ) -> bool:
-    """Replace a node by a leaf or by its largest child, if that promises as well.
+    """Replace a node by a leaf or its largest child, if no more errors are expected.
 
-    `tree` is what the subtree promises. Returns whether the child was raised.
+    `tree` are the errors expected of the subtree. Returns whether the child was raised.
     """
     largest = _largest_child(nodes, node)
     leaf = _expected(nodes.value[node], confidence, z)
     enough = tree + _PRUNE + EPS
-    raised = leaf  # so it is where the child is a leaf
+    raised = leaf  # true where the child is a leaf
     if nodes.n_children[largest] > 0:
         raised = _spread(
             problem,
@@ -258,7 +266,7 @@ def _improve(
             z,
             room.value,
             room.share,
-            min(leaf, enough),  # nothing hangs on how much more it is
+            min(leaf, enough),  # beyond it the exact number is not needed
         )
     if leaf < enough and leaf < raised + _PRUNE + EPS:
         _cut(nodes, node)
@@ -286,7 +294,7 @@ def _improve(
 
 @njit(cache=True, nogil=True)
 def _has_subtrees(nodes: Nodes, node: int) -> bool:
-    """Tell whether a child has children."""
+    """Return whether a child has children."""
     for child in range(nodes.first[node], nodes.first[node] + nodes.n_children[node]):
         if nodes.n_children[child] > 0:
             return True
@@ -299,26 +307,26 @@ def prune_and_raise(
 ) -> None:
     """Replace subtrees by leaves or by their largest branch, from the bottom up.
 
-    The cases of a raised branch's siblings are sent down that branch, and what they
-    make of it is pruned again.
+    The samples of a raised branch's siblings are sent down that branch, and the result
+    is pruned again.
 
-    The nodes on the path from the root are open, each with its cases. A child's cases
-    lie among its parent's; only where some are shared by all branches are they copied
-    to the end.
+    The nodes on the path from the root are open, each with its samples. A child's
+    samples lie among its parent's; only where some are shared by all branches are they
+    copied to the end.
     """
     n, total = weight.size, nodes.feature.size
     rows, part = np.arange(n).astype(np.int32), weight.copy()
     room = _make_room(problem, nodes, n)
     begin, visited = np.empty(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
     below = np.zeros(total)  # errors expected of the subtree
-    opened = [(0, 0, n, n)]  # node, its cases, end of all cases
+    opened = [(0, 0, n, n)]  # node, its samples, end of all samples
     while len(opened) > 0:
         node, lo, m, top = opened[-1]
         first, n_children = nodes.first[node], nodes.n_children[node]
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         if visited[node] == 0 and _has_subtrees(nodes, node):
             feature, threshold = nodes.feature[node], nodes.threshold[node]
-            branch = send(problem, feature, threshold, here, room.either)
+            branch = branches_of(problem, feature, threshold, here, room.either)
             _sort_by_branch(nodes, node, here, weights, branch, begin)
         while visited[node] < n_children:
             child = first + visited[node]
@@ -345,7 +353,7 @@ def prune_and_raise(
         place = lo + begin[child]
         if shared > 0:
             if top + size + shared > rows.size:
-                rows, part = with_room(rows, part, 2 * (top + size + shared))
+                rows, part = enlarge(rows, part, 2 * (top + size + shared))
             _append(rows, part, place, size, 1.0, top)
             _append(rows, part, lo + begin[node], shared, share, top + size)
             place = top

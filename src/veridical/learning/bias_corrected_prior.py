@@ -17,11 +17,14 @@ from scipy.special import gammainccinv, gammaincinv, logsumexp
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 
-#: Where features can hardly be told from perfect, and from useless.
+#: Range of α to search: below, features determine the class; above, they are useless.
 LOWEST, HIGHEST = 1.0, 1e5
-#: Points of a look for the posterior, and what is too little of it to matter.
-_LOOK, _LITTLE = 17, np.log(1e-9)
-_N_LOOKS = 2
+#: Values of α in one search for where the posterior is.
+_SEARCH_POINTS = 17
+#: Log of the posterior density beside its maximum; below it α is left out.
+_NEGLIGIBLE = np.log(1e-9)
+#: Searches, each within the range that the one before left.
+_N_SEARCHES = 2
 
 #: log P(training data and selection | α), up to a constant.
 LogLikelihood = Callable[[FloatArray], FloatArray]
@@ -52,11 +55,11 @@ class Prior:
         return cls(shape, rate)
 
     def log_density(self, alphas: FloatArray) -> FloatArray:
-        """Density of log α, up to a constant."""
+        """Compute the log-density of log α, up to a constant."""
         return -self.shape * np.log(alphas) - self.rate / alphas
 
     def quantiles(self, q: FloatArray) -> FloatArray:
-        """Values of α below which α lies with probability q."""
+        """Compute the values of α below which α lies with probability q."""
         # Of 1/α the complement: large α are small inverses.
         inverse = np.where(
             q < 0.5,
@@ -66,7 +69,7 @@ class Prior:
         return self.rate / np.maximum(inverse, np.finfo(float).tiny)
 
     def range(self, lowest: float = LOWEST) -> tuple[float, float]:
-        """Where to look for α: [lowest, 1e5], or wider where the prior is elsewhere."""
+        """Return the range to search: [lowest, 1e5], wider if the prior is so."""
         low, high = self.quantiles(np.array([0.01, 0.99]))
         return min(lowest, float(low)), max(HIGHEST, float(high))
 
@@ -80,7 +83,7 @@ class Grid:
 
 
 def log_grid(prior: Prior, low: float, high: float, n: int) -> Grid:
-    """Points equally spaced in log α, with the weights of the trapezoid rule."""
+    """Make points equally spaced in log α, with weights of the trapezoid rule."""
     alphas = np.geomspace(low, high, n)
     log_weights = prior.log_density(alphas)
     log_weights[[0, -1]] -= np.log(2.0)
@@ -88,7 +91,7 @@ def log_grid(prior: Prior, low: float, high: float, n: int) -> Grid:
 
 
 def quantile_grid(prior: Prior, n: int) -> Grid:
-    """The midpoint rule in prior probability: quantiles of equal weight."""
+    """Apply the midpoint rule in prior probability: quantiles of equal weight."""
     alphas = prior.quantiles((np.arange(n) + 0.5) / n)
     return Grid(alphas, np.full(n, -np.log(n)))
 
@@ -96,17 +99,17 @@ def quantile_grid(prior: Prior, n: int) -> Grid:
 def find_grid(
     prior: Prior, likelihood: LogLikelihood, n: int, lowest: float = LOWEST
 ) -> Grid:
-    """Lay a grid over where the posterior is.
+    """Make a grid over the range that holds the posterior.
 
-    A coarse look at the whole range finds the stretch that holds all but a billionth
-    of the posterior, and a second one narrows it further.
+    A coarse search of the whole range finds the part that holds all but a billionth of
+    the posterior, and a second one narrows it further.
     """
     low, high = prior.range(lowest)
-    for _ in range(_N_LOOKS):
-        alphas = np.geomspace(low, high, _LOOK)
+    for _ in range(_N_SEARCHES):
+        alphas = np.geomspace(low, high, _SEARCH_POINTS)
         found = likelihood(alphas) + prior.log_density(alphas)
-        kept = np.flatnonzero(found > found.max() + _LITTLE)
-        first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, _LOOK - 1)
+        kept = np.flatnonzero(found > found.max() + _NEGLIGIBLE)
+        first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, _SEARCH_POINTS - 1)
         low, high = float(alphas[first]), float(alphas[last])
     return log_grid(prior, low, high, n)
 

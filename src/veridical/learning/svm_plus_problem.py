@@ -1,0 +1,410 @@
+"""What SVM+ and LUFe share: Gram matrices, the choice of a solver, checks and warnings.
+
+=========================  ===========================================================
+solver                     for
+=========================  ===========================================================
+interior points on the     linear kernels with no more features than samples, both
+features                   kinds together, as long as a step stays cheap
+active sets on Gram        everything else up to 30 000 samples; with linear kernels
+matrices                   the features are used where Gram matrices lose digits
+coordinate descent         linear kernels and the hinge loss, more than 5000 samples,
+                           so many features that the first solver is too slow
+=========================  ===========================================================
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg.lapack import dpotrf
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_kernels
+from threadpoolctl import threadpool_limits
+
+from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean
+from veridical.kernels.duality import GOOD_GAP, POOR_GAP, ROUGH_GAP
+from veridical.kernels.svm_plus import (
+    MANY_SQUARED,
+    PrivilegedGram,
+    SignedGram,
+    Squared,
+    solve_hinge,
+    solve_plain,
+)
+from veridical.kernels.svm_plus_linear import Descent, Linear, LinearSolution
+
+# -- kernels ---------------------------------------------------------------------------
+
+KERNELS = ("linear", "rbf", "poly", "precomputed")
+
+#: Share of the largest entry (or eigenvalue) of a Gram matrix; a larger asymmetry (or
+#: negative eigenvalue) is an error.
+_ROUNDING = 1e-6
+#: Share of the largest entry, per sample; more negative eigenvalues are set to zero.
+_DOUBLE_ROUNDING = 1e-15
+
+Kernel = str | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class GramMaker:
+    """A kernel with all its parameters.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        One of `KERNELS`, or a function of two tables that gives their Gram matrix.
+    parameters : mapping
+        As in `sklearn.metrics.pairwise`.
+    name : str
+        What messages call it.
+    """
+
+    kernel: Kernel
+    parameters: dict[str, Any]
+    name: str = "kernel"
+
+    @classmethod
+    def make(cls, kernel: Kernel, parameters: Any, X: Any, name: str) -> GramMaker:
+        """Check a kernel; where no width is given, take 1 / (features × variance)."""
+        if not callable(kernel) and kernel not in KERNELS:
+            raise InputError(
+                f"{name}={kernel!r} is unknown{did_you_mean(str(kernel), KERNELS)} Use "
+                f"one of {', '.join(KERNELS)}, or a function of two tables."
+            )
+        complete = dict(parameters or {})
+        if kernel in ("rbf", "poly") and "gamma" not in complete:
+            complete["gamma"] = 1.0 / max(X.shape[1] * _variance(X), 1e-300)
+        if kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise InputError(
+                f"{name}='precomputed' needs a Gram matrix of the training cases, "
+                f"square; this one has shape {X.shape[0]} × {X.shape[1]}."
+            )
+        return cls(kernel, complete, name)
+
+    @property
+    def linear(self) -> bool:
+        """Whether there are weights of the features."""
+        return self.kernel == "linear"
+
+    def __call__(self, A: Any, B: Any) -> FloatArray:
+        """Compute the Gram matrix of the rows of A with those of B."""
+        if self.kernel == "precomputed":
+            return _full(A)
+        if self.kernel == "linear":
+            return _full(A @ B.T)
+        if callable(self.kernel):
+            found = _full(self.kernel(A, B, **self.parameters))
+        else:
+            found = pairwise_kernels(A, B, metric=self.kernel, **self.parameters)
+        if found.shape != (A.shape[0], B.shape[0]) or not np.isfinite(found).all():
+            raise InputError(
+                f"The kernel gave a matrix of shape {found.shape} for tables of "
+                f"{A.shape[0]} and {B.shape[0]} rows, or values that are not finite."
+            )
+        return found
+
+    def gram(self, X: Any) -> FloatArray:
+        """Compute the Gram matrix of the training samples.
+
+        The rounding of a matrix that comes from outside is taken away first: it is
+        made exactly symmetric, and eigenvalues below zero are set to zero. Without
+        that (single precision is enough) it is no Gram matrix: the problem is not
+        convex, and no duality gap can be proved.
+
+        Raises
+        ------
+        InputError
+            If it is not symmetric or not positive semi-definite by more than rounding.
+        """
+        found = self(X, X)
+        if self.kernel in ("linear", "rbf"):
+            return found
+        self._raise_if_asymmetric(found)
+        return self._without_rounding((found + found.T) / 2)
+
+    def _raise_if_asymmetric(self, found: FloatArray) -> None:
+        off = np.abs(found - found.T)
+        if off.max() > _ROUNDING * np.abs(found).max():
+            i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
+            raise InputError(
+                f"{self.name}={self._shown()} gave a Gram matrix that is not "
+                f"symmetric: {found[i, j]:g} for cases {i} and {j}, but "
+                f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
+                "are equal."
+            )
+
+    def _without_rounding(self, gram: FloatArray) -> FloatArray:
+        """Set negative eigenvalues of a symmetric matrix to zero.
+
+        One Cholesky decomposition tells whether there are any beyond the rounding of
+        double precision, which the solvers bear.
+        """
+        n, top = len(gram), float(np.diag(gram).max(initial=0.0))
+        lifted = gram + n * _DOUBLE_ROUNDING * top * np.eye(n)
+        if not dpotrf(lifted, lower=1, overwrite_a=1)[1]:
+            return gram
+        values, vectors = np.linalg.eigh(gram)
+        if values[0] < -_ROUNDING * max(float(values[-1]), 0.0):
+            raise InputError(
+                f"{self.name}={self._shown()} gave a Gram matrix that is not positive "
+                f"semi-definite: its eigenvalues run from {values[0]:.3g} to "
+                f"{values[-1]:.3g}, so there is no optimum to be found. Use another "
+                "kernel."
+            )
+        half = vectors * np.sqrt(np.maximum(values, 0.0))
+        return half @ half.T
+
+    def _shown(self) -> str:
+        return getattr(self.kernel, "__name__", None) or repr(self.kernel)
+
+
+def _full(matrix: Any) -> FloatArray:
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _variance(X: Any) -> float:
+    if sparse.issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(np.var(X))
+
+
+def signs(y: NDArray[Any], classes: NDArray[Any]) -> list[FloatArray]:
+    """Return ±1 per problem: one class against the rest, or one against the other."""
+    if len(classes) == 2:
+        return [np.where(y == classes[1], 1.0, -1.0)]
+    return [np.where(y == label, 1.0, -1.0) for label in classes]
+
+
+# -- problems --------------------------------------------------------------------------
+
+#: Samples; with more, coordinate descent is preferred to Gram matrices.
+MANY = 5000
+#: Samples; Gram matrices of more do not fit into memory.
+TOO_MANY = 30_000
+#: Multiplications per step of interior points on features; with more they are too slow.
+_MOST_MULTIPLICATIONS = 5e9
+#: Entries of a sparse table; one with more is not made dense.
+_MOST_ENTRIES = 5e7
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Training samples with their costs; `solve` gets one sign per two-class problem.
+
+    Parameters
+    ----------
+    X, X_star : tables or None
+        Features and privileged features where their kernels are linear.
+    gram, gram_star : functions
+        Give the Gram matrices.
+    c : array of shape (n,)
+        C times the weight of a sample.
+    gamma : float
+        Weight of the privileged weights.
+    bias : bool
+        Whether slacks have a constant b*.
+    loss : {"hinge", "squared_hinge"}
+        Of the slacks.
+    """
+
+    X: Any
+    X_star: Any
+    gram: Callable[[], FloatArray]
+    gram_star: Callable[[], FloatArray]
+    c: FloatArray
+    gamma: float
+    bias: bool = True
+    loss: str = "hinge"
+
+    @property
+    def linear(self) -> bool:
+        """Whether both kernels are linear."""
+        return self.X is not None and self.X_star is not None
+
+    def _features(self) -> float:
+        return float(self.X.shape[1] + self.X_star.shape[1])
+
+    def few_features(self) -> bool:
+        """Return whether features are no more than samples, and a step is cheap."""
+        n = len(self.c)
+        if not self.linear or self._features() > n:
+            return False
+        return n * self._features() ** 2 <= _MOST_MULTIPLICATIONS
+
+    def takes_descent(self) -> bool:
+        """Return whether coordinate descent is the solver for so many samples."""
+        able = self.linear and self.loss == "hinge"
+        return able and len(self.c) > MANY and not self.few_features()
+
+    # -- exactly ---------------------------------------------------------------------
+
+    def solve(self, problems: list[FloatArray]) -> list[LinearSolution]:
+        """Solve to all digits, by the first or second solver.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        InputError
+            If Gram matrices would be too large.
+        """
+        if self.few_features():
+            X, X_star = _dense(self.X), _dense(self.X_star)
+            return [self._on_features(X, X_star, sign) for sign in problems]
+        n = len(self.c)
+        if n > TOO_MANY:
+            raise InputError(
+                f"{n} cases need Gram matrices of {n}² numbers each, more than the "
+                f"exact solver takes ({TOO_MANY} cases); use SVMPlus with linear "
+                "kernels, the hinge loss and solver='descent', or a sample."
+            )
+        gram, gram_star = self.gram(), self.gram_star()
+        privileged: PrivilegedGram | None = None
+        if self.loss == "hinge":
+            privileged = PrivilegedGram(gram_star, self.bias)
+        return [self._on_grams(gram, gram_star, privileged, sign) for sign in problems]
+
+    def _on_features(
+        self, X: FloatArray, X_star: FloatArray, sign: Any
+    ) -> LinearSolution:
+        one = Linear(X, X_star, sign, self.c, self.gamma, self.bias)
+        if self.loss == "hinge":
+            return one.solve_hinge()
+        return one.solve_squared()
+
+    def _on_grams(
+        self,
+        gram: FloatArray,
+        gram_star: FloatArray,
+        privileged: PrivilegedGram | None,
+        sign: FloatArray,
+    ) -> LinearSolution:
+        c, gamma = self.c, self.gamma
+        if privileged is None:
+            one = Squared(gram, gram_star, sign, c, gamma, self.bias).solve()
+        else:
+            one = solve_hinge(SignedGram(gram, sign), privileged, c, gamma)
+        found = LinearSolution.of_gram(one, sign, self.X, self.X_star)
+        small = self.linear and len(c) * self._features() <= _MOST_ENTRIES
+        many = self.loss == "squared_hinge" and len(c) > MANY_SQUARED
+        if found.gap > (ROUGH_GAP if many else GOOD_GAP) and small:
+            other = self._on_features(_dense(self.X), _dense(self.X_star), sign)
+            found = other if other.gap < found.gap else found
+        return found
+
+    # -- by sweeps -------------------------------------------------------------------
+
+    def descend(
+        self, problems: list[FloatArray], tol: float, max_iter: int, rng: Any
+    ) -> list[LinearSolution]:
+        """Solve by dual coordinate descent.
+
+        Raises
+        ------
+        InfeasibleError
+            If no weights meet the constraints; only possible without b*.
+        """
+        X, X_star = sparse.csr_matrix(self.X), sparse.csr_matrix(self.X_star)
+        answers = []
+        with threadpool_limits(1, "blas"):  # vectors are too short to share
+            for sign in problems:
+                one = Descent(X, X_star, sign, self.c, self.gamma, self.bias)
+                seed = int(rng.randint(2**31 - 1))
+                answers.append(one.solve(tol, max_iter, seed))
+        return answers
+
+
+def solve_without(
+    gram: FloatArray, X: Any, problems: list[FloatArray], c: FloatArray
+) -> list[LinearSolution]:
+    """Solve the ordinary support vector machine, where nothing is privileged."""
+    return [
+        LinearSolution.of_gram(solve_plain(SignedGram(gram, sign), c), sign, X, None)
+        for sign in problems
+    ]
+
+
+def _dense(X: Any) -> FloatArray:
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+# -- checks and warnings ---------------------------------------------------------------
+
+LOSSES = ("hinge", "squared_hinge")
+SOLVERS = ("auto", "exact", "descent")
+
+INFEASIBLE = (
+    "No weights meet the constraints: without privileged_bias the slacks must be a "
+    "linear function of the privileged features (nowhere negative, with the hinge "
+    "loss), and that and the features together do not separate the classes. Centred "
+    "privileged features allow no slack at all. Use privileged_bias=True, or "
+    "privileged features that are not negative (counts, say)."
+)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise if a parameter has an impossible value."""
+    for name in ("C", "gamma"):
+        value = getattr(estimator, name)
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise InputError(f"{name}={value!r} must be a positive number.")
+    tol, max_iter = getattr(estimator, "tol", 1.0), getattr(estimator, "max_iter", 1)
+    if not isinstance(tol, Real) or not float(tol) >= 0:
+        raise InputError(f"tol={tol!r} must be a number, not negative.")
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise InputError(f"max_iter={max_iter!r} must be a whole number above 0.")
+    for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
+        value = getattr(estimator, name, known[0])
+        if value not in known:
+            raise InputError(
+                f"{name}={value!r} is unknown{did_you_mean(str(value), known)} Use one "
+                f"of {', '.join(known)}."
+            )
+
+
+def has_poor_gap(estimator: Any) -> bool:
+    """Return whether the gap of an exact solution is too large."""
+    return bool(estimator.dual_gap_ > POOR_GAP)
+
+
+def warn_of_gap(estimator: Any) -> None:
+    """Warn where rounding has kept the exact solver from the optimum."""
+    if has_poor_gap(estimator):
+        warnings.warn(
+            f"The answer may be off: its relative duality gap is "
+            f"{estimator.dual_gap_:.1g}. Scale the features, or use less extreme C and "
+            "gamma.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_sweeps(estimator: Any) -> None:
+    """Warn where coordinate descent ran out of sweeps."""
+    if estimator.dual_gap_ > estimator.tol:
+        warnings.warn(
+            f"Coordinate descent stopped after {estimator.n_iter_} sweeps with a "
+            f"relative gap of {estimator.dual_gap_:.1g}, above tol={estimator.tol:g}. "
+            "Raise max_iter, scale the features, lower C/gamma, on which the number "
+            "of sweeps depends, or use solver='exact'.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
+    """Return the labels of scores; a score of 0 is the second of two classes."""
+    if scores.ndim == 1:
+        return classes[(scores >= 0).astype(np.intp)]
+    return classes[scores.argmax(axis=1)]
