@@ -13,7 +13,7 @@ from veridical.papers.bias_corrected_bayes import STUDY, BiasCorrectedSpec
 from veridical.papers.bias_corrected_findings import count_bad_bins, report
 from veridical.papers.bias_corrected_published import CUT_OFFS, IMPLIED, KS, TABLE
 from veridical.papers.bias_corrected_trials import Drawn, Subset
-from veridical.report.studies import page
+from veridical.report import page
 
 
 def small(**changes):

@@ -23,7 +23,7 @@ from veridical.papers.differential_data import DATA, Arrays, get_arrays
 from veridical.papers.differential_figures import Figures, Result, with_classes
 from veridical.papers.differential_prioritization import STUDY, DifferentialSpec
 from veridical.papers.differential_trials import Trial
-from veridical.report.studies import page
+from veridical.report import page
 from veridical.selection import (
     DifferentialPrioritization,
     best_alpha,

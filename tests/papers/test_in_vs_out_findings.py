@@ -20,7 +20,7 @@ from veridical.papers.in_vs_out_figures import (
 )
 from veridical.papers.in_vs_out_findings import BINOMIAL, check_soundness
 from veridical.papers.in_vs_out_words import together
-from veridical.report.studies import page, to_json
+from veridical.report import page, to_json
 
 SELECTORS = ("relieff", "fcbf", "information-gain")
 

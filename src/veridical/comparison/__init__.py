@@ -25,11 +25,11 @@ from veridical.comparison.significance import (
     sorted_runs_t,
 )
 from veridical.comparison.sources import truth, with_truth
-from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
 from veridical.comparison.truthfulness import cell_bias as cell_bias
 from veridical.comparison.truthfulness import count_cells as count_cells
 from veridical.evaluation.reading import make_selector as make_selector
+from veridical.evaluation.stability import stability
 
 __all__ = [
     "Bias",

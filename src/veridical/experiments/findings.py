@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from veridical._core.records import Interval, OnAPage, frame
+from veridical._core.numbers import count
+from veridical._core.records import Conclusion, Interval, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,7 @@ class Picture:
 
 
 @dataclass(frozen=True, repr=False)
-class StudyReport(OnAPage):
+class StudyReport(Record):
     """What a study found, beside what its paper says.
 
     Parameters
@@ -112,6 +113,29 @@ class StudyReport(OnAPage):
     def __repr__(self) -> str:
         held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"
         return f"StudyReport({self.study}: {held})"
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """How many of the paper's findings came out.
+
+        Examples
+        --------
+        >>> check = Check("More is better", "open", "yes", "no data", "more > less")
+        >>> StudyReport("s", "Is more better?", "Anon 1995", (check,)).conclusion[1]
+        'Of 1 finding of the paper, 0 are reproduced, 0 are not, 1 is open.'
+        """
+        parts = [
+            (self.count("reproduced"), "reproduced"),
+            (self.count("not reproduced"), "not"),
+            (self.count("open"), "open"),
+        ]
+        said = ", ".join(f"{n} {'is' if n == 1 else 'are'} {what}" for n, what in parts)
+        sentence = f"Of {count(len(self.checks), 'finding')} of the paper, {said}."
+        if self.count("not reproduced"):
+            return Conclusion("care", sentence)
+        if self.count("open") or not self.checks:
+            return Conclusion("open", sentence)
+        return Conclusion("yes", sentence)
 
     def to_frame(self) -> pd.DataFrame:
         """Every finding in a row of its own, the most important first.
