@@ -134,9 +134,9 @@ def test_what_an_artefact_is(inside, outside, found):
         n_test=10.0,
     )
     assert find_artefacts(record) == record.artefacts == expected
-    assert find_artefacts(scores, (), 0.5, GEOMETRY, 0.05) == ()
+    assert find_artefacts(replace(record, optimism=())) == ()
     unsure = (Interval(gap, -0.1, 1.0), optimism[1])
-    assert find_artefacts(scores, unsure, 0.5, GEOMETRY, 0.05) == ()
+    assert find_artefacts(replace(record, optimism=unsure)) == ()
 
 
 @pytest.mark.parametrize(

@@ -501,12 +501,7 @@ def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
 
 
 def _curve(
-    svg: ET.Element,
-    curve: Curve,
-    picture: Curves,
-    axes: Axes,
-    look: str,
-    offset: float,
+    svg: ET.Element, curve: Curve, picture: Curves, axes: Axes, look: str, offset: float
 ) -> None:
     kind = {"class": f"vd-mean {look}"} if look else {"stroke": "currentColor"}
     group = ET.SubElement(svg, "g", kind)

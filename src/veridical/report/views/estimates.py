@@ -631,7 +631,7 @@ def show_nested(record: NestedCV) -> View:
                 f"{count(s['n_folds'], 'fold')} and {count(s['n_repeats'], 'repeat')} "
                 f"on {count(s['n_cases'], 'case')}: the accuracy is "
                 f"{percent(s['value'])} with a 95 % interval of "
-                f"{percent_range(low, high)}.",
+                f"{percent_range(low, high)}."
             ],
         ),
     )

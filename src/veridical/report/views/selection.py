@@ -215,10 +215,7 @@ def summarize(record: Selection) -> Any:
             "headline": clean(headline, LONGEST_TEXT),
             "belief": belief,
             "evidence": clean(_evidence(record), LONGEST_TEXT),
-            "notes": [
-                *(clean(note, 2000) for note in record.notes),
-                *_remarks(record),
-            ],
+            "notes": [*(clean(note, 2000) for note in record.notes), *_remarks(record)],
         },
     }
     return summary
@@ -343,9 +340,7 @@ def show(record: Selection) -> View:
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(
-            s,
-            (),
-            [Fact("Selector", s["selector"]), Fact("Estimator", s["estimator"])],
+            s, (), [Fact("Selector", s["selector"]), Fact("Estimator", s["estimator"])]
         ),
         tables=(Rows(caption, features.columns, features.rows), classes),
         method=paragraph(s["settings"], _method(s)),
@@ -440,9 +435,7 @@ def _feature_blocks(s: SelectionSummary, table: Rows) -> tuple[Block, ...]:
     said = _support(s)
     blocks: list[Block] = [Text(text) for text in said]
     if any(f["n_folds"] == 0 for f in s["features"]):
-        blocks = [
-            Warn("Folds do not support the whole list.", tuple(said)),
-        ]
+        blocks = [Warn("Folds do not support the whole list.", tuple(said))]
     blocks.append(table)
     if s["consensus"]:
         n = len(s["consensus"])
