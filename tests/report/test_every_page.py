@@ -107,6 +107,12 @@ def check_looks(tab, name):
     assert tab.run(OUTSIDE) == []
     assert not light_on_dark(tab)
     shoot("print")
+    # The first picture fits below the answer, so that page one is not left half empty.
+    first = "document.querySelector('.vd-band')"
+    if tab.run(f"!!{first}"):
+        assert tab.run(f"{first}.getBoundingClientRect().bottom + scrollY") <= PAPER[1]
+        kept = f"getComputedStyle({first}.closest('figure')).breakInside"
+        assert tab.run(kept) == "auto"
     assert tab.print().startswith(b"%PDF")
 
 
