@@ -13,7 +13,7 @@ from scipy import sparse
 
 from veridical.auditing import audit
 from veridical.datasets import make_random_labels, read
-from veridical.report.schema import AuditSummary
+from veridical.report.views.audit import AuditSummary
 from veridical.selection import AnovaF
 
 FEW = ("--permutations", "19")
@@ -42,7 +42,8 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
     assert result.exit_code == 1, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of svm on noise.csv: 40 cases, 200 features, chance 50.0 %",
+        "Accuracy of svm on noise.csv: 40 cases, 200 features, 2 classes; majority "
+        "class 50.0 %",
         "On random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from veridical.datasets import make_random_labels
-from veridical.report.schema import Summary
+from veridical.report.views.comparison import Summary
 
 PAIR = ("--selectors", "relieff,information-gain")
 
@@ -258,9 +258,9 @@ def test_several_selectors_are_shown(run, table, tmp_path):
         "compare", table, "--target", "kind", "--selectors", names, *MANY, "--out", page
     )
     for words in (
-        "All pairs under IN",
+        "IN: first minus second, in percentage points of accuracy; p-values corrected",
         "Holm's correction",
-        "nominal 5 %, measured",
+        "% (measured; nominal 5 %)",
         "Stability",
         f"The report is in {page}",
     ):
@@ -273,7 +273,7 @@ def test_several_selectors_are_shown(run, table, tmp_path):
 def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     common = ("compare", table, "--target", "kind", *PAIR, "--features", 2)
     shown = run(*common, "--estimator", "nb")
-    assert "IN: nominal 5 %, measured" in " ".join(shown.stdout.split())
+    assert "IN: false-positive rate of the test" in " ".join(shown.stdout.split())
     halves = run(*common, "--cv", "5x2", "--test", "five-by-two-f", "--json")
     answer = json.loads(halves.stdout)
     assert answer["methods"][0]["difference"]["test"] == "5×2 cv F"

@@ -24,7 +24,7 @@ from veridical.evaluation import (
 from veridical.evaluation.naming import make_method
 from veridical.evaluation.reading import make_selector
 from veridical.learning import make_estimator
-from veridical.report.schema import EstimatesSummary
+from veridical.report.views.estimates import EstimatesSummary
 
 FEW = ("--cv", "5,holdout")
 
@@ -42,9 +42,10 @@ def test_table_sentence_and_page(run, table, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of c45 on table.csv: 60 cases, 6 features, chance 50.0 %",
+        "Accuracy of c45 (table.csv: 60 cases, 6 features, 2 classes; majority class "
+        "50.0 %)",
         "stratified 5-fold cross-validation",
-        "c45 is right about",
+        "c45 classifies",
         "the wilson interval assumes test cases are independent draws",
         "Measured",
         "95 % corrected-t interval",
@@ -228,7 +229,7 @@ def test_a_memoriser_is_found_out(run, table):
     assert "knows its training cases by heart" in said
     assert "Use --cv boot632+ or --cv 10." in said
     assert "Bootstrap632" not in said
-    assert "1nn is right about" in result.stdout
+    assert "1nn classifies" in result.stdout
     assert "by stratified 5-fold cross-validation" in result.stdout
 
 

@@ -7,11 +7,12 @@ import pytest
 from tests.report.hostile import PAYLOADS
 from tests.report.markup import Page
 
+from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.datasets import read
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
 from veridical.evaluation.selecting import select
-from veridical.report import selection as report
+from veridical.report.views.selection import curves
 from veridical.selection import SELECTORS
 
 
@@ -22,7 +23,7 @@ def test_a_table(run, table, tmp_path):
         "--features", 2, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "With 2 features by relieff, svm names" in " ".join(done.output.split())
+    assert "With 2 features by relieff, svm classifies" in " ".join(done.output.split())
     page = Page(out.read_text())
     assert page.headings[0][1].startswith("With 2 features by relieff")
     assert "x0" in page.text
@@ -155,9 +156,7 @@ def test_a_record_saves_its_own_page(tmp_path):
 
 def test_axes_name_few_places():
     sizes = tuple(range(1, 101))
-    drawn = report.pictures(
-        record(sizes=sizes, size_accuracy=tuple(np.linspace(0.5, 1, 100)))
-    )
+    drawn = curves(record(sizes=sizes, size_accuracy=tuple(np.linspace(0.5, 1, 100))))
     named = [place for place in drawn[0].sections[0][1] if place]
     assert named[0] == "1"
     assert named[-1] == "100"

@@ -6,6 +6,7 @@ import shutil
 import threading
 import urllib.error
 import urllib.request
+from html import unescape
 from http.client import HTTPConnection
 
 import pytest
@@ -15,7 +16,8 @@ from veridical.cli import study_watch
 from veridical.cli.study_watch import Watcher, serve
 from veridical.experiments import Serial, Store, Writer, parse_where, run_study
 from veridical.papers import find_study
-from veridical.report import watch
+from veridical.report.render import html
+from veridical.report.views import study as watch
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,7 @@ def test_findings_and_the_whole_report(server):
     _, page = get(server, "/")
     assert len(re.findall("<tr><th scope=.row", page)) >= len(statements)
     assert len(state["unchanged"]) == len(statements)
-    whole = get(server, "/report")[1]
+    whole = unescape(get(server, "/report")[1])
     assert "The paper's findings" in whole
     assert "veridical study run in-vs-out --scale smoke --seed 0 --store" in whole
     assert "Cells and their data, SHA-256" in whole
@@ -97,7 +99,7 @@ def test_the_page_moves_on(store, tmp_path):
     assert came > 0
     assert set(watcher.state["unchanged"]) <= {0, came}
     assert watcher.state["cells_per_second"] > 0
-    assert "left" in watch.headline(watcher.state)
+    assert "left" in watch.progress(watcher.state)
 
 
 def test_names_and_details_are_only_text():
@@ -116,12 +118,12 @@ def test_names_and_details_are_only_text():
         "trouble": bad,
         "findings": None,
     }
-    page = watch.page(state)
+    page = html.page(watch.watch(state))
     assert "<img" not in page
     assert "&lt;img src=x" in page
     done = {**state, "pending": 0, "planned": 2}
-    assert "complete: all 2 cells; 1 failed" in watch.headline(done)
-    assert 'http-equiv="refresh"' not in watch.page(done)
+    assert "complete: all 2 cells; 1 failed" in watch.progress(done)
+    assert 'http-equiv="refresh"' not in html.page(watch.watch(done))
 
 
 def test_what_cannot_be_watched(run, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from veridical._core.records import Interval
+from veridical._core.records import DataSummary, Interval
 from veridical.comparison import binomial_truthfulness, paired_t
 from veridical.comparison.conclusions import (
     Wording,
@@ -13,11 +13,9 @@ from veridical.comparison.conclusions import (
     find_artefacts,
     recommend_pair,
 )
-from veridical.comparison.records import MeasuredSize, Verdict
-from veridical.comparison.significance import Geometry
+from veridical.comparison.records import Comparison, MeasuredSize, Verdict
 
 WORDING = Wording(("Alpha", "Beta"), 0.05, 0.5)
-GEOMETRY = Geometry((90,) * 10, (10,) * 10, 1, 10)
 WIGGLE = np.resize([0.01, -0.01], 10)
 
 
@@ -94,7 +92,8 @@ def test_artefacts_are_said_first():
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
     text = recommend_pair(verdicts, scores, (0,), (), WORDING)
     assert text.startswith("OUT is an artefact of selection here: it reports 93.0 %")
-    assert "IN reports 48.0 % (Alpha), not shown to be above chance (50.0 %" in text
+    assert "IN reports 48.0 % (Alpha), not shown to be better than always" in text
+    assert "most frequent class (50.0 %)" in text
     assert "do not follow OUT's verdict" in text
     both = recommend_pair(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), (0, 1), (), WORDING)
     assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
@@ -119,10 +118,25 @@ def test_what_an_artefact_is(inside, outside, found):
         Interval(0.0, -0.01, 0.01),
     )
     expected = (0,) if found else ()
-    assert find_artefacts(scores, optimism, 0.5, GEOMETRY, 0.05) == expected
-    assert find_artefacts(scores, (), 0.5, GEOMETRY, 0.05) == ()
+    record = Comparison(
+        names=("Alpha", "Beta"),
+        estimators=("nb",),
+        n_features_to_select=2,
+        data=DataSummary("made", 100, 9, {"no": 50, "yes": 50}, ()),
+        accuracy=scores,
+        selected={},
+        pairs={},
+        by_estimator={},
+        optimism=optimism,
+        bias_imbalance={},
+        recommendation="",
+        n_train=90.0,
+        n_test=10.0,
+    )
+    assert find_artefacts(record) == record.artefacts == expected
+    assert find_artefacts(replace(record, optimism=())) == ()
     unsure = (Interval(gap, -0.1, 1.0), optimism[1])
-    assert find_artefacts(scores, unsure, 0.5, GEOMETRY, 0.05) == ()
+    assert find_artefacts(replace(record, optimism=unsure)) == ()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +163,7 @@ def test_what_a_p_value_is_worth_stands_beside_it():
     found = verdict(-0.002)
     known = Verdict.of(replace(found.test, size=size))
     text = recommend_pair({"in": known}, PLAIN, (), (), WORDING)
-    assert "; nominal 5 %, measured 8.3 %)" in text
+    assert "; false-positive rate of the test 8.3 % (measured; nominal 5 %))" in text
     calibrated = replace(known.test, name="paired t, calibrated")
     text = recommend_pair({"in": Verdict.of(calibrated)}, PLAIN, (), (), WORDING)
     assert "nominal" not in text

@@ -41,7 +41,7 @@ from veridical.papers.accuracy_estimation.study import (
     make_folds,
     predict,
 )
-from veridical.report.studies import headline, page, to_json
+from veridical.report import page, to_json
 
 LEARNERS = {"c45": C45(), "nb": NaiveBayes()}
 
@@ -589,7 +589,8 @@ def test_a_report_is_plain_json():
 
     assert json.loads(json.dumps(content, allow_nan=False)) == content
     assert content["pictures"][0]["points"][1]["low"] is None
-    assert headline(record("x")).endswith("1 is reproduced, 0 are not, 0 are open.")
+    said = record("x").conclusion.sentence
+    assert said.endswith("1 is reproduced, 0 are not, 0 are open.")
 
 
 # -- on the real data ----------------------------------------------------------------

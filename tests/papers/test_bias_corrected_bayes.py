@@ -17,7 +17,7 @@ from veridical.papers.bias_corrected_bayes.study import (
     Drawn,
     Subset,
 )
-from veridical.report.studies import page
+from veridical.report import page
 
 
 def small(**changes):

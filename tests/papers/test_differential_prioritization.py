@@ -30,7 +30,7 @@ from veridical.papers.differential_prioritization.study import (
     stratified_split,
 )
 from veridical.papers.expression import DATA, Arrays, get_arrays
-from veridical.report.studies import page
+from veridical.report import page
 from veridical.selection import (
     DifferentialPrioritization,
     best_alpha,

@@ -19,7 +19,7 @@ from veridical.papers.in_vs_out.figures import (
 )
 from veridical.papers.in_vs_out.findings import BINOMIAL, check_soundness
 from veridical.papers.in_vs_out.study import STUDY
-from veridical.report.studies import page, to_json
+from veridical.report import page, to_json
 
 SELECTORS = ("relieff", "fcbf", "information-gain")
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
-from tests.report import audit_records, estimates_records, records
+from tests.report import audit_records, estimates_records, records, small_records
 from tests.report.saying import Say, gene, names, settings
 from tests.report.study_pages import finished, study, watched, young
 
@@ -22,24 +21,16 @@ from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
 from veridical.evaluation.records import (
-    Bin,
-    CalibrationTable,
     ClassResult,
     Correction,
     SelectedFeature,
     Selection,
 )
-from veridical.report import render, selection
-
-#: Templates that are frames or parts of pages, not pages.
-FRAMES = {"page.html", "parts.html", "fragment.html"}
 
 
-def kinds() -> set[str]:
-    """Name all kinds of pages: each has a template of its own."""
-    folder = files("veridical.report") / "templates"
-    names = {entry.name for entry in folder.iterdir() if entry.name.endswith(".html")}
-    return {name.removesuffix(".html") for name in names - FRAMES}
+def kinds() -> set[type]:
+    """Name all kinds of records that have a view."""
+    return set(report.view.registry) - {object}
 
 
 def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
@@ -60,7 +51,7 @@ def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
         stability={"in": (Interval(0.62, 0.5, 0.74),) * 2},
         seconds=(1.25, 0.033),
     )
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
 def comparison_of_many_features(say: Say) -> str:
@@ -71,7 +62,7 @@ def comparison_of_many_features(say: Say) -> str:
         method: np.minimum(199, rng.geometric(0.03, chosen.shape))
         for method, chosen in record.selected.items()
     }
-    return render.page(report.to_json(replace(record, selected=wide)))
+    return report.page(replace(record, selected=wide))
 
 
 class _Fixed:
@@ -107,7 +98,7 @@ def many(say: Say) -> str:
         recommendation=say(base.recommendation),
         settings={**base.settings, **settings(say, "compare")},
     )
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
 def _renamed(data: DataSummary, say: Say) -> DataSummary:
@@ -136,7 +127,7 @@ def estimates(say: Say, make=estimates_records.with_failure) -> str:
         )
         for one in record.estimates
     )
-    return render.page(report.to_json(replace(record, estimates=found)))
+    return report.page(replace(record, estimates=found))
 
 
 def audit(say: Say) -> str:
@@ -179,46 +170,42 @@ def audit(say: Say) -> str:
         preselection=chosen,
         settings=settings(say, "audit"),
     )
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
 def honest_audit(say: Say) -> str:
     """Nothing against it."""
     record = audit_records.audit(name=say("genes.csv"), settings=settings(say, "audit"))
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
 def correction(say: Say) -> str:
     """Probabilities with and without the correction."""
-
-    def table(label: str, error: float, expected: float, bend: float):
-        mean = (np.arange(10) + 0.5) / 10
-        n = (70, 22, 9, 6, 0, 3, 5, 8, 17, 60)
-        bins = [
-            Bin(i / 10, (i + 1) / 10, n[i], *((None, None) if not n[i] else both))
-            for i, both in enumerate(zip(mean, 0.5 + bend * (mean - 0.5), strict=True))
-        ]
-        return CalibrationTable(
-            say(label), tumour, tuple(bins), 200, error, expected, 0.3, 0.08
-        )
-
     tumour = say("tumour")
     record = Correction(
         DataSummary(say("colon.csv"), 200, 2000, {say("normal"): 80, tumour: 120}, ()),
         "binary",
         10,
         0.31,
-        table("corrected", 0.08, 0.07, 0.95),
-        table("uncorrected", 0.08, 0.01, 0.6),
+        small_records.table(say("corrected"), tumour, 0.07, 0.95),
+        small_records.table(say("uncorrected"), tumour, 0.01, 0.6),
         {"corrected": 300.0, "uncorrected": 8.0},
         say("Believe the corrected one."),
         settings(say, "select"),
     )
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
-def selected(say: Say, n: int = 30, n_classes: int = 4) -> str:
+def unstable(say: Say) -> str:
+    """A list of which folds repeat little."""
+    return selected(say, n=9, folds=(8, 0, 0, 5, 4, 2, 1, 3, 0), n_folds=8)
+
+
+def selected(
+    say: Say, n: int = 30, n_classes: int = 4, folds: tuple = (), n_folds: int = 10
+) -> str:
     """One selector and its features."""
+    folds = folds or tuple(10 - j // 4 for j in range(n))
     classes = {"ALL": 30, "AML": 10, "BL": 11, "EWS": 12}
     classes |= {f"class {i}": 5 for i in range(4, n_classes)}
     shares = (0.95, 0.75, 1.0, 0.82, *(i / n_classes for i in range(4, n_classes)))
@@ -229,27 +216,35 @@ def selected(say: Say, n: int = 30, n_classes: int = 4) -> str:
         selector=say("DDP, one against all"),
         estimator=say("DAG of linear SVMs"),
         features=tuple(
-            SelectedFeature(j, say(gene(j)), 9.5 / (j + 1), 10 - j // 4)
-            for j in range(n)
+            SelectedFeature(j, say(gene(j)), 9.5 / (j + 1), folds[j]) for j in range(n)
         ),
         accuracy=Interval(0.9, 0.8, 0.95),
         n_test=63,
-        n_folds=10,
+        n_folds=n_folds,
+        other_features=tuple(
+            SelectedFeature(100 + j, say(gene(100 + j)), 1.5, n_folds - 2 * j)
+            for j in range(4)
+        ),
+        stability=Interval(0.62, 0.5, 0.74),
         classes=tuple(
             ClassResult(name, count, accuracy)
             for (name, count), accuracy in zip(shown.items(), shares, strict=True)
         ),
         sizes=tuple(range(1, n + 1)),
         size_accuracy=tuple(1 - 0.6 * 0.85**k for k in range(n)),
+        size_intervals=tuple(
+            Interval(v, v - 0.1, min(1, v + 0.08))
+            for v in (1 - 0.6 * 0.85**k for k in range(n))
+        ),
         paths={say("antiredundancy"): tuple(0.5 + 0.01 * k for k in range(n))},
         alphas=(0.1, 0.3, 0.5, 0.7, 1.0),
         alpha_accuracy=(0.7, 0.8, 0.85, 0.8, 0.75),
         alpha=0.5,
-        fold_alphas=(0.5,) * 10,
+        fold_alphas=(0.5,) * n_folds,
         notes=(say("The exponent was chosen anew in every fold."),),
         settings=settings(say, "select"),
     )
-    return selection.page(record)
+    return report.page(record)
 
 
 @cache
@@ -283,10 +278,14 @@ def sensitive(say: Say) -> str:
         recipe=say(base.recipe),
         settings={**base.settings, **settings(say, "compare")},
     )
-    return render.page(report.to_json(record))
+    return report.page(record)
 
 
-#: By kind, and by what is special about the page.
+def _shown(make: Callable[[Say], object]) -> Callable[[Say], str]:
+    return lambda say: report.page(make(say))
+
+
+#: By kind, and by what is special about the page; "bare" ones have no settings.
 CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("comparison", ""): comparison,
     ("comparison", "noise"): lambda say: comparison(say, records.random_labels),
@@ -301,8 +300,15 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("audit", "honest"): honest_audit,
     ("correction", ""): correction,
     ("selection", ""): selected,
+    ("selection", "unstable"): unstable,
     ("sensitivity", ""): sensitive,
     ("study", ""): study,
+    ("estimate", "bare"): _shown(small_records.estimate),
+    ("calibration-table", "bare"): _shown(small_records.calibration),
+    ("calibration", "bare"): _shown(small_records.null),
+    ("test", "bare"): _shown(small_records.significance),
+    ("friedman", "bare"): _shown(small_records.ranks),
+    ("nested-cv", "bare"): _shown(small_records.nested),
     ("watch", ""): watched,
     ("watch", "finished"): finished,
     ("watch", "young"): young,

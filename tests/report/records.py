@@ -129,6 +129,8 @@ def comparison(
         "optimism": tuple(optimism),
         "bias_imbalance": {"out": 0.013} if optimism else {},
         "recommendation": "Report the accuracy under IN.",
+        "n_train": 112.5,
+        "n_test": 12.5,
         "settings": {
             "cross-validation": "10 stratified folds",
             "test": "corrected-t",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.report.saying import Say, settings
 
+from veridical import report
 from veridical._core.records import Interval
 from veridical.experiments.findings import (
     Check,
@@ -12,7 +13,8 @@ from veridical.experiments.findings import (
     StudyReport,
     StudyTable,
 )
-from veridical.report import studies, watch
+from veridical.report.render import html
+from veridical.report.views.study import watch
 
 
 def study_report(say: Say) -> StudyReport:
@@ -79,7 +81,7 @@ def study_report(say: Say) -> StudyReport:
 
 def study(say: Say) -> str:
     """A paper's findings."""
-    return studies.page(study_report(say))
+    return report.page(study_report(say))
 
 
 def state(say: Say, **changes) -> dict:
@@ -99,7 +101,7 @@ def state(say: Say, **changes) -> dict:
         ],
         "looked": "12:00:00",
         "trouble": say("The store is locked."),
-        "findings": studies.to_json(study_report(say)),
+        "findings": report.to_json(study_report(say)),
         "unchanged": [210, 40, 12],
         **changes,
     }
@@ -107,16 +109,16 @@ def state(say: Say, **changes) -> dict:
 
 def watched(say: Say) -> str:
     """A study that is running."""
-    return watch.page(state(say))
+    return html.page(watch(state(say)))
 
 
 def finished(say: Say) -> str:
     """A study that is done."""
-    return watch.page(state(say, pending=0, ok=898, trouble=None, failures=[]))
+    return html.page(watch(state(say, pending=0, ok=898, trouble=None, failures=[])))
 
 
 def young(say: Say) -> str:
     """A study of which nothing is done yet."""
     nothing = {"ok": 0, "failed": 0, "pending": 900, "failures": [], "trouble": None}
     pace = {"cells_per_second": None, "seconds_left": None}
-    return watch.page(state(say, findings=None, unchanged=[], **nothing, **pace))
+    return html.page(watch(state(say, findings=None, unchanged=[], **nothing, **pace)))

@@ -14,8 +14,8 @@ from tests.report.markup import Page, elements
 
 from veridical import report
 from veridical._core.records import Interval
-from veridical.report import audit_draw, draw
-from veridical.report.schema import AuditSummary, FindingSummary, LaneSummary
+from veridical.report.render import svg
+from veridical.report.views.audit import AuditSummary, FindingSummary, LaneSummary
 
 NOTE = records.finding("VD008", "note", title="The selection is unstable")
 WARNING = records.finding("VD003", "warning", title="Copies of a case lie apart")
@@ -80,10 +80,10 @@ def test_figures_are_those_of_the_record():
         (
             records.leaky(NOTE, honest=0.9, pvalue=0.01),
             "yes",
-            "The columns do not look selected by these labels; they give 94.0 %",
+            "The features do not look selected by these labels; they give 94.0 %",
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
-        (records.audit(NOTE), "yes", "nothing here speaks against it"),
+        (records.audit(NOTE), "yes", "no finding speaks against it"),
         (records.audit(WARNING), "care", "with care: copies of a case lie apart."),
         (records.audit(pvalue=0.4), "open", "no better than on random labels"),
         (records.audit(records.finding()), "no", "Do not believe the 80.0 %"),
@@ -97,7 +97,7 @@ def test_first_sentence_answers(record, belief, words):
 
 def test_level_decides_what_beats_chance():
     record = records.audit(pvalue=0.02)
-    strict = replace(record, settings={**record.settings, "alpha": "0.01"})
+    strict = replace(record, alpha=0.01)
     assert report.to_json(record)["words"]["belief"] == "yes"
     assert report.to_json(strict)["words"]["belief"] == "open"
 
@@ -105,9 +105,16 @@ def test_level_decides_what_beats_chance():
 # ---- the picture -------------------------------------------------------------------
 
 
+def lanes(record):
+    """The pictures of an audit, by protocol."""
+    (figure,) = report.view(record).sections[0].blocks
+    protocols = [panel.protocol for panel in figure.panels]
+    return dict(zip(protocols, svg.draw(figure), strict=True))
+
+
 def test_every_random_order_is_a_dot():
     summary = report.to_json(records.leaky())
-    pictures = audit_draw.lanes(summary)
+    pictures = lanes(records.leaky())
     for lane in summary["lanes"]:
         svg = ET.fromstring(str(pictures[lane["protocol"]]))
         dots = [e for e in svg.iter("circle") if "class" not in e.attrib]
@@ -122,15 +129,15 @@ def test_every_random_order_is_a_dot():
 
 
 def test_equal_accuracies_pile_up():
-    scale = draw.scale_for([0.4, 0.6], 0.5)
-    placed = audit_draw.stack([0.6, 0.5, 0.5, 0.5], scale)
+    scale = svg.scale_for([0.4, 0.6], 0.5)
+    placed = svg.pile([0.6, 0.5, 0.5, 0.5], scale)
     assert [level for _, level in placed] == [0, 1, 2, 0]
     assert len({x for x, _ in placed[:3]}) == 1
 
 
 def test_no_random_orders_no_dots():
     record = records.leaky(null={"in": records.null(0.5, 0.6)})
-    pictures = audit_draw.lanes(report.to_json(record))
+    pictures = lanes(record)
     assert "vd-null" not in str(pictures["out"])
 
 
@@ -150,7 +157,7 @@ def test_page_has_everything(tmp_path):
         "Cure:",
         "Optimism, OUT − IN",
         "VD003 (copies of a case lie apart)",
-        "Columns in common",
+        "Features in common",
         "Method and provenance",
         "veridical audit --seed 0",
     ):
@@ -160,8 +167,8 @@ def test_page_has_everything(tmp_path):
 
 def test_page_without_findings(tmp_path):
     text = report.save(records.audit(), tmp_path / "page.html").read_text("utf-8")
-    assert "nothing was found" in text
-    assert "Columns in common" not in text
+    assert "nothing that an audit looks for was found" in text
+    assert "Features in common" not in text
     assert ">Against random labels</h2>" in text
 
 

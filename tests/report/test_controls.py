@@ -178,7 +178,7 @@ def test_a_picture_tells_its_values_by_pointer_and_keys(show):
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids="-".join)
 def test_every_picture_has_values_to_point_at(entry):
-    page = CATALOGUE[entry](plain)
+    page = re.sub('<svg class="vd-ribbon.*?</svg>', "", CATALOGUE[entry](plain))
     pictures = re.findall(r"<svg class=\"vd-band-picture.*?</svg>", page, re.DOTALL)
     assert pictures or entry == ("watch", "young")
     for picture in pictures:

@@ -14,7 +14,7 @@ from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.learning import BiasCorrectedNB
 from veridical.report import fragment, save, to_json
 from veridical.report.calibration import CalibrationDisplay
-from veridical.report.correction import observed_bounds
+from veridical.report.views.correction import observed_bounds
 
 mpl.use("Agg")
 

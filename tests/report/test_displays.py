@@ -17,9 +17,10 @@ from tests.report.all_records import KINDS
 from tests.report.hostile import PAYLOADS
 
 from veridical._core.errors import InputError
-from veridical._core.records import Interval, OnAPage
-from veridical.report import displays, to_json
-from veridical.report.selection import pictures as pictures_of_selection
+from veridical._core.records import Interval
+from veridical.report import displays, view
+from veridical.report.view import Figure
+from veridical.report.views.selection import curves as pictures_of_selection
 
 #: Every picture of every page, and the display that draws it.
 PICTURES = {
@@ -46,6 +47,22 @@ PICTURES = {
     ),
     ("study", "groups"): lambda r: displays.CurvesDisplay.from_study(r, which=1),
     ("study", "strip"): lambda r: displays.FindingsDisplay.from_study(r),
+}
+
+
+#: What the displays above draw.
+DRAWS = {
+    "bands": "Pairs",
+    "bar": "Bars",
+    "distances": "Ranks",
+    "forest": "Intervals",
+    "lanes": "Distribution",
+    "calibration": "Reliability",
+    "accuracy": "Intervals",
+    "paths": "Curves",
+    "truths": "Intervals",
+    "groups": "Curves",
+    "strip": "Outcomes",
 }
 
 
@@ -84,24 +101,23 @@ def test_names_are_names(picture):
 
 
 def test_a_display_for_every_picture_of_every_page():
-    """What pages hand to their templates is drawn here too."""
-    from veridical.report import render, selection, studies
-
+    """What figures of a view show is drawn here too."""
     drawn = set()
     for name, make in KINDS.items():
-        record, kind = make(), name.split("-")[0]
-        if kind == "estimate" or not isinstance(record, OnAPage):
-            continue
-        if kind == "selection":
-            found = selection._drawings(record, selection.to_json(record))
-        elif kind == "study":
-            found = {"groups": studies._draw_groups(record), "strip": "strip"}
-        else:
-            found = render._pictures(to_json(record))
-        # Bounds and counts are no pictures; the bar of a selection is in its table.
-        drawn |= {(kind, key) for key in found if key not in ("bounds", "left_out")}
-    known = {(name.split("-")[0], key) for name, key in PICTURES}
-    assert drawn - known == {("selection", "bar")}
+        figures = [
+            block
+            for section in view(make()).sections
+            for block in section.blocks
+            if isinstance(block, Figure)
+        ]
+        for figure in figures:
+            for panel in figure.panels:
+                drawn.add((name.split("-")[0], type(panel.picture).__name__))
+    known = {(name.split("-")[0], DRAWS[key]) for name, key in PICTURES}
+    alone = {"estimate", "calibration", "test", "friedman", "nested"}
+    assert {pair for pair in drawn if pair[0] not in alone} == known - {
+        ("comparison", "Bars")  # in the table of features
+    }
 
 
 @pytest.mark.parametrize("name", displays.__all__)
@@ -197,8 +213,7 @@ def test_curves_show_intervals_and_unbounded_ones_do_not_fail(records):
     picture = pictures_of_selection(records["selection"])[0]
     from dataclasses import replace
 
-    curve = replace(
-        picture.curves[0],
+    curve = picture.curves[0]._replace(
         values=tuple(
             Interval(v.value, -np.inf, np.inf) for v in picture.curves[0].values
         ),

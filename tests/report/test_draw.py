@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 from tests.report import records
 
 from veridical import report
-from veridical.report import draw
+from veridical.report.render import svg
+from veridical.report.view import Figure, Level, Pair
 
 
 @pytest.fixture
 def summary():
     return report.to_json(records.with_truth())
+
+
+def figure_of(record):
+    return next(
+        block
+        for section in report.view(record).sections
+        for block in section.blocks
+        if isinstance(block, Figure)
+    )
+
+
+def bands(record):
+    """The pictures of a figure, by protocol."""
+    figure = figure_of(record)
+    protocols = [panel.protocol for panel in figure.panels]
+    return dict(zip(protocols, svg.draw(figure), strict=True))
+
+
+def scale_of(record):
+    return svg.scale_of([panel.picture for panel in figure_of(record).panels])
 
 
 def places(picture, tag, name, kind=""):
@@ -26,7 +48,7 @@ def places(picture, tag, name, kind=""):
 
 def test_every_pair_is_two_dots_and_a_link(summary):
     for method in summary["methods"]:
-        root = ET.fromstring(draw.bands(summary)[method["method"]])
+        root = ET.fromstring(bands(records.with_truth())[method["method"]])
         links = [g for g in root.iter("g") if "vd-link " in g.get("class", "")]
         dots = [c for c in root if c.tag == "circle"]
         assert len(links) == len(method["pairs"])
@@ -35,7 +57,7 @@ def test_every_pair_is_two_dots_and_a_link(summary):
 
 def test_links_have_the_colour_of_the_better(summary):
     method = summary["methods"][0]
-    root = ET.fromstring(draw.bands(summary)["in"])
+    root = ET.fromstring(bands(records.with_truth())["in"])
     links = [g for g in root.iter("g") if "vd-link " in g.get("class", "")]
 
     for pair, link in zip(method["pairs"], links, strict=True):
@@ -48,22 +70,22 @@ def test_links_have_the_colour_of_the_better(summary):
 
 
 def test_all_marks_lie_inside_and_bands_share_an_axis(summary):
-    pictures = draw.bands(summary)
+    pictures = bands(records.with_truth())
     ticks = {m: places(p, "text", "x") for m, p in pictures.items()}
 
     for picture in pictures.values():
         for x in places(picture, "circle", "cx"):
-            assert draw.LEFT <= x <= draw.RIGHT
-    scale = draw.accuracy_scale(summary)
+            assert svg.LEFT <= x <= svg.RIGHT
+    scale = scale_of(records.with_truth())
     for tick in scale.ticks:
         at = float(f"{scale.x(tick):.4g}")
         assert all(at in xs for xs in ticks.values())
 
 
 def test_marks_lie_where_their_accuracy_is(summary):
-    scale = draw.accuracy_scale(summary)
+    scale = scale_of(records.with_truth())
     method = summary["methods"][0]
-    drawn = places(draw.bands(summary)["in"], "circle", "cx", "vd-dot vd-a")
+    drawn = places(bands(records.with_truth())["in"], "circle", "cx", "vd-dot vd-a")
 
     expected = [scale.x(pair["a"]) for pair in method["pairs"]]
     expected.append(scale.x(method["a"]["value"]))
@@ -71,40 +93,56 @@ def test_marks_lie_where_their_accuracy_is(summary):
 
 
 def test_ties_pile_up():
-    scale = draw.Scale(0.0, 1.0, ())
-    pairs = [{"label": str(i), "a": 0.5, "b": b} for i, b in enumerate((0.9, 0.1, 0.5))]
+    scale = svg.Scale(0.0, 1.0, ())
+    pairs = [Pair(str(i), 0.5, b) for i, b in enumerate((0.9, 0.1, 0.5))]
 
-    levels = [dot.level for dot in draw.stack(pairs, "a", scale, 1.0)]
+    levels = [dot.level for dot in svg.stack(pairs, "a", scale, 1.0)]
 
     assert sorted(levels) == [0, 1, 2]
     assert levels[1] < levels[2] < levels[0]  # in the order of their partners
 
 
 def test_chance_is_on_the_axis_where_it_is_near(summary):
-    assert draw.accuracy_scale(summary).shows(summary["data"]["chance"])
+    assert scale_of(records.with_truth()).shows(summary["data"]["chance"])
 
 
-def test_chance_far_away_is_only_pointed_at():
-    summary = report.to_json(records.comparison({"in": (0.9, 0.92)}, cases=1000))
-    summary["data"]["chance"] = 0.01
-    scale = draw.accuracy_scale(summary)
+def test_a_level_far_away_is_only_pointed_at():
+    figure = figure_of(records.comparison({"in": (0.9, 0.92)}, cases=1000))
+    (panel,) = figure.panels
+    picture = replace(panel.picture, levels=(Level("majority class", 0.01),))
 
-    assert not scale.shows(0.01)
-    assert "← chance 1.0 %" in draw.bands(summary)["in"]
+    assert not svg.scale_of([picture]).shows(0.01)
+    far = replace(figure, panels=(replace(panel, picture=picture),))
+    assert "← majority class 1.0 %" in svg.draw(far)[0]
+
+
+def test_no_line_runs_through_a_label():
+    """The line of a level leaves out the rows in which labels stand."""
+    for record in (records.honest(), records.with_truth()):
+        for picture in bands(record).values():
+            root = ET.fromstring(picture)
+            level = next(g for g in root.iter("g") if g.get("class") == "vd-level")
+            spans = [
+                sorted((float(line.get("y1")), float(line.get("y2"))))
+                for line in level.iter("line")
+            ]
+            means = [g for g in root.iter("g") if "vd-mean" in g.get("class", "")]
+            for text in (t for g in means for t in g.iter("text")):
+                baseline = float(text.get("y"))
+                assert not any(a < baseline and baseline - 9 < b for a, b in spans)
 
 
 def test_one_value_for_all_is_still_a_picture():
     record = records.comparison({"in": (1.0, 1.0), "out": (1.0, 1.0)}, pairs={})
-    summary = report.to_json(record)
 
-    scale = draw.accuracy_scale(summary)
+    scale = scale_of(record)
 
     assert scale.low < 1.0 == scale.high
     assert len(scale.ticks) >= 2
-    assert "100.0 %" in draw.bands(summary)["out"]
+    assert "100.0 %" in bands(record)["out"]
 
 
 def test_bar_is_as_long_as_the_share():
-    widths = places(draw.bar(3, 10, "a"), "rect", "width")
+    widths = places(svg.bar(0.3, "a"), "rect", "width")
 
     assert widths == [100, 30]

@@ -18,9 +18,9 @@ from veridical._core.errors import InputError
 from veridical.evaluation import CrossValidation, nested_cv, wilson
 from veridical.evaluation import estimate as measure
 from veridical.evaluation.records import Coverage
-from veridical.report import draw, render
-from veridical.report.schema import EstimatesSummary, EstimateSummary
-from veridical.report.summarize import summarize
+from veridical.report.plain import to_json as summarize
+from veridical.report.render import svg
+from veridical.report.views.estimates import EstimatesSummary, EstimateSummary
 
 
 def read(record, tmp_path):
@@ -88,14 +88,17 @@ def test_scores_of_two_kinds_are_refused():
 @pytest.mark.parametrize("data", [None, records.estimates().data])
 def test_a_page_of_another_score_writes_numbers_and_no_chance(data):
     found = records.estimate(0.8125, metric="f1_macro", score_range=(0.0, 1.0))
-    summary = summarize(replace(records.estimates(found), data=data))
+    record = replace(records.estimates(found), data=data)
+    summary = summarize(record)
     assert summary["metric"] == "f1_macro"
     assert summary["words"]["belief"] == "open"
-    assert summary["words"]["headline"].startswith("c45 has f1_macro 0.8125 on new")
-    page = render.page(summary).split("</style>")[-1]
+    assert summary["words"]["headline"].startswith(
+        "c45 has F1 score, macro-averaged over classes 0.8125 on new"
+    )
+    page = report.page(record).split("</style>")[-1]
     assert "0.8125" in page
     assert "81.2" not in page
-    assert "vd-chance" not in page
+    assert "vd-level" not in page
 
 
 def test_nothing_is_refused():
@@ -109,12 +112,20 @@ def test_nothing_is_refused():
 @pytest.mark.parametrize(
     ("found", "belief", "words"),
     [
-        ([records.estimate(0.8)], "yes", "c45 is right about 80.0 % of new cases (95"),
-        ([records.estimate(0.58)], "open", "not shown to beat always naming the most"),
+        (
+            [records.estimate(0.8)],
+            "yes",
+            "c45 classifies 80.0 % of new cases correctly (95",
+        ),
+        (
+            [records.estimate(0.58)],
+            "open",
+            "not shown to be better than always predicting the most",
+        ),
         (
             [records.estimate(0.65, test_share=1.0)],
             "open",  # Wilson's interval alone lies above chance
-            "not shown to beat always naming the most",
+            "not shown to be better than always predicting the most",
         ),
         (
             [records.estimate(0.58, scores=np.linspace(0.57, 0.59, 10))],
@@ -122,7 +133,11 @@ def test_nothing_is_refused():
             "which interval you believe",
         ),
         ([records.bootstrap(0.8)], "care", "which has no valid interval"),
-        ([records.resubstitution()], "no", "cannot be told from the cases it has"),
+        (
+            [records.resubstitution()],
+            "no",
+            "cannot be estimated from the cases it was trained on",
+        ),
         ([records.estimate(0.8, notes=("Doubt.",))], "care", "a doubt about every"),
         (
             [
@@ -162,7 +177,7 @@ def test_the_truth_comes_first(truth, verb):
     said = report.to_json(records.with_truth(truth=known))["words"]
 
     assert said["belief"] == "known"
-    assert said["headline"].startswith(f"c45 is right about {100 * truth:.1f} % of new")
+    assert said["headline"].startswith(f"c45 classifies {100 * truth:.1f} % of new")
     expected = f"{verb} the truth (95 % corrected-t interval 43.0 to 57.0 %)"
     assert expected in said["headline"]
     assert "tested on 20000 fresh ones" in said["evidence"]
@@ -222,11 +237,17 @@ def test_every_method_that_has_a_name_is_explained():
 # ---- picture --------------------------------------------------------------------
 
 
+def forest(record):
+    (figure,) = report.view(record).sections[0].blocks
+    (picture,) = svg.draw(figure)
+    return picture
+
+
 def test_marks_lie_where_their_accuracy_is():
     summary = report.to_json(records.with_truth())
-    root = ET.fromstring(draw.forest(summary))
+    root = ET.fromstring(forest(records.with_truth()))
     bounds = summary["estimates"][0]["intervals"]
-    scale = draw.scale_for(
+    scale = svg.scale_for(
         [0.5, 0.684, 0.52, *(b[end] for b in bounds for end in ("low", "high"))], 0.55
     )
 
@@ -236,8 +257,8 @@ def test_marks_lie_where_their_accuracy_is():
     dots = [(c.get("cx"), c.get("class")) for c in root.iter("circle")]
     assert dots == [(at(0.5), "vd-dot vd-a"), (at(0.684), "vd-dot vd-b")]
     groups = {g.get("class"): g for g in root.iter("g")}
-    for name, value in (("vd-truth", 0.52), ("vd-chance", 0.55)):
-        assert [line.get("x1") for line in groups[name].iter("line")] == [at(value)]
+    for name, value in (("vd-level vd-level-solid", 0.52), ("vd-level", 0.55)):
+        assert {line.get("x1") for line in groups[name].iter("line")} == {at(value)}
     whiskers = next(iter(groups["vd-usual"].iter("line")))
     assert whiskers.get("x1") == at(bounds[0]["low"])
     assert whiskers.get("x2") == at(bounds[0]["high"])
@@ -246,7 +267,7 @@ def test_marks_lie_where_their_accuracy_is():
 
 
 def test_the_picture_in_words():
-    root = ET.fromstring(draw.forest(report.to_json(records.with_truth())))
+    root = ET.fromstring(forest(records.with_truth()))
 
     words = root.get("aria-label")
     for part in ("cross-validation 50.0 %, 43.0 to 57.0 %", "truth is 52.0 %", "55.0"):
@@ -297,7 +318,7 @@ def test_page_can_be_read_without_seeing_it(tmp_path):
     assert not {"iframe", "object", "embed"} & set(tags)
     assert "style" not in {name for _, name, _ in page.attributes}
     columns = [tag for tag, names in page.elements if "scope" in names].count("th")
-    assert columns == 8 + 3
+    assert columns == 9 + 3
 
 
 def test_fragment_is_the_first_part_of_the_page():
@@ -330,17 +351,14 @@ def named(text):
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_name_becomes_markup(payload):
     for hostile, harmless in zip(named(payload), named("name"), strict=True):
-        pages = [
-            Page(report.render.page(summarize(record)))
-            for record in (hostile, harmless)
-        ]
+        pages = [Page(report.page(record)) for record in (hostile, harmless)]
         assert Counter(pages[0].elements) == Counter(pages[1].elements)
         assert pages[0].other == pages[1].other
 
 
 def test_endless_names_are_cut():
     for record in named("x" * 100_000):
-        assert len(report.render.page(summarize(record))) < 100_000
+        assert len(report.page(record)) < 100_000
 
 
 def test_an_estimates_record_saves_itself(tmp_path):

@@ -12,8 +12,9 @@ from tests.report.markup import Page
 from veridical import report
 from veridical._core.records import DataSummary
 from veridical.comparison import compare
-from veridical.report import many_draw, render
-from veridical.report.many_schema import ManySummary
+from veridical.report.render import svg
+from veridical.report.view import Figure
+from veridical.report.views.comparison import ManySummary
 
 
 class Fixed:
@@ -63,7 +64,7 @@ def test_the_first_sentence_answers(decided):
     assert words["headline"].startswith("Alpha is better than Beta and Gamma")
     assert "mean rank 1.00" in words["evidence"]
     assert (
-        "Friedman's test in Iman and Davenport's form, nominal 5 %"
+        "Friedman's test in Iman and Davenport's form, false-positive rate "
         in (words["evidence"])
     )
     undecided = report.to_json(made())["words"]
@@ -78,34 +79,41 @@ def test_a_test_that_claims_too_much_is_believed_with_care():
     words = report.to_json(record)["words"]
     assert words["belief"] == "care"
     assert (
-        "claims too much in such a design (nominal 5 %, measured" in (words["headline"])
+        "rejects too often in such a design (false-positive rate of the test "
+        in words["headline"]
     )
 
 
 def test_sizes_stand_beside_pvalues(decided):
     sizes = report.to_json(decided)["words"]["sizes"]
-    assert sizes[0].startswith("IN, pairs (corrected resampled t test): nominal 5 %")
+    assert sizes[0].startswith(
+        "IN, pairs (corrected resampled t test): false-positive rate of the test "
+    )
+    assert "% (measured; nominal 5 %)" in sizes[0]
     assert "n = 2000 data sets on which neither is better" in sizes[0]
-    assert sizes[1].startswith("IN, Friedman's test takes folds for independent: nom")
-    page = render.page(report.to_json(decided))
-    assert "nominal\N{NO-BREAK SPACE}5" not in page
+    assert sizes[1].startswith(
+        "IN, Friedman's test treats folds as independent: false-positive rate "
+    )
+    page = report.page(decided)
     assert "measured" in page
 
 
 def test_the_picture_shows_ranks_and_groups(decided):
-    summary = report.to_json(decided)
-    picture = ET.fromstring(many_draw.critical_differences(summary)["in"])
+    figure = report.view(decided).sections[0].blocks[0]
+    assert isinstance(figure, Figure)
+    assert figure.panels[0].protocol == "in"
+    picture = ET.fromstring(svg.draw(figure)[0])
     dots = [e for e in picture.iter() if e.tag.endswith("circle")]
     assert len(dots) == 3
     (clique,) = (e for e in picture.iter() if e.get("class") == "vd-clique")
     line = next(e for e in clique if e.tag.endswith("line"))
     place = [float(line.get(end).rstrip("%")) for end in ("x1", "x2")]
     # Beta and Gamma share their rank, 2.5 of 3: three quarters of the way.
-    at = many_draw.LEFT + 0.75 * (many_draw.RIGHT - many_draw.LEFT)
+    at = svg.RANK_LEFT + 0.75 * (svg.RANK_RIGHT - svg.RANK_LEFT)
     assert place == pytest.approx([at - 0.5, at + 0.5], abs=0.1)
     words = picture.get("aria-label")
     assert "mean ranks over 10 folds, 1 is best: Alpha 1.00, Beta 2.50" in words
-    assert "Not told apart: Beta and Gamma." in words
+    assert "Not distinguished: Beta and Gamma." in words
 
 
 def test_the_page_is_whole_and_closed(decided, tmp_path):
@@ -121,10 +129,10 @@ def test_the_page_is_whole_and_closed(decided, tmp_path):
 
 
 def test_hostile_names_stay_names(decided):
-    tame = Page(render.page(report.to_json(decided)))
+    tame = Page(report.page(decided))
     for bad in hostile.PAYLOADS[::6]:
         record = replace(decided, names=(bad, "Beta", "Gamma"), recommendation=bad)
-        wild = Page(render.page(report.to_json(record)))
+        wild = Page(report.page(record))
         assert wild.elements == tame.elements
 
 

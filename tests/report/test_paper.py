@@ -5,11 +5,12 @@ import re
 import pytest
 from tests.report import audit_records, estimates_records, records
 
+from veridical import report as paper
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
 from veridical.comparison import compare
 from veridical.datasets import make_linear
-from veridical.report import paper, to_json
+from veridical.report import to_json
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +58,11 @@ def test_latex_has_as_many_columns_as_it_says(record):
 
 def test_the_figures_are_those_of_the_record():
     record = records.honest()
-    table = paper.table_of(record)
+    table = paper.view(record).tables[0]
     summary = to_json(record)
     for row, method in zip(table.rows, summary["methods"], strict=True):
-        assert row[1] == percent(method["a"]["value"])
-        assert row[2] == percent(method["b"]["value"])
+        assert row.cells[1].text == percent(method["a"]["value"])
+        assert row.cells[2].text == percent(method["b"]["value"])
 
 
 def test_the_paragraph_names_protocol_test_and_size(many):
@@ -85,9 +86,8 @@ def test_names_are_only_names():
     assert r"\| \<b>\\input{x}\*" in paper.to_markdown(record)
 
 
-def test_what_has_no_table_says_so(monkeypatch):
-    monkeypatch.setattr(paper, "summarize", lambda record: {"kind": "other"})
-    with pytest.raises(InputError, match="no table for a record of the kind 'other'"):
+def test_what_is_no_record_says_so():
+    with pytest.raises(InputError, match="no report is known for a object"):
         paper.to_latex(object())
 
 

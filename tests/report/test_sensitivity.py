@@ -10,8 +10,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical.comparison import sensitivity
-from veridical.report import render
-from veridical.report.sensitivity_schema import SensitivitySummary
+from veridical.report.views.sensitivity import SensitivitySummary
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_the_page_says_it(record, tmp_path):
 
 
 def test_hostile_names_stay_names(record):
-    tame = Page(render.page(report.to_json(record)))
+    tame = Page(report.page(record))
     for bad in hostile.PAYLOADS[::8]:
         wild = replace(record, names=(bad, "Beta"), recommendation=bad)
-        assert Page(render.page(report.to_json(wild))).elements == tame.elements
+        assert Page(report.page(wild)).elements == tame.elements

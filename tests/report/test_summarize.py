@@ -14,8 +14,9 @@ from tests.report import records
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical.report.schema import Summary
-from veridical.report.summarize import clean, mean_with_interval
+from veridical.comparison.conclusions import mean_accuracy
+from veridical.report.plain import clean
+from veridical.report.views.comparison import Summary
 
 
 @pytest.mark.parametrize("kind", ["honest", "undecided", "random_labels", "with_truth"])
@@ -61,32 +62,33 @@ def test_interval_of_folds_by_hand():
     # s = sqrt(0.02 / 3); t(0.975; 3) = 3.18245; 1/4 + 1/3 from test/train = 1/3
     half = 3.182446 * np.sqrt(0.02 / 3) * np.sqrt(1 / 4 + 1 / 3)
 
-    mean = mean_with_interval(values, 1 / 3, 0.05)
+    mean = mean_accuracy(values, 1 / 3, 0.05)
 
-    assert mean["value"] == pytest.approx(0.8)
-    assert mean["low"] == pytest.approx(0.8 - half, abs=1e-6)
-    assert mean["high"] == pytest.approx(min(1, 0.8 + half), abs=1e-6)
+    assert mean.value == pytest.approx(0.8)
+    assert mean.low == pytest.approx(0.8 - half, abs=1e-6)
+    assert mean.high == pytest.approx(min(1, 0.8 + half), abs=1e-6)
 
 
 def test_interval_of_independent_data_sets_is_the_usual_one():
     values = np.random.default_rng(0).uniform(0.4, 0.6, 50)
 
-    mean = mean_with_interval(values, 0.0, 0.1)
+    mean = mean_accuracy(values, 0.0, 0.1)
 
     usual = stats.t.interval(0.9, 49, values.mean(), stats.sem(values))
-    assert (mean["low"], mean["high"]) == pytest.approx(usual)
+    assert (mean.low, mean.high) == pytest.approx(usual)
 
 
 def test_a_single_value_has_no_interval():
-    mean = mean_with_interval(np.array([0.9]), 0.5, 0.05)
+    mean = mean_accuracy(np.array([0.9]), 0.5, 0.05)
 
-    assert (mean["low"], mean["high"], mean["std"], mean["n"]) == (None, None, None, 1)
+    assert np.isnan([mean.low, mean.high, mean.std]).all()
+    assert mean.n == 1
 
 
-def test_fold_sizes_come_from_the_settings_where_they_are():
+def test_fold_sizes_come_from_the_record_where_they_are():
     record = records.honest()
-    halves = replace(record, settings={"n_train": "50", "n_test": "50"})
-    unknown = replace(record, settings={})
+    halves = replace(record, n_train=50.0, n_test=50.0)
+    unknown = replace(record, n_train=np.nan, n_test=np.nan)
 
     def width(record):
         mean = report.to_json(record)["methods"][0]["b"]
@@ -160,7 +162,7 @@ def test_a_winner_of_out_alone_is_not_believed():
     said = words(record)
 
     assert record.verdicts["in"].winner == "draw"
-    assert "OUT names ReliefF, but that may not be claimed" in said["headline"]
+    assert "OUT prefers ReliefF, but that may not be claimed" in said["headline"]
 
 
 def test_a_test_that_ignores_overlap_is_taken_with_care():
@@ -173,7 +175,7 @@ def test_a_test_that_ignores_overlap_is_taken_with_care():
     said = words(record)
 
     assert said["belief"] == "care"
-    assert "takes folds for independent" in said["headline"]
+    assert "treats folds as independent" in said["headline"]
 
 
 def test_a_winner_near_chance_is_taken_with_care():
@@ -183,7 +185,7 @@ def test_a_winner_near_chance_is_taken_with_care():
 
     assert record.verdicts["in"].winner == "a"
     assert said["belief"] == "care"
-    assert "neither is shown to beat chance" in said["headline"]
+    assert "neither is shown to be better than always predicting" in said["headline"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.report import records
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical.report import render
+from veridical.report import files
 
 
 def test_save_returns_the_path_and_leaves_nothing_else(tmp_path):
@@ -31,7 +31,7 @@ def test_an_older_page_is_replaced_in_one_step(tmp_path, monkeypatch):
         seen.append((path.read_text(), source.read_text()))
         rename(source, target)
 
-    monkeypatch.setattr(render.os, "replace", spy)
+    monkeypatch.setattr(files.os, "replace", spy)
     report.save(records.honest(), path)
 
     (before, ready), *rest = seen
@@ -47,7 +47,7 @@ def test_a_failure_keeps_the_old_page(tmp_path, monkeypatch):
     def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(render.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
 
     with pytest.raises(InputError, match="No space left on device"):
         report.save(records.honest(), path)
@@ -87,7 +87,7 @@ def test_a_link_is_followed(tmp_path):
 def test_check_leaves_no_trace(tmp_path):
     path = tmp_path / "page.html"
 
-    render.check_writable(path)
+    files.check_writable(path)
 
     assert os.listdir(tmp_path) == []
 
@@ -102,7 +102,7 @@ def test_check_leaves_no_trace(tmp_path):
         ("x" * 300, "File name too long"),
     ],
 )
-@pytest.mark.parametrize("write", [render.check_writable, None])
+@pytest.mark.parametrize("write", [files.check_writable, None])
 def test_impossible_places_are_named_with_the_cure(tmp_path, place, words, write):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
@@ -118,4 +118,4 @@ def test_a_closed_folder_is_refused(tmp_path):
     tmp_path.chmod(0o555)
 
     with pytest.raises(InputError, match="choose a place where you may write"):
-        render.check_writable(tmp_path / "page.html")
+        files.check_writable(tmp_path / "page.html")

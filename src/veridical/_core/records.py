@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from veridical._core.arrays import FloatArray, IntArray
 
@@ -39,6 +39,21 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+
+Belief = Literal["yes", "care", "open", "no", "known"]
+
+
+class Conclusion(NamedTuple):
+    """Whether a result may be believed, and the sentence that says so.
+
+    ``belief`` is "yes", "care" (with a reservation), "open" (not shown), "no" or, where
+    the truth is known, "known". The room that made the record decides; reports only
+    show it.
+    """
+
+    belief: Belief
+    sentence: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,33 +90,23 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into plain numbers, strings, lists and dicts, as ``--json`` does."""
-        return _paper().to_dict(self)
+        return _report().to_dict(self)
 
     def to_markdown(self) -> str:
         """Write the main table as Markdown, with its caption."""
-        return _paper().to_markdown(self)
+        return _report().to_markdown(self)
 
     def to_latex(self) -> str:
         r"""Write the main table as LaTeX, with the rules of ``booktabs``."""
-        return _paper().to_latex(self)
+        return _report().to_latex(self)
 
     def to_html(self) -> str:
         """Write the main table as HTML, its caption above; names are escaped."""
-        return _paper().to_html(self)
+        return _report().to_html(self)
 
     def method_section(self) -> str:
         """Say how the figures came about, in a paragraph for a method section."""
-        return _paper().method_section(self)
-
-    def __rich__(self) -> Any:
-        return _paper().to_rich(self)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-class OnAPage(Record):
-    """A record with a page of its own, and a part of it to show in a notebook."""
+        return _report().method_section(self)
 
     def save(self, path: str | Path) -> Path:
         """Write it as one self-contained HTML page.
@@ -116,11 +121,14 @@ class OnAPage(Record):
         Path
             The same path.
         """
-        written: Path = import_module("veridical.report").save(self, path)
+        written: Path = _report().save(self, path)
         return written
 
+    def __rich__(self) -> Any:
+        return _report().to_rich(self)
+
     def _repr_html_(self) -> str:
-        shown: str = import_module("veridical.report").fragment(self)
+        shown: str = _report().fragment(self)
         return shown
 
 
@@ -148,5 +156,5 @@ def frame(rows: Iterable[Any], *columns: str) -> pd.DataFrame:
     return pd.DataFrame.from_records(cells, columns=list(columns))
 
 
-def _paper() -> Any:
-    return import_module("veridical.report.paper")
+def _report() -> Any:
+    return import_module("veridical.report")

@@ -51,6 +51,15 @@ def show(value: Any) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...{text[-1]}"
 
 
+def shortened(name: str, longest: int = 48) -> str:
+    """Cut a name that would drown its sentence.
+
+    >>> shortened("abcdef", 4)
+    'abc…'
+    """
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
 def plural(noun: str, items: Iterable[Any]) -> str:
     """Return the noun, with an s unless there is exactly one item.
 

@@ -214,6 +214,7 @@ def audit(
             **_settings(estimator, procedure, method, splits, n_orders, alpha, root),
             "table sha256": data.sha256(),
         },
+        alpha=float(alpha),
     )
 
 

@@ -19,8 +19,8 @@ from veridical.auditing.evidence import Evidence
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Preselection
 from veridical.comparison.significance import corrected_resampled_t
-from veridical.comparison.stability import stability
 from veridical.evaluation import Method
+from veridical.evaluation.stability import stability
 
 
 def gather(

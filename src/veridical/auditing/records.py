@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import DataSummary, Interval, OnAPage, frame
+from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ class Preselection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(OnAPage):
+class Audit(Record):
     """Whether an accuracy may be believed.
 
     "in" is the honest procedure: all that looks at labels is done anew inside each
@@ -133,6 +134,8 @@ class Audit(OnAPage):
         How many columns each fold selects, on average.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
+    alpha : float
+        Significance level; intervals have confidence ``1 - alpha``.
     """
 
     data: DataSummary
@@ -148,6 +151,14 @@ class Audit(OnAPage):
     stability: Interval | None = None
     n_selected: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    alpha: float = 0.05
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the accuracy may be believed."""
+        room = import_module("veridical.auditing.conclusions")
+        found: Conclusion = room.conclude(self)
+        return found
 
     @property
     def codes(self) -> tuple[str, ...]:

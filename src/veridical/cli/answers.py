@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from veridical.report.correction_schema import CorrectionSummary
-from veridical.report.many_schema import ManySummary
-from veridical.report.schema import AuditSummary, EstimatesSummary, Summary
-from veridical.report.selection import SelectionSummary
-from veridical.report.study_schema import StudySummary
+from veridical.report.views.audit import AuditSummary
+from veridical.report.views.comparison import ManySummary, Summary
+from veridical.report.views.correction import CorrectionSummary
+from veridical.report.views.estimates import EstimatesSummary
+from veridical.report.views.selection import SelectionSummary
+from veridical.report.views.study import StudySummary
 
 
 class FailedCell(TypedDict):

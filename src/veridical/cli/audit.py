@@ -146,7 +146,7 @@ def audit(
         console.tell(_without_data(question), aside=as_json)
     record = _audit(question, jobs)
     page = None if out is None else report.save(record, out)
-    console.show(report.to_json(record), page, as_json=as_json)
+    console.show(record, page, as_json=as_json)
     if not record.clean:
         raise typer.Exit(1)
 

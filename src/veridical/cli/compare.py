@@ -155,7 +155,7 @@ def compare(
     settings = options.with_origin(record.settings, data, repeat)
     record = replace(record, settings=settings)
     page = None if out is None else report.save(record, out)
-    console.show(report.to_json(record), page, as_json=as_json)
+    console.show(record, page, as_json=as_json)
 
 
 def _without_data(pair: bool) -> str:

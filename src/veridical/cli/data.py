@@ -75,7 +75,7 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
-    from veridical.report.summarize import clean
+    from veridical.report.plain import clean
 
     terminal = Console(highlight=False)
     terminal.print(
@@ -196,7 +196,7 @@ def _columns(columns: list[Column]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from veridical.report.summarize import clean
+    from veridical.report.plain import clean
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for header in ("Column", "Kind", "Values"):

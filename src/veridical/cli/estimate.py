@@ -153,7 +153,7 @@ def estimate(
         run = _on_source if data is None else _on_file
         record = run(question, jobs)
     page = None if out is None else report.save(record, out)
-    console.show(report.to_json(record), page, as_json=as_json)
+    console.show(record, page, as_json=as_json)
 
 
 def _on_file(question: Question, jobs: int) -> Estimates:

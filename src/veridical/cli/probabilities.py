@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from veridical.cli import console, options
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Correction
-    from veridical.report.correction_schema import CorrectionSummary
 
 CV = "10"
 # Where no data are given: the model's own source.
@@ -77,13 +74,7 @@ def probabilities(
     question = Question(data, target, tuple(drop or ()), features, cv, seed)
     record = _record(question, jobs)
     page = None if out is None else report.save(record, out)
-    summary: Any = report.to_json(record)
-    if as_json:
-        console.print_json(summary, page)
-        return
-    _show(summary)
-    if page is not None:
-        typer.echo(f"The report is in {page}")
+    console.show(record, page, as_json=as_json)
 
 
 def _record(question: Question, jobs: int) -> Correction:
@@ -111,53 +102,3 @@ def _record(question: Question, jobs: int) -> Correction:
     repeat = question.command()
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, settings=settings)
-
-
-def _show(summary: CorrectionSummary) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    from veridical._core.numbers import count, percent
-
-    terminal = Console(highlight=False)
-    data = summary["data"]
-    table = console._new_table(
-        f"Naive Bayes on {count(summary['n_features_to_select'], 'feature')} of "
-        f"{data['n_features']} from {data['name']}, {count(data['n_samples'], 'case')}"
-    )
-    for header in ("Model", "Error rate", "It expects", "Minus log probability", "α"):
-        table.add_column(header, justify="left" if header == "Model" else "right")
-    for model in summary["models"]:
-        row = (
-            model["label"],
-            percent(model["error"]),
-            percent(model["expected_error"]),
-            f"{model['log_loss']:.3f}",
-            f"{model['alpha']:.3g}",
-        )
-        table.add_row(*map(Text, row))
-    terminal.print(table)
-    terminal.print(_bins(summary))
-    terminal.print(Text(summary["verdict"]))
-
-
-def _bins(summary: CorrectionSummary) -> Any:
-    """Cases, promised and observed, by tenths."""
-    from rich.text import Text
-
-    from veridical._core.numbers import percent
-
-    table = console._new_table(
-        f"Probability of {summary['models'][0]['positive']}: cases, promised, observed"
-    )
-    table.add_column("Probability")
-    for model in summary["models"]:
-        for header in (model["label"], "promised", "observed"):
-            table.add_column(header, justify="right")
-    pairs = zip(*(model["bins"] for model in summary["models"]), strict=True)
-    for bins in pairs:
-        row = [f"{bins[0]['low']:.1f} to {bins[0]['high']:.1f}"]
-        for one in bins:
-            row += [str(one["n"]), percent(one["predicted"]), percent(one["observed"])]
-        table.add_row(*map(Text, row))
-    return table

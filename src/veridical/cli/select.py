@@ -6,18 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
-    from veridical.report.selection import SelectionSummary
 
 SELECTOR = "mrmr"
 ESTIMATOR = "svm"
 CV = "10"
-MOST_SHOWN = 20
 # Where no data are given.
 SOURCE, N_CASES = "linear", 125
 
@@ -91,9 +87,8 @@ def select(
     cross-validation features are selected, and alpha chosen, from the training
     cases alone. Class by class, and for every number of features.
     """
+    from veridical import report
     from veridical._core.advice import for_the_command_line
-    from veridical.report import selection as shown
-    from veridical.report.render import check_writable
 
     console.be(quiet=quiet)
     options.check_target("select", data, target, drop)
@@ -115,7 +110,7 @@ def select(
     options.check_features(features)
     options.check_names(estimators=[estimator])
     if out is not None:
-        check_writable(out)
+        report.check_writable(out)
     if data is None:
         console.tell(
             f"No data given, so this is the {SOURCE} source, {N_CASES} cases.",
@@ -123,8 +118,8 @@ def select(
         )
     with for_the_command_line():
         record = _run(question, made, jobs)
-    page = None if out is None else shown.save(record, out)
-    _show(shown.to_json(record), page, as_json=as_json)
+    page = None if out is None else report.save(record, out)
+    console.show(record, page, as_json=as_json)
 
 
 def _selector(question: Question) -> Any:
@@ -190,74 +185,3 @@ def _run(question: Question, made: Any, jobs: int) -> Selection:
     repeat = question.command()
     settings = options.with_origin(found.settings, question.data, repeat)
     return replace(found, selector=question.selector, settings=settings)
-
-
-# -- showing -------------------------------------------------------------------------
-
-
-def _show(summary: SelectionSummary, page: Path | None, *, as_json: bool) -> None:
-    if as_json:
-        console.print_json(summary, page)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    terminal = Console(highlight=False)
-    terminal.print(_features(summary))
-    more = len(summary["features"]) - MOST_SHOWN
-    if more > 0:
-        typer.echo(f"and {more} more; --out and --json list all")
-    terminal.print()
-    terminal.print(_classes(summary))
-    terminal.print()
-    words = summary["words"]
-    for sentence in (words["headline"], words["evidence"], *words["notes"]):
-        # Text, not a string: a name in brackets is a name and no markup.
-        terminal.print(Text(sentence))
-    if page is not None:
-        typer.echo(f"The report is in {page}")
-
-
-def _features(summary: SelectionSummary) -> Any:
-    from rich.text import Text
-
-    from veridical._core.numbers import count
-
-    data = summary["data"]
-    table = console._new_table(
-        f"{summary['selector']}: "
-        f"{count(summary['n_features_to_select'], 'feature')} of "
-        f"{data['n_features']} from {data['name']}, {count(data['n_samples'], 'case')}"
-    )
-    for header, where in (
-        ("", "right"),
-        ("Feature", "left"),
-        ("Score", "right"),
-        ("Folds", "right"),
-    ):
-        table.add_column(header, justify=where, overflow="fold")  # type: ignore[arg-type]
-    for feature in summary["features"][:MOST_SHOWN]:
-        score = feature["score"]
-        row = [
-            str(feature["rank"]),
-            feature["name"],
-            "" if score is None else f"{score:.4g}",
-            f"{feature['n_folds']} of {summary['n_folds']}",
-        ]
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _classes(summary: SelectionSummary) -> Any:
-    from rich.text import Text
-
-    from veridical._core.numbers import percent
-
-    table = console._new_table("Cases named rightly, class by class")
-    table.add_column("Class", overflow="fold")
-    table.add_column("Accuracy", justify="right")
-    table.add_column("Cases", justify="right")
-    for one in summary["classes"]:
-        row = [one["name"], percent(one["accuracy"]), str(one["n_test"])]
-        table.add_row(*map(Text, row))
-    return table

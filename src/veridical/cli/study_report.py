@@ -57,9 +57,7 @@ def tell(report: StudyReport | None, out: Path | None) -> None:
     """List the findings, and write the page where one is asked for."""
     if report is None:
         return
-    from veridical.report.studies import headline, save
-
-    typer.echo(headline(report))
+    typer.echo(report.conclusion.sentence)
     for check in report.checks:
         line = in_one_line(
             f"{check.statement}: {check.ours} [published: {check.published}]"
@@ -68,14 +66,12 @@ def tell(report: StudyReport | None, out: Path | None) -> None:
     for note in report.notes:
         typer.echo(in_one_line(note))
     if out is not None:
-        typer.echo(f"The report is in {save(report, out)}")
+        typer.echo(f"The report is in {report.save(out)}")
 
 
 def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
     """Give the findings to a JSON reply; the page is written all the same."""
     if report is None:
         return {"findings": None, "page": None}
-    from veridical.report.studies import save, to_json
-
-    page = None if out is None else str(save(report, out))
-    return {"findings": to_json(report), "page": page}
+    page = None if out is None else str(report.save(out))
+    return {"findings": report.to_dict(), "page": page}

@@ -118,18 +118,18 @@ class Watcher:
     def _findings(self) -> dict[str, Any] | None:
         if self._report is None:
             return None
-        from veridical.report.studies import to_json
-
-        return to_json(self._report)
+        return self._report.to_dict()
 
     def page(self, where: str) -> str | None:
         """Write the page at a place; None where there is none."""
-        from veridical.report import studies, watch
+        from veridical import report
+        from veridical.report.render import html
+        from veridical.report.views.study import watch
 
         if where == "/":
-            return watch.page(self.state)
+            return html.page(watch(self.state))
         if where == "/report" and self._report is not None:
-            return studies.page(self._report)
+            return report.page(self._report)
         return None
 
 

@@ -25,8 +25,8 @@ from veridical.comparison.significance import (
     sorted_runs_t,
 )
 from veridical.comparison.sources import truth, with_truth
-from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
+from veridical.evaluation.stability import stability
 
 __all__ = [
     "Bias",

@@ -321,11 +321,10 @@ def _conclude(
         correction=correction,
         alpha=alpha,
         settings=settings,
+        n_train=float(np.mean(geometry.n_train)),
+        n_test=float(np.mean(geometry.n_test)),
     )
-    artefacts = say.find_artefacts(
-        accuracy, optimism, summary.majority_share, geometry, alpha
-    )
-    return replace(record, recommendation=say.recommend(record, artefacts))
+    return replace(record, recommendation=say.recommend(record))
 
 
 def _rank(

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.numbers import number, percent, pvalue
-from veridical._core.records import Interval
-from veridical._core.text import names
+from veridical._core.numbers import count, number, percent, points, pvalue
+from veridical._core.records import Conclusion, Interval
+from veridical._core.text import names, shortened
 from veridical.comparison.records import (
     Comparison,
+    MeanAccuracy,
+    MeasuredSize,
     PairVerdict,
+    Sensitivity,
     TestResult,
     Truthfulness,
     Verdict,
     Winner,
 )
 from veridical.comparison.significance import Geometry, corrected_resampled_t
-from veridical.comparison.stability import stability
 from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.evaluation.stability import stability
 
 Accuracies = Mapping[str, FloatArray]
 
@@ -69,34 +74,98 @@ def _corrected(
     )
 
 
-def find_artefacts(
-    accuracy: Accuracies,
-    optimism: Sequence[Interval],
-    chance: float,
-    geometry: Geometry,
-    alpha: float,
-) -> tuple[int, ...]:
+def find_artefacts(record: Comparison) -> tuple[int, ...]:
     """Find the selectors whose OUT accuracy is made by the selection and nothing else.
 
-    So it is where OUT is above chance, IN is not, and OUT is above IN. "Above" means
-    by the whole interval of the mean (corrected for overlapping training sets).
+    So it is where OUT is above the majority share, IN is not, and OUT is above IN.
+    "Above" means by the whole interval of the mean (corrected for overlapping training
+    sets).
 
     Returns
     -------
     tuple of int
         Places of the selectors.
     """
-
-    def above(method: str, i: int) -> bool:
-        scores = accuracy[method][i].mean(axis=0).ravel()
-        test = _corrected(scores, np.full_like(scores, chance), geometry, alpha)
-        return test.interval[0] > 0
-
+    found = record.means
     return tuple(
         i
-        for i, gap in enumerate(optimism)
-        if gap.low > 0 and above("out", i) and not above("in", i)
+        for i, gap in enumerate(record.optimism)
+        if gap.low > 0
+        and beats_majority(record, found["out"][i])
+        and not beats_majority(record, found["in"][i])
     )
+
+
+def beats_majority(record: Comparison, mean: MeanAccuracy) -> bool:
+    """Tell whether the whole interval of a mean lies above the majority share."""
+    return mean.low > record.data.majority_share
+
+
+def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
+    """Average the accuracies per method and selector, with t intervals."""
+    result = {}
+    for method, accuracy in record.accuracy.items():
+        values = np.asarray(accuracy).mean(axis=1)  # selector, repeat, fold
+        if repeats_are_data_sets(record, method):
+            sample, ratio = values.mean(axis=2), 0.0
+        else:
+            sample = values.reshape(len(values), -1)
+            ratio = fold_ratio(record, values.shape[2])
+        result[method] = tuple(
+            mean_accuracy(own, ratio, record.alpha) for own in sample
+        )
+    return result
+
+
+def repeats_are_data_sets(record: Comparison, method: str) -> bool:
+    """Tell whether every repeat is a data set of its own, hence independent."""
+    if method == "truth":
+        return True
+    n_repeats = record.accuracy[method].shape[2]
+    return n_repeats > 1 and len(record.set_verdicts.get(method, ())) == n_repeats
+
+
+def fold_ratio(record: Comparison, n_folds: int) -> float:
+    """Return test samples per training sample, where not known that of the folds."""
+    if math.isfinite(record.n_test) and record.n_train > 0:
+        return record.n_test / record.n_train
+    return 1 / (n_folds - 1) if n_folds > 1 else 0.0
+
+
+def mean_accuracy(
+    values: FloatArray, test_to_train: float, alpha: float
+) -> MeanAccuracy:
+    """Average accuracies, with a t interval for the mean.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        One accuracy per fold or data set.
+    test_to_train : float
+        Size of a test set over the size of a training set; the variance of the mean is
+        ``s² (1/n + test_to_train)``, because training sets overlap [1]_. Zero for
+        independent data sets.
+    alpha : float
+        One minus the confidence.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the Generalization Error", Machine
+       Learning 52 (2003).
+
+    Examples
+    --------
+    >>> mean = mean_accuracy(np.array([0.5, 0.75, 1.0]), 0.0, 0.05)
+    >>> mean.value, mean.std, round(mean.low, 3)
+    (0.75, 0.25, 0.129)
+    """
+    n, mean = int(values.size), float(values.mean())
+    if n < 2:
+        return MeanAccuracy(mean, math.nan, math.nan, math.nan, n)
+    std = float(values.std(ddof=1))
+    quantile = float(stats.t.ppf(1 - alpha / 2, n - 1))
+    half = quantile * std * math.sqrt(1 / n + test_to_train)
+    return MeanAccuracy(mean, max(0.0, mean - half), min(1.0, mean + half), std, n)
 
 
 def measure_stability(
@@ -165,22 +234,34 @@ def size_text(verdict: Verdict) -> str:
 
     A calibrated p-value has that built in.
     """
-    size = verdict.test.size
-    if size is None or verdict.test.name.endswith(", calibrated"):
+    if verdict.test.size is None or verdict.test.calibrated:
         return ""
-    return f"; nominal {100 * size.nominal:g} %, measured {percent(size.rate)}"
+    return f"; {false_positives(verdict.test.size)}"
 
 
-def recommend(record: Comparison, artefacts: Sequence[int]) -> str:
+def false_positives(size: MeasuredSize) -> str:
+    """Write how often a test rejects where there is nothing to find.
+
+    Examples
+    --------
+    >>> false_positives(MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds"))
+    'false-positive rate of the test 8.3 % (measured; nominal 5 %)'
+    """
+    return (
+        f"false-positive rate of the test {percent(size.rate)} "
+        f"(measured; nominal {100 * size.nominal:g} %)"
+    )
+
+
+def recommend(record: Comparison) -> str:
     """Say what may be claimed and what may be used, after the paper's conclusions.
 
     Parameters
     ----------
     record : Comparison
         What was found on one data set.
-    artefacts : sequence of int
-        Selectors whose OUT accuracy is an artefact, by `find_artefacts`.
     """
+    artefacts = find_artefacts(record)
     wording = Wording(record.names, record.alpha, record.data.majority_share)
     if len(record.names) > 2:
         return recommend_several(record, artefacts, wording)
@@ -242,8 +323,8 @@ def _on_artefacts(
     return (
         f"OUT is an artefact of selection here: it reports {listed('out')}, but when "
         f"the test cases are kept out of the selection, IN reports {listed('in')}, "
-        "not shown to be above chance "
-        f"({percent(wording.chance)}, always naming the largest class)."
+        "not shown to be better than always predicting the most frequent class "
+        f"({percent(wording.chance)})."
     )
 
 
@@ -336,12 +417,7 @@ def _on_several_claims(record: Comparison) -> str:
             "Do not claim that any is better: OUT alone was run, and its test cases "
             "took part in the selection; run IN as well."
         )
-    n_pairs = len(record.pairs["in"])
-    allowing = (
-        f"{n_pairs} pairs, {record.correction.capitalize()}'s correction"
-        if record.correction != "none"
-        else f"{n_pairs} pairs, without any correction for their number"
-    )
+    allowing = _allowing(record, len(record.pairs["in"]))
     claims = [
         f"{better} selects better than {_and(worse)}"
         for better, worse in _beaten(record.pairs["in"]).items()
@@ -366,7 +442,9 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     mean = dict(zip(record.names, means(record.accuracy[method]), strict=True))
     best = max(seen, key=lambda name: (len(seen[name]), mean[name]))
     if inside:
-        also = " OUT agrees that it beats some." if best in outside else ""
+        also = ""
+        if best in outside:
+            also = f" OUT, too, finds it better than {_and(outside[best])}."
         return f"{goal}, take {best}: IN sees a difference.{also}"
     if record.names.index(best) in artefacts:
         return f"{goal}, do not follow OUT's verdicts: they rest on the artefact."
@@ -406,3 +484,221 @@ def describe_truth(
         p = pvalue(truthfulness.pvalue)
         text += f"; {who} is significantly more truthful ({p})."
     return text
+
+
+# -- may it be believed? ---------------------------------------------------------------
+
+#: Tests that treat folds as independent, and so reject too often on them.
+NAIVE_ON_FOLDS = ("paired t",)
+#: A test whose measured rate lies above this multiple of the nominal one, by the whole
+#: interval, is not believed alone.
+TOO_OFTEN = 1.5
+_LEAK = "the test cases took part in the selection"
+_MAJORITY = "always predicting the most frequent class"
+
+
+def conclude(record: Comparison) -> Conclusion:
+    """Say which selector is better, and whether that may be believed.
+
+    Parameters
+    ----------
+    record : Comparison
+        Two selectors or more, on data or on a source.
+    """
+    if len(record.names) > 2:
+        return _conclude_several(record)
+    return _conclude_pair(record)
+
+
+def rejects_too_often(test: TestResult) -> bool:
+    """Tell whether a test surely rejects too often in such a design."""
+    if test.size is None or test.calibrated:
+        return False
+    return test.size.low > TOO_OFTEN * test.size.nominal
+
+
+def _conclude_pair(record: Comparison) -> Conclusion:
+    n_features = record.data.n_features
+    if record.n_features_to_select >= n_features:
+        return Conclusion(
+            "open",
+            f"Nothing was compared: both selectors keep all "
+            f"{count(n_features, 'feature')}; ask for fewer.",
+        )
+    verdicts = record.verdicts
+    if "truth" in verdicts:
+        return Conclusion("known", _on_known_truth(record, verdicts))
+    if "in" not in verdicts:
+        return Conclusion("no", _on_out_alone(record, verdicts.get("out")))
+    if len(record.artefacts) == 2:
+        return Conclusion(
+            "no",
+            f"Neither selector is shown to be better than {_MAJORITY}: the accuracy "
+            "under OUT is an artefact of selecting on the same data.",
+        )
+    inside = verdicts["in"]
+    if inside.winner == "draw":
+        return Conclusion("open", _on_draw(record, inside, verdicts.get("out")))
+    better, worse = _ordered(record, inside)
+    mean = record.means["in"]["ab".index(inside.winner)]
+    if not beats_majority(record, mean):
+        return Conclusion(
+            "care",
+            f"{better} does better than {worse} here, but neither is shown to be "
+            f"better than {_MAJORITY}.",
+        )
+    on_folds = not repeats_are_data_sets(record, "in")
+    if inside.test.name in NAIVE_ON_FOLDS and on_folds:
+        return Conclusion(
+            "care",
+            f"{better} looks better than {worse} on these data, but the test treats "
+            "folds as independent and therefore rejects too often; believe the result "
+            "only if the corrected test agrees.",
+        )
+    if inside.test.size is not None and rejects_too_often(inside.test):
+        return Conclusion(
+            "care",
+            f"{better} looks better than {worse} on these data, but the test rejects "
+            f"too often in such a design ({false_positives(inside.test.size)}); "
+            "believe the result only if the calibrated test agrees.",
+        )
+    return Conclusion(
+        "yes",
+        f"{better} is better than {worse} on these data, and you may believe it: "
+        f"{points(abs(inside.mean_difference), signed=False)} more accurate "
+        "with the selection repeated inside every fold.",
+    )
+
+
+def _ordered(record: Comparison, verdict: Verdict) -> tuple[str, str]:
+    """Name the better and the worse of two selectors."""
+    first, second = (shortened(name) for name in record.names)
+    return (second, first) if verdict.winner == "b" else (first, second)
+
+
+def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> str:
+    a, b = (shortened(name) for name in record.names)
+    start = f"These data do not tell which of {a} and {b} is better"
+    if outside is not None and outside.winner != "draw":
+        better, _ = _ordered(record, outside)
+        return (
+            f"{start}: OUT prefers {better}, but that may not be claimed, because with "
+            "honest selection (IN) the difference is not significant."
+        )
+    gap = points(abs(inside.mean_difference), signed=False)
+    return f"{start}: the difference of {gap} is not significant."
+
+
+def _on_out_alone(record: Comparison, outside: Verdict | None) -> str:
+    if outside is not None and outside.winner != "draw":
+        better, worse = _ordered(record, outside)
+        return (
+            f"OUT finds {better} better than {worse}, but you may not believe it: "
+            f"{_LEAK}."
+        )
+    return f"OUT finds no difference, and OUT alone supports no claim: {_LEAK}."
+
+
+def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
+    true = verdicts["truth"]
+    better, worse = _ordered(record, true)
+    if true.winner == "draw":
+        n_sets = count(record.accuracy["truth"].shape[2], "fresh data set")
+        fact = f"{n_sets} show no difference between {better} and {worse}"
+    else:
+        fact = f"{better} is truly better than {worse} on this source"
+    said = {m: v.winner for m, v in verdicts.items() if m != "truth"}
+    right = [m.upper() for m, winner in said.items() if winner == true.winner]
+    wrong = [m.upper() for m, winner in said.items() if winner != true.winner]
+    if not said:
+        return f"{fact}."
+    if not wrong:
+        return f"{fact}, and {names(right)} {'agree' if right[1:] else 'agrees'}."
+    if not right:
+        verb = "both miss" if wrong[1:] else "misses"
+        return f"{fact}; {names(wrong)} {verb} it here."
+    return f"{fact}; here {names(right)} finds that and {names(wrong)} does not."
+
+
+def _conclude_several(record: Comparison) -> Conclusion:
+    if "in" not in record.pairs:
+        return Conclusion("no", f"OUT alone supports no claim: {_LEAK}.")
+    pairs = record.pairs["in"]
+    significant = sorted(
+        (pair for pair in pairs if pair.better is not None),
+        key=lambda pair: (pair.adjusted, -abs(pair.verdict.mean_difference)),
+    )
+    allowing = _allowing(record, len(pairs))
+    if not significant:
+        return Conclusion(
+            "open",
+            "These data do not tell which of "
+            f"{count(len(record.names), 'selector')} is better: no difference between "
+            f"two of them is significant ({allowing}).",
+        )
+    strongest = significant[0]
+    best = strongest.better
+    beaten = [_loser(pair) for pair in significant if pair.better == best]
+    listed = names(shortened(name) for name in beaten)
+    start = f"{shortened(str(best))} is better than {listed} on these data"
+    gap = points(abs(strongest.verdict.mean_difference), signed=False)
+    to = f" from {shortened(beaten[0])}" if len(beaten) > 1 else ""
+    evidence = (
+        f"the strongest difference{to} is {gap} ({pvalue(strongest.adjusted)}; "
+        f"{allowing})"
+        if len(significant) > 1
+        else f"the difference is {gap} ({pvalue(strongest.adjusted)}; {allowing})"
+    )
+    doubtful = [
+        pair
+        for pair in significant
+        if pair.verdict.test.name in NAIVE_ON_FOLDS
+        or rejects_too_often(pair.verdict.test)
+    ]
+    if doubtful:
+        size = doubtful[0].verdict.test.size
+        why = f" ({false_positives(size)})" if size is not None else ""
+        return Conclusion(
+            "care",
+            f"{start}, but by a test that rejects too often in such a design{why}; "
+            "believe the result only if the calibrated test agrees.",
+        )
+    more = len(significant) - len(beaten)
+    others = ""
+    if more:
+        verb = "is" if more == 1 else "are"
+        others = f" {count(more, 'other difference')} {verb} significant too."
+    return Conclusion("yes", f"{start}, and you may believe it: {evidence}.{others}")
+
+
+def _loser(pair: PairVerdict) -> str:
+    return pair.second if pair.better == pair.first else pair.first
+
+
+def _allowing(record: Comparison, n_pairs: int) -> str:
+    if record.correction == "none":
+        return f"{n_pairs} pairs, without any correction for their number"
+    return f"{n_pairs} pairs, {record.correction.capitalize()}'s correction"
+
+
+def conclude_sensitivity(record: Sensitivity) -> Conclusion:
+    """Say which protocol finds the true verdict more often on sources like the data."""
+    a, b = (shortened(name) for name in record.names)
+    better = {
+        source.truthfulness.better
+        for source in record.sources
+        if source.truthfulness is not None
+    }
+    about = f"about {a} and {b} on data like these"
+    if better == {"in"}:
+        return Conclusion("yes", f"IN tells the truth {about} more often than OUT.")
+    if better == {"out"}:
+        return Conclusion("care", f"OUT tells the truth {about} more often than IN.")
+    if better == {"same"}:
+        said = f"Neither IN nor OUT is shown to tell the truth {about} more often."
+        return Conclusion("open", said)
+    return Conclusion(
+        "care",
+        f"Whether IN or OUT tells the truth {about} more often depends on how strong "
+        "the features are.",
+    )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.records import DataSummary, Interval, OnAPage, Record, frame
+from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +102,11 @@ class TestResult(Record):
         if self.pvalue < self.alpha and lead != 0:
             return "a" if lead > 0 else "b"
         return "draw"
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the p-value comes from a measured null."""
+        return self.name.endswith(", calibrated")
 
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):
@@ -216,8 +222,22 @@ class PairVerdict(NamedTuple):
         return self.verdict.pvalue
 
 
+class MeanAccuracy(NamedTuple):
+    """Mean accuracy of a selector under a method, with its t interval.
+
+    ``std`` is the standard deviation of the ``n`` accuracies; it and the bounds are NaN
+    where there is one accuracy only.
+    """
+
+    value: float
+    low: float
+    high: float
+    std: float
+    n: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(OnAPage):
+class Comparison(Record):
     """Two or more selectors compared by one method or several.
 
     Parameters
@@ -267,6 +287,8 @@ class Comparison(OnAPage):
         Significance level.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
+    n_train, n_test : float
+        Mean numbers of training and of test samples of a fold; NaN where not known.
     """
 
     names: tuple[str, ...]
@@ -288,6 +310,8 @@ class Comparison(OnAPage):
     correction: str = "holm"
     alpha: float = 0.05
     settings: Mapping[str, str] = field(default_factory=dict)
+    n_train: float = np.nan
+    n_test: float = np.nan
 
     def __repr__(self) -> str:
         if len(self.names) == 2:
@@ -328,6 +352,26 @@ class Comparison(OnAPage):
             method: values.mean(axis=1).reshape(len(self.names), -1)
             for method, values in self.accuracy.items()
         }
+
+    @property
+    def means(self) -> dict[str, tuple[MeanAccuracy, ...]]:
+        """Mean accuracy per method and selector, with its interval."""
+        found: dict[str, tuple[MeanAccuracy, ...]] = _conclusions().mean_accuracies(
+            self
+        )
+        return found
+
+    @property
+    def artefacts(self) -> tuple[int, ...]:
+        """Places of the selectors whose OUT accuracy is made by the selection alone."""
+        found: tuple[int, ...] = _conclusions().find_artefacts(self)
+        return found
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Which selector is better, and whether that may be believed."""
+        found: Conclusion = _conclusions().conclude(self)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Every accuracy in a row of its own.
@@ -484,7 +528,7 @@ class Friedman(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity(OnAPage):
+class Sensitivity(Record):
     """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
 
     Parameters
@@ -531,6 +575,12 @@ class Sensitivity(OnAPage):
         found = f"of {n_sets} data sets IN told the truth on {right['in']}"
         return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """Which protocol finds the true verdict more often."""
+        found: Conclusion = _conclusions().conclude_sensitivity(self)
+        return found
+
     def to_frame(self) -> pd.DataFrame:
         """One row per source.
 
@@ -562,3 +612,8 @@ class Sensitivity(OnAPage):
             row["more_truthful"] = record.truthfulness.better
             rows.append(row)
         return pd.DataFrame(rows)
+
+
+def _conclusions() -> Any:
+    """Find the part of this room that concludes; it imports these records."""
+    return import_module("veridical.comparison.conclusions")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import DataSummary, Interval, OnAPage, Record, frame
+from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class Coverage(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(OnAPage):
+class Estimate(Record):
     """How accurate an estimator is on some data, by one method.
 
     Parameters
@@ -148,7 +148,7 @@ class Estimate(OnAPage):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(OnAPage):
+class Estimates(Record):
     """How accurate one estimator is on one data set, by several methods.
 
     Parameters
@@ -175,6 +175,12 @@ class Estimates(OnAPage):
     def __repr__(self) -> str:
         return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """How accurate the estimator is, and whether that may be believed."""
+        found: Conclusion = _conclusions().conclude_estimates(self)
+        return found
+
     def to_frame(self) -> pd.DataFrame:
         """Every estimate in a row of its own, the truth last where it is known.
 
@@ -192,8 +198,13 @@ class Estimates(OnAPage):
 
 
 def _display() -> Any:
-    """Import the module that shows estimates; see `OnAPage`."""
+    """Find the part of this room that shows; it imports these records."""
     return import_module("veridical.evaluation.display")
+
+
+def _conclusions() -> Any:
+    """Find the part of this room that concludes; it imports these records."""
+    return import_module("veridical.evaluation.conclusions")
 
 
 @dataclass(frozen=True)
@@ -228,7 +239,7 @@ class ClassResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Selection(OnAPage):
+class Selection(Record):
     """Selected features, with the accuracy of selecting and learning as a whole.
 
     Parameters
@@ -263,6 +274,13 @@ class Selection(OnAPage):
     interval : str
         Kind of the interval of `accuracy`: the one whose measured coverage is closest
         to nominal, see `veridical.evaluation.default_interval`.
+    other_features : tuple of SelectedFeature
+        Features that folds selected and the list lacks, the most often selected first.
+    stability : Interval or None
+        Agreement of the sets that the folds select, by Nogueira's measure: 1 if they
+        are always the same, 0 if they agree as by chance.
+    size_intervals : tuple of Interval
+        The accuracy at each of `sizes` with its 95 % interval; empty where not known.
     """
 
     data: DataSummary
@@ -283,6 +301,41 @@ class Selection(OnAPage):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     interval: str = "wilson"
+    other_features: tuple[SelectedFeature, ...] = ()
+    stability: Interval | None = None
+    size_intervals: tuple[Interval, ...] = ()
+
+    @property
+    def consensus(self) -> tuple[SelectedFeature, ...]:
+        """Features that at least half of the folds selected, the most often first."""
+        known = (*self.features, *self.other_features)
+        often = [one for one in known if self.supports(one)]
+        return tuple(sorted(often, key=lambda one: -one.n_folds))
+
+    @property
+    def n_supported(self) -> int:
+        """Number of listed features that at least half of the folds selected."""
+        return sum(map(self.supports, self.features))
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether folds support the list.
+
+        They do not where a listed feature was selected in no fold, or where fewer than
+        half of the listed features were selected in at least half of the folds.
+        """
+        never = any(feature.n_folds == 0 for feature in self.features)
+        return not never and 2 * self.n_supported >= len(self.features)
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """How good selecting this way is, and whether that may be believed."""
+        found: Conclusion = _conclusions().conclude_selection(self)
+        return found
+
+    def supports(self, feature: SelectedFeature) -> bool:
+        """Tell whether at least half of the folds selected a feature."""
+        return 2 * feature.n_folds >= self.n_folds
 
     def __repr__(self) -> str:
         names = [feature.name for feature in self.features[:5]]
@@ -378,7 +431,7 @@ class CalibrationTable(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Correction(OnAPage):
+class Correction(Record):
     """What correcting for feature selection changes on some data.
 
     Parameters
@@ -415,6 +468,12 @@ class Correction(OnAPage):
 
     def __repr__(self) -> str:
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the corrected model knows its own error rate."""
+        found: Conclusion = _conclusions().conclude_correction(self)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Every bin of both calibrations in a row of its own.

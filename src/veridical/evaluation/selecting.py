@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import describe_splits
+from veridical._core.splits import Split, describe_splits
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
@@ -42,6 +43,7 @@ from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import name_of, read_estimator, read_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
 from veridical.learning import DAGSVM
 
@@ -160,6 +162,8 @@ def select(
         selector=name_of(selector),
         estimator=name_of(estimator),
         features=_features(fitted, ranked.order, table, found),
+        other_features=_others(fitted, ranked.order, table, found),
+        stability=_stability(found, table.n_features),
         accuracy=Interval(estimate.value, *_bounds(estimate)),
         interval=default_interval(estimate) or "",
         n_test=int(sum(hits.shape[1] for hits in found.hits)),
@@ -167,6 +171,7 @@ def select(
         classes=_by_class(found, table),
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
+        size_intervals=_by_size(method, splits, found, root),
         **_particulars(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={
@@ -247,12 +252,13 @@ def _sizes(learner: Any, most: int | None) -> tuple[int, ...]:
 
 
 def _features(
-    fitted: Any, order: IntArray, table: Table, found: Evaluation
+    fitted: Any,
+    wanted: IntArray,
+    table: Table,
+    found: Evaluation,
 ) -> tuple[SelectedFeature, ...]:
-    times = np.zeros(table.n_features, dtype=np.intp)
-    for ranked in found.rankings:
-        if ranked is not None:
-            times[ranked.order] += 1
+    """Describe features, with the number of folds that selected each."""
+    times = _times(found, table.n_features)
     scores = scores_of(fitted, table)
     names = table.feature_names
     return tuple(
@@ -262,8 +268,47 @@ def _features(
             None if scores is None else float(scores[j]),
             int(times[j]),
         )
-        for j in order
+        for j in wanted
     )
+
+
+def _times(found: Evaluation, n_features: int) -> IntArray:
+    """Count the folds that selected each feature."""
+    times = np.zeros(n_features, dtype=np.intp)
+    for ranked in found.rankings:
+        if ranked is not None:
+            times[ranked.order] += 1
+    return times
+
+
+def _others(
+    fitted: Any, order: IntArray, table: Table, found: Evaluation
+) -> tuple[SelectedFeature, ...]:
+    """Describe the features that folds selected and the list lacks."""
+    times = _times(found, table.n_features)
+    times[order] = 0
+    often = np.argsort(-times, kind="stable")[: np.count_nonzero(times)]
+    return _features(fitted, often, table, found)
+
+
+def _stability(found: Evaluation, n_features: int) -> Interval | None:
+    """Measure the agreement of the sets that the folds select."""
+    sets = [r.order for r in found.rankings if r is not None]
+    return stability(sets, n_features) if len(sets) > 1 else None
+
+
+def _by_size(
+    method: Any, splits: Sequence[Split], found: Evaluation, root: int
+) -> tuple[Interval, ...]:
+    """Estimate the accuracy at every size, with its interval."""
+    result = []
+    for k in range(len(found.hits[0])):
+        hits = [one[k] for one in found.hits]
+        estimate = accuracy_of_hits(
+            method, splits, hits, estimator="", random_state=root
+        )
+        result.append(Interval(estimate.value, *_bounds(estimate)))
+    return tuple(result)
 
 
 def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:

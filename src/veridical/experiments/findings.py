@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from veridical._core.arrays import FloatArray
 from veridical._core.numbers import count, with_range
-from veridical._core.records import Interval, OnAPage, frame
+from veridical._core.records import Conclusion, Interval, Record, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ class Picture:
 
 
 @dataclass(frozen=True, repr=False)
-class StudyReport(OnAPage):
+class StudyReport(Record):
     """What a study found, beside what its paper says.
 
     Parameters
@@ -120,6 +120,29 @@ class StudyReport(OnAPage):
     def __repr__(self) -> str:
         held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"
         return f"StudyReport({self.study}: {held})"
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """How many of the paper's findings came out.
+
+        Examples
+        --------
+        >>> check = Check("More is better", "open", "yes", "no data", "more > less")
+        >>> StudyReport("s", "Is more better?", "Anon 1995", (check,)).conclusion[1]
+        'Of 1 finding of the paper, 0 are reproduced, 0 are not, 1 is open.'
+        """
+        parts = [
+            (self.count("reproduced"), "reproduced"),
+            (self.count("not reproduced"), "not"),
+            (self.count("open"), "open"),
+        ]
+        said = ", ".join(f"{n} {'is' if n == 1 else 'are'} {what}" for n, what in parts)
+        sentence = f"Of {count(len(self.checks), 'finding')} of the paper, {said}."
+        if self.count("not reproduced"):
+            return Conclusion("care", sentence)
+        if self.count("open") or not self.checks:
+            return Conclusion("open", sentence)
+        return Conclusion("yes", sentence)
 
     def to_frame(self) -> pd.DataFrame:
         """Every finding in a row of its own, the most important first.

@@ -1,8 +1,10 @@
-"""Look at it: records to pages and pictures.
+"""Look at it: records to pages, pictures, terminals and papers.
 
-Three steps, each testable alone: `summarize` turns a record into plain numbers and
-strings, `draw` turns those into pictures, `render` turns both into a page. A report
-only reads what is stored; it never computes a result again.
+A record is turned into a view (`veridical.report.views`, one file per kind), which says
+in plain text and numbers what it shows; renderers (`veridical.report.render`) turn any
+view into HTML with SVG, matplotlib, a terminal's text, LaTeX or Markdown. JSON is the
+record itself. A report never computes a result and never decides what may be believed:
+both are stored in the record.
 """
 
 from __future__ import annotations
@@ -10,42 +12,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from veridical.comparison.records import Comparison
-from veridical.evaluation.records import Selection
-from veridical.experiments.findings import StudyReport
-from veridical.report import render, selection, studies
-from veridical.report.audit import of as summarize_audit
-from veridical.report.correction import of as summarize_correction
-from veridical.report.estimates import of as summarize_estimates
-from veridical.report.estimates import of_one as summarize_estimate
-from veridical.report.many import of as summarize_several
-from veridical.report.many_schema import ManySummary
-from veridical.report.render import check_writable
-from veridical.report.schema import AnySummary, Summary
-from veridical.report.sensitivity import of as summarize_sensitivity
-from veridical.report.summarize import pair as summarize_pair
-from veridical.report.summarize import summarize
+from veridical.report import views
+from veridical.report.files import check_writable, write
+from veridical.report.plain import to_json
+from veridical.report.render import html, latex, markdown, terminal
+from veridical.report.view import view
 
-
-@summarize.register
-def _comparison(record: Comparison) -> Summary | ManySummary:
-    """Lay out two selectors side by side, and more by their ranks."""
-    return (summarize_pair if len(record.names) == 2 else summarize_several)(record)
-
-
-summarize.register(summarize_audit)
-summarize.register(summarize_correction)
-summarize.register(summarize_estimate)
-summarize.register(summarize_estimates)
-summarize.register(summarize_sensitivity)
-_register: Any = summarize.register  # their summaries are types of their own
-_register(selection.to_json)
-_register(studies.to_json)
-
-#: Those whose pictures need more than the summary.
-_OWN = {Selection: selection, StudyReport: studies}
-
-__all__ = ["check_writable", "fragment", "save", "to_json"]
+__all__ = [
+    "check_writable",
+    "fragment",
+    "method_section",
+    "page",
+    "save",
+    "to_dict",
+    "to_html",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "to_rich",
+    "view",
+    "views",
+]
 
 
 def save(record: Any, path: str | Path) -> Path:
@@ -56,8 +43,7 @@ def save(record: Any, path: str | Path) -> Path:
     Parameters
     ----------
     record : record
-        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
-        Audit, Correction or StudyReport.
+        What a verb returned.
     path : str or Path
         Where to write it.
 
@@ -71,37 +57,95 @@ def save(record: Any, path: str | Path) -> Path:
     InputError
         Where the page cannot be written there.
     """
-    own = _OWN.get(type(record))
-    page = render.page(summarize(record)) if own is None else own.page(record)
-    return render.write(page, path)
+    return write(page(record), path)
+
+
+def page(record: Any) -> str:
+    """Write a record as a whole HTML page.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return html.page(view(record))
 
 
 def fragment(record: Any) -> str:
-    """Show a record's verdict, picture and first tables as HTML for a notebook.
+    """Show a record's answer, picture and first tables as HTML for a notebook.
 
     Parameters
     ----------
     record : record
-        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
-        Audit, Correction or StudyReport.
+        What a verb returned.
     """
-    own = _OWN.get(type(record))
-    return render.fragment(summarize(record)) if own is None else own.fragment(record)
+    return html.fragment(view(record))
 
 
-def to_json(record: Any) -> AnySummary:
-    """Turn a record into plain numbers, strings, lists and dicts.
+def to_dict(record: Any) -> dict[str, Any]:
+    """Turn a record into plain numbers, strings, lists and dicts, ready for JSON.
 
     Parameters
     ----------
     record : record
-        What a verb returned: Estimate, Estimates, Selection, Comparison, Sensitivity,
-        Audit, Correction or StudyReport.
-
-    Returns
-    -------
-    dict
-        ``veridical.report.schema`` lists its keys: Summary, EstimatesSummary,
-        AuditSummary.
+        What a verb returned.
     """
-    return summarize(record)
+    return dict(to_json(record))
+
+
+def to_markdown(record: Any) -> str:
+    """Write the main table of a record as Markdown, its caption below.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return markdown.to_markdown(view(record).tables[0])
+
+
+def to_latex(record: Any) -> str:
+    """Write the main table of a record as LaTeX, with rules of ``booktabs``.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return latex.to_latex(view(record).tables[0])
+
+
+def to_html(record: Any) -> str:
+    """Write the main table of a record as HTML, without style or script.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return html.table(view(record).tables[0])
+
+
+def to_rich(record: Any) -> Any:
+    """Lay a record out for a terminal: what was found, and the main table.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return terminal.to_rich(view(record))
+
+
+def method_section(record: Any) -> str:
+    """Say how the figures came about, in a paragraph for a method section.
+
+    Protocol, resampling, estimators, test, its correction and its measured
+    false-positive rate are stated, and assumptions as assumptions.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    """
+    return view(record).method

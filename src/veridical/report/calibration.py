@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.errors import InputError
 from veridical.evaluation import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
-from veridical.report.correction import observed_bounds
+from veridical.report.views.correction import observed_bounds
 
 
 class CalibrationDisplay:

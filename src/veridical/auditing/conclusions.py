@@ -1,0 +1,90 @@
+"""May an audited accuracy be believed?"""
+
+from __future__ import annotations
+
+from veridical._core.numbers import percent, percent_range
+from veridical._core.records import Conclusion
+from veridical.auditing.records import Audit
+
+LEAK = "VD001"
+
+
+def conclude(record: Audit) -> Conclusion:
+    """Say whether the accuracy may be believed, and which one to report.
+
+    Parameters
+    ----------
+    record : Audit
+        Its accuracies, what random labels give, and its findings.
+    """
+    if record.reported == "out" and "out" in record.accuracy:
+        return _conclude_preselected(record)
+    severities = {finding.severity for finding in record.findings}
+    honest = write_honest(record)
+    if "error" in severities:
+        return Conclusion("no", f"Do not believe the {honest}: {_first(record)}.")
+    if not beats_random_labels(record):
+        return Conclusion(
+            "open",
+            f"Measured honestly, but nothing is shown: the accuracy of {honest} is no "
+            "better than on random labels.",
+        )
+    if "warning" in severities:
+        return Conclusion("care", f"Read {honest} with care: {_first(record)}.")
+    return Conclusion("yes", f"You may report {honest}; no finding speaks against it.")
+
+
+def _conclude_preselected(record: Audit) -> Conclusion:
+    """Conclude where features were selected before the folds."""
+    severities = {finding.severity for finding in record.findings}
+    reported, honest = percent(record.accuracy["out"].value), write_honest(record)
+    beats = beats_random_labels(record)
+    leaks = LEAK in record.codes
+    if leaks and not beats:
+        return Conclusion(
+            "no",
+            f"Do not believe the {reported}: with the features selected inside each "
+            f"training fold it is {honest}, no better than on random labels.",
+        )
+    if leaks and percent(record.accuracy["in"].value) == reported:
+        return Conclusion(
+            "care",
+            "The test cases took part in the selection of the features, but it made no "
+            "difference here: selected inside each training fold they give "
+            f"{honest}.",
+        )
+    if leaks:
+        return Conclusion(
+            "no" if "error" in severities else "care",
+            f"Report {honest}, not {reported}: the test cases took part in the "
+            "selection of the features.",
+        )
+    if not beats:
+        return Conclusion(
+            "open",
+            "The features do not look selected by these labels, but with a selection "
+            f"inside the folds accuracy is {honest}, no better than on random labels.",
+        )
+    return Conclusion(
+        "care" if severities & {"error", "warning"} else "yes",
+        f"The features do not look selected by these labels; they give {reported}, "
+        f"and features selected inside the folds give {honest}.",
+    )
+
+
+def beats_random_labels(record: Audit) -> bool:
+    """Tell whether the honest accuracy is better than on labels in random order."""
+    null = record.null.get("in")
+    return null is not None and null.pvalue <= record.alpha
+
+
+def write_honest(record: Audit) -> str:
+    """Write the honest accuracy with its interval."""
+    value, low, high = record.accuracy["in"]
+    confidence = f"{100 * (1 - record.alpha):g} % interval"
+    return f"{percent(value)} ({confidence} {percent_range(low, high)})"
+
+
+def _first(record: Audit) -> str:
+    title = record.findings[0].title
+    return title[:1].lower() + title[1:]

@@ -1,0 +1,125 @@
+"""Write pages whole or not at all, and refuse places where none can be."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from veridical._core.errors import InputError
+
+# A page under such a name could not be opened.
+_OTHER_KINDS = (
+    *(".csv", ".json", ".jsonl", ".md", ".parquet", ".tex", ".xlsx"),
+    *(".docx", ".ipynb", ".jpg", ".pdf", ".png", ".svg"),
+)
+
+
+def check_writable(path: str | Path) -> Path:
+    """Make sure that a page can be written, before the work that it will show.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the page shall go; nothing is left there.
+
+    Raises
+    ------
+    InputError
+        Where the folder is missing or closed, or something other than a file is there.
+    """
+    target = _target(path)
+    with _promise(target), _scratch(target):
+        pass
+    return target
+
+
+def write(text: str, path: str | Path) -> Path:
+    """Write a file in one step: a reader finds the old one or the new one, whole.
+
+    Parameters
+    ----------
+    text : str
+        What to write, as UTF-8.
+    path : str or Path
+        Where; a link is followed.
+    """
+    target = _target(path)
+    with _promise(target), _scratch(target) as scratch:
+        with scratch.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, target)
+        _sync_folder(target.parent)
+    return Path(path)
+
+
+def _target(path: str | Path) -> Path:
+    """Find the file that a path means, and refuse to replace anything but a file."""
+    if Path(path).suffix.lower() in _OTHER_KINDS:
+        raise InputError(
+            f"cannot write the page to {str(path)!r}: it is HTML; name it "
+            f"{Path(path).with_suffix('.html').name} (a browser prints it to PDF, and "
+            "--json gives the figures to programs)"
+        )
+    target = Path(os.path.realpath(path))
+    with _promise(target):
+        try:
+            mode = target.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return target
+    if stat.S_ISDIR(mode):
+        raise InputError(
+            f"cannot write the page to {str(path)!r}: that is a folder; "
+            "name a file in it, such as report.html"
+        )
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"cannot write the page to {str(path)!r}: that is a device or a pipe; "
+            "name an ordinary file, such as report.html"
+        )
+    return target
+
+
+@contextlib.contextmanager
+def _promise(target: Path) -> Iterator[None]:
+    """Turn the system's refusals into words."""
+    try:
+        yield
+    except OSError as error:
+        cure = (
+            "make the folder first"
+            if not target.parent.is_dir()
+            else "choose a place where you may write"
+        )
+        raise InputError(
+            f"cannot write {target.name!r} in {str(target.parent)!r}: "
+            f"{error.strerror or error}; {cure}"
+        ) from error
+
+
+@contextlib.contextmanager
+def _scratch(target: Path) -> Iterator[Path]:
+    """Create an empty file beside the target, gone at the end unless it was renamed."""
+    scratch = target.with_name(f".veridical-{secrets.token_hex(8)}.tmp")
+    # Not tempfile: its files are private, and a page should have the usual rights.
+    os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    try:
+        yield scratch
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut, where the system can do that."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,168 @@
+"""From a record to plain numbers, strings, lists and dicts: what JSON holds.
+
+Every text is made safe to show here, and only here. Accuracies, shares and differences
+are fractions (0.834, not 83.4); a number that does not exist (the interval of a single
+value, the statistic of a degenerate test) is None.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import singledispatch
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from veridical._core.errors import InputError
+from veridical._core.records import DataSummary, Record
+
+LONGEST_NAME = 200  # characters; the rest of a longer name is cut
+LONGEST_TEXT = 4000  # the same for sentences
+_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
+_ISOLATES = frozenset("\u2066\u2067\u2068\u2069")
+
+
+class IntervalSummary(TypedDict):
+    """A value with its confidence interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class ClassSummary(TypedDict):
+    """One class of the data."""
+
+    name: str
+    count: int
+    share: float
+
+
+class DataInfo(TypedDict):
+    """The data set or source; ``chance`` is the share of the largest class."""
+
+    name: str
+    n_samples: int
+    n_features: int
+    classes: list[ClassSummary]
+    chance: float
+
+
+class SizeSummary(TypedDict):
+    """How often a test rejects where there is nothing to find, measured.
+
+    ``design`` says in words what was simulated. Where ``calibrated``, p-value and
+    interval already make up for it.
+    """
+
+    nominal: float
+    rate: float
+    low: float
+    high: float
+    n_simulations: int
+    design: str
+    calibrated: bool
+
+
+@singledispatch
+def to_json(record: Any) -> Any:
+    """Turn a record into plain numbers, strings, lists and dicts, ready for JSON.
+
+    Records whose JSON is not simply their fields register a function of their own,
+    in their file of `veridical.report.views`.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+
+    Returns
+    -------
+    dict
+        Its keys are described by ``veridical schema``.
+
+    Raises
+    ------
+    InputError
+        If it is no record.
+    """
+    if not isinstance(record, Record):
+        raise InputError(
+            f"no report is known for a {type(record).__name__}; give a record: what "
+            "select(), estimate(), compare(), truth(), sensitivity() or audit() "
+            "returned"
+        )
+    return {"kind": type(record).__name__.lower(), **plain(record)}
+
+
+def plain(value: Any) -> Any:
+    """Write records as dicts, arrays as lists, and what is not finite as None."""
+    if is_dataclass(value):
+        value = {one.name: getattr(value, one.name) for one in fields(value)}
+    if hasattr(value, "_asdict"):  # a named tuple
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {clean(key): plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return finite(value)
+    return clean(value, LONGEST_TEXT) if isinstance(value, str) else value
+
+
+def clean(text: object, longest: int = LONGEST_NAME) -> str:
+    r"""Make a text safe to set in a line.
+
+    Control characters, halves of surrogate pairs and marks that turn the direction of
+    writing can forge what a reader sees, in a terminal as on a page; each becomes a
+    replacement character. Markup is left alone: renderers escape it.
+
+    Examples
+    --------
+    >>> clean("gene\n 7"), len(clean("x" * 1000))
+    ('gene 7', 200)
+    """
+    shown = "".join(map(_visible, " ".join(str(text).split())))
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def _visible(character: str) -> str:
+    hidden = unicodedata.category(character) in ("Cc", "Cs")
+    forging = character in _DIRECTION_MARKS or character in _ISOLATES
+    return "\N{REPLACEMENT CHARACTER}" if hidden or forging else character
+
+
+def clean_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Make settings safe to show; values may be long."""
+    return {clean(key): clean(value, 2000) for key, value in settings.items()}
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold: neither infinity nor NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
+def interval(bounds: tuple[float, float, float]) -> IntervalSummary:
+    """Turn a value with its interval into plain numbers."""
+    value, low, high = bounds
+    return {"value": float(value), "low": finite(low), "high": finite(high)}
+
+
+def data_info(data: DataSummary) -> DataInfo:
+    """Describe the data."""
+    total = sum(data.classes.values())
+    return {
+        "name": clean(data.name),
+        "n_samples": int(data.n_samples),
+        "n_features": int(data.n_features),
+        "classes": [
+            {"name": clean(name), "count": int(n), "share": n / total}
+            for name, n in data.classes.items()
+        ],
+        "chance": float(data.majority_share),
+    }

@@ -1,0 +1,1 @@
+"""Renderers: each knows views and their blocks, and no kinds of records."""

@@ -1,0 +1,315 @@
+"""From figures to matplotlib, for notebooks and papers; names stay names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from veridical._core.records import Interval
+from veridical._core.text import shortened
+from veridical.report.view import (
+    Bars,
+    Bounds,
+    Curves,
+    Distribution,
+    Intervals,
+    Level,
+    Mark,
+    Outcomes,
+    Pairs,
+    Ranks,
+    Side,
+    Unit,
+    score,
+)
+
+#: The two sides are told apart by colour, and by disc and ring.
+LOOKS: dict[Side, dict[str, Any]] = {
+    "a": {"color": "C0", "marker": "o", "markerfacecolor": "C0"},
+    "b": {"color": "C1", "marker": "o", "markerfacecolor": "white"},
+}
+CURVE_LOOKS = (
+    *LOOKS.values(),
+    {"color": "0.2", "marker": "s", "markerfacecolor": "0.2"},
+)
+TONES = {"yes": "C2", "no": "C3", "open": "0.5"}
+LONGEST = 46  # characters of a name
+PAD = 16  # points between axes and title: room for the names of levels
+MORE = 0.22  # rows between two intervals of one mark
+CLOSE = 0.01  # values nearer than this are piled up
+TALLEST = 0.7  # rows that a pile may take
+APART, GAP = 0.16, 0.6  # places between curves, and between sections
+PER_ROW = 12  # boxes
+
+
+@singledispatch
+def draw(picture: Any, ax: Axes, **kwargs: Any) -> None:
+    """Draw a picture into axes.
+
+    Parameters
+    ----------
+    picture : picture of a view
+        What to draw.
+    ax : matplotlib Axes
+        Where.
+    **kwargs
+        For the marks, as matplotlib takes them.
+    """
+    raise TypeError(f"no way to draw a {type(picture).__name__}")
+
+
+def height(picture: Any) -> float | None:
+    """Return the inches that a picture needs; None for the usual height."""
+    if isinstance(picture, Intervals):
+        step = 0.6 if any(len(mark.bounds) > 1 for mark in picture.marks) else 0.4
+        return 1.4 + step * len(picture.marks)
+    if isinstance(picture, Pairs):
+        return 3.2
+    if isinstance(picture, tuple):
+        return 1.4 + 1.3 * len(picture)
+    if isinstance(picture, Ranks):
+        return 1.6 + 0.4 * len(picture.names) + 0.2 * len(picture.groups)
+    if isinstance(picture, Bars):
+        return 1.4 + 0.32 * max(1, len(picture.labels))
+    if isinstance(picture, Outcomes):
+        return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // PER_ROW))
+    return None
+
+
+def short(name: str, longest: int = LONGEST) -> str:
+    """Cut a long name; its beginning tells most."""
+    return shortened(" ".join(name.split()), longest)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Write names beside rows, the first on top; a dollar sign is no mathematics."""
+    ax.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _values_axis(ax: Axes, label: str, unit: Unit = "percent") -> None:
+    if unit == "percent":
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel(label, parse_math=False)
+    ax.grid(axis="x", alpha=0.3)
+
+
+def _levels(ax: Axes, levels: Sequence[Level], unit: Unit = "percent") -> None:
+    """Draw values to hold the others against, their names above the axes."""
+    for i, level in enumerate(levels):
+        ax.axvline(
+            level.value, color="0.4", linestyle="-" if level.solid else "--", zorder=0
+        )
+        right = i % 2 == 0
+        ax.annotate(
+            f"{level.name} {score(level.value, unit)}",
+            (level.value, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2 if right else -2, 3),
+            textcoords="offset points",
+            ha="left" if right else "right",  # two of them do not meet
+            fontsize="small",
+            color="0.4",
+        )
+
+
+def _whiskers(
+    ax: Axes, y: float, mark: Mark, bounds: Bounds | None, **more: Any
+) -> None:
+    """Draw a value with its interval, where it has one."""
+    look = {**LOOKS[mark.side], "markersize": 8, "capsize": 4, **more}
+    span = None
+    if bounds is not None:
+        span = [[mark.value - bounds.low], [bounds.high - mark.value]]
+    ax.errorbar([mark.value], [y], xerr=span, linestyle="none", **look)
+
+
+@draw.register
+def _intervals(picture: Intervals, ax: Axes, **kwargs: Any) -> None:
+    for row, mark in enumerate(picture.marks):
+        _whiskers(ax, row, mark, mark.bounds[0] if mark.bounds else None, **kwargs)
+        for i, bounds in enumerate(mark.bounds[1:], 1):
+            y = row + MORE * i
+            ax.plot([bounds.low, bounds.high], [y, y], color="0.6", marker="|")
+    name_rows(ax, [mark.label for mark in picture.marks])
+    _levels(ax, picture.levels, picture.unit)
+    _values_axis(ax, picture.axis, picture.unit)
+
+
+@draw.register
+def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
+    for pair in picture.pairs:
+        better = "C0" if pair.a > pair.b else "C1" if pair.b > pair.a else "0.6"
+        ax.plot([pair.a, pair.b], [0, 1], color=better, alpha=0.6, zorder=1)
+    for row, mark in enumerate((picture.a, picture.b)):
+        values = [pair[1 + row] for pair in picture.pairs]
+        look = {**LOOKS[mark.side], "markersize": 5, "linestyle": "none", **kwargs}
+        ax.plot(values, [row] * len(values), **look)
+        away = row + (0.3 if row else -0.3)
+        _whiskers(ax, away, mark, mark.bounds[0] if mark.bounds else None)
+    name_rows(ax, [short(mark.label, 30) for mark in (picture.a, picture.b)])
+    ax.set_ylim(1.6, -0.6)
+    _levels(ax, picture.levels)
+    _values_axis(ax, picture.axis)
+
+
+@draw.register(tuple)
+def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) -> None:
+    for row, picture in enumerate(pictures):
+        levels = piles(picture.values_below)
+        step = min(0.08, TALLEST / max([1, *levels]))
+        ax.plot(
+            sorted(picture.values_below),
+            [row + 0.35 - step * level for level in levels],
+            linestyle="none",
+            marker=".",
+            color="0.6",
+        )
+        mark = picture.mark
+        bounds = mark.bounds[0] if mark.bounds else None
+        _whiskers(ax, row - 0.4, mark, bounds, **kwargs)
+    name_rows(ax, [picture.mark.label for picture in pictures])
+    ax.set_ylim(len(pictures) - 0.4, -0.7)
+    _levels(ax, pictures[0].levels[:1])
+    _values_axis(ax, pictures[0].axis)
+
+
+def piles(values: Sequence[float]) -> list[int]:
+    """Say how high each value lies, in ascending order, so that none hides another.
+
+    Examples
+    --------
+    >>> piles([0.5, 0.9, 0.505])
+    [0, 1, 0]
+    """
+    levels, first, level = [], -math.inf, 0
+    for value in sorted(values):
+        first, level = (first, level + 1) if value - first < CLOSE else (value, 0)
+        levels.append(level)
+    return levels
+
+
+@draw.register
+def _ranks(picture: Ranks, ax: Axes, **kwargs: Any) -> None:
+    ranks, n = picture.ranks, len(picture.names)
+    order = sorted(range(n), key=lambda i: ranks[i])
+    look = {**LOOKS["a"], "markersize": 8, "linestyle": "none", **kwargs}
+    ax.plot([ranks[i] for i in order], range(n), **look)
+    name_rows(ax, [f"{picture.names[i]}  {ranks[i]:.2f}" for i in order])
+    for row, members in enumerate(picture.groups):
+        ends = [ranks[i] for i in members]
+        y = n - 0.3 + 0.35 * row
+        ax.plot([min(ends), max(ends)], [y, y], color="0.2", linewidth=4)
+    ax.plot([1, 1 + picture.critical], [-0.8, -0.8], color="0.4", marker="|")
+    ax.set_ylim(n + 0.35 * len(picture.groups), -1.2)
+    ax.set_xlim(0.8, max(n, 1 + picture.critical) + 0.2)
+    ax.set_xlabel("mean rank, 1 is best; bars join those not distinguished")
+    ax.set_title(f"critical difference {picture.critical:.2f}", loc="left")
+    ax.grid(axis="x", alpha=0.3)
+
+
+@draw.register
+def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
+    if picture.band is not None:
+        ax.axhspan(picture.band.low, picture.band.high, color="0.9", zorder=0)
+        ax.axhline(picture.band.value, color="0.6", zorder=0)
+    starts: list[float] = []
+    begin = 0.0
+    for _, places in picture.sections:
+        starts += [begin + i for i in range(len(places))]
+        begin += len(places) + GAP
+    n = len(picture.curves)
+    handles = []
+    for i, curve in enumerate(picture.curves):
+        offset = 0.0 if picture.ribbon else APART * (i - (n - 1) / 2)
+        look = {**CURVE_LOOKS[i % len(CURVE_LOOKS)], "capsize": 3, **kwargs}
+        x = [starts[place] + offset for place in curve.places]
+        spans: Any = _spans(curve.values)
+        if picture.ribbon:
+            low, high = (
+                [v.value + sign * s for v, s in zip(curve.values, side, strict=True)]
+                for sign, side in zip((-1, 1), spans, strict=True)
+            )
+            ax.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
+            spans = None
+        handles.append(ax.errorbar(x, [v.value for v in curve.values], spans, **look))
+    names = [short(name, 16) for name in picture.places]
+    ax.set_xticks(starts, names, parse_math=False)
+    _name_sections(ax, picture, starts)
+    ax.set_ylabel(picture.unit, parse_math=False)
+    ax.set_title(short(picture.title, 70), loc="left", parse_math=False)
+    if n > 1:
+        # A name that begins with "_" would be left out of the legend.
+        labels = [f"\N{ZERO WIDTH SPACE}{short(c.label)}" for c in picture.curves]
+        for text in ax.legend(handles, labels).get_texts():
+            text.set_parse_math(False)
+
+
+def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
+    """Write what the places of each section are, below its middle."""
+    begin = 0
+    for title, places in picture.sections:
+        if places:
+            end = begin + len(places)
+            ax.annotate(
+                short(title),
+                ((starts[begin] + starts[end - 1]) / 2, 0.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, -32),
+                textcoords="offset points",
+                ha="center",
+                parse_math=False,
+            )
+            begin = end
+
+
+def _spans(values: Sequence[Interval]) -> list[list[float]]:
+    """Return the lengths of the intervals below and above; 0 where there is none."""
+
+    def length(span: float) -> float:
+        return max(span, 0.0) if math.isfinite(span) else 0.0
+
+    below = [length(value.value - value.low) for value in values]
+    above = [length(value.high - value.value) for value in values]
+    return [below, above]
+
+
+@draw.register
+def _outcomes(picture: Outcomes, ax: Axes, **kwargs: Any) -> None:
+    n_rows = max(1, -(-len(picture.outcomes) // PER_ROW))
+    across = min(max(1, len(picture.outcomes)), PER_ROW)
+    for i, outcome in enumerate(picture.outcomes):
+        row, column = divmod(i, PER_ROW)
+        colour = TONES.get(outcome.tone, "0.5")
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
+        look = {"color": colour, "fontsize": "large", "bbox": box, **kwargs}
+        ax.text(column, -row, outcome.sign, ha="center", va="center", **look)
+    ax.set_xlim(-0.6, across - 0.4)
+    ax.set_ylim(-n_rows + 0.4, 0.6)
+    ax.set_axis_off()
+
+
+@draw.register
+def _bars(picture: Bars, ax: Axes, **kwargs: Any) -> None:
+    n = len(picture.series)
+    width = 0.76 / max(1, n)
+    for place, (_, counts) in enumerate(picture.series):
+        look = {"color": f"C{place}", "height": width, **kwargs}
+        if place % 2:
+            look = {"fill": False, "edgecolor": look.pop("color"), **look}
+        rows = [i + 0.8 / n * (place - (n - 1) / 2) for i in range(len(picture.labels))]
+        ax.barh(rows, counts, **look)
+    name_rows(ax, picture.labels)
+    ax.set_xlim(0, picture.total)
+    ax.set_xlabel(picture.axis)
+    kinds = ("filled", "open")
+    named = "; ".join(
+        f"{kinds[i % 2]}: {short(name, 26)}"
+        for i, (name, _) in enumerate(picture.series)
+    )
+    ax.set_title(named, loc="left", parse_math=False)

@@ -1,0 +1,781 @@
+"""From figures to pictures: inline SVG that stretches with the page.
+
+Every horizontal position is a share of the width and every vertical one is in pixels,
+so that a picture fills a phone or a desk without ever scaling its letters. Elements
+are built as a tree, never by pasting strings, which leaves a name no way out of its
+text node.
+
+======  ============================================
+symbol  meaning
+======  ============================================
+x       position along the width, in per cent of it
+y       distance from the top, in pixels
+place   number of a point on an axis of names
+======  ============================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from markupsafe import Markup
+
+from veridical._core.numbers import number, percent, percent_range
+from veridical._core.records import Interval
+from veridical._core.text import names, shortened
+from veridical.report.view import (
+    Bars,
+    Bounds,
+    Curve,
+    Curves,
+    Distribution,
+    Figure,
+    Intervals,
+    Level,
+    Mark,
+    Outcomes,
+    Pair,
+    Pairs,
+    Ranks,
+    Reliability,
+    Share,
+    Side,
+    Unit,
+    score,
+    score_range,
+)
+
+LEFT, RIGHT = 2.5, 97.5  # edges of the plot, in per cent of the width
+LEVEL_ROW, LABEL_ROW, MEAN_ROW, GAP, AXIS_ROW, MORE_ROW = 16, 20, 18, 46, 22, 12
+LONGEST_LABEL, LONGEST_ROW = 26, 46  # characters
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The horizontal axis that all panels of a figure share."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def x(self, value: float) -> float:
+        """Place a value along the width."""
+        share = (value - self.low) / (self.high - self.low)
+        return LEFT + (RIGHT - LEFT) * share
+
+    def shows(self, value: float) -> bool:
+        """Tell whether a value lies on the axis."""
+        return self.low <= value <= self.high
+
+
+def draw(figure: Figure) -> list[Markup]:
+    """Draw the panels of a figure; those on an axis of values share it."""
+    pictures = [panel.picture for panel in figure.panels]
+    scale = scale_of(pictures)
+    return [_markup(draw_picture(picture, scale)) for picture in pictures]
+
+
+def scale_of(pictures: Sequence[Any]) -> Scale | None:
+    """Choose the axis of pictures whose values lie along the width."""
+    found = [p for p in pictures if isinstance(p, (Intervals, Pairs, Distribution))]
+    values = [value for picture in found for value in picture.values]
+    if not values:
+        return None
+    if any(getattr(picture, "unit", "percent") == "number" for picture in found):
+        return score_scale(values)
+    levels = [level.value for picture in found for level in picture.levels]
+    return scale_for(values, levels[0] if levels else values[0])
+
+
+def scale_for(values: Sequence[float], level: float) -> Scale:
+    """Choose an axis that holds every value, and the level unless it is far away."""
+    low, high = min(values), max(values)
+    reach = max(high, level) - min(low, level)
+    if reach <= 3 * max(high - low, 0.05):
+        low, high = min(low, level), max(high, level)
+    margin = max(0.02, 0.06 * (high - low))
+    low, high = max(0.0, low - margin), min(1.0, high + margin)
+    step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+
+
+def score_scale(values: Sequence[float]) -> Scale:
+    """Choose an axis for scores that may have any size and sign.
+
+    Examples
+    --------
+    >>> score_scale([-30.0, 10.0]).ticks
+    (-30.0, -20.0, -10.0, 0.0, 10.0)
+    """
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    low, high = low - margin, high + margin
+    tens = 10.0 ** math.floor(math.log10((high - low) / 6))
+    step = next(s * tens for s in (1, 2, 5, 10) if (high - low) / (s * tens) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+
+
+@singledispatch
+def draw_picture(picture: Any, scale: Scale | None) -> ET.Element:
+    """Draw one picture."""
+    raise TypeError(f"no way to draw a {type(picture).__name__}")
+
+
+# -- values one below the other --------------------------------------------------------
+
+
+@draw_picture.register
+def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
+    top = LEVEL_ROW * len(picture.levels) or 4
+    heights = [
+        LABEL_ROW + MEAN_ROW + MORE_ROW * max(0, len(mark.bounds) - 1)
+        for mark in picture.marks
+    ]
+    tops = [float(top)]
+    for height in heights:
+        tops.append(tops[-1] + height)
+    bottom = tops[-1] + 4
+    svg = _canvas(picture.alt, bottom + AXIS_ROW)
+    _axis(svg, scale, top, bottom, picture.unit)
+    # Lines leave out the rows of the labels, lest they run through letters.
+    spans = [
+        (y + LABEL_ROW - 2, y + height)
+        for y, height in zip(tops, heights, strict=False)
+    ]
+    _levels(svg, picture.levels, scale, spans, picture.unit)
+    for mark, y in zip(picture.marks, tops, strict=False):
+        _row(svg, mark, scale, y + LABEL_ROW, picture.unit)
+    return svg
+
+
+def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: Unit) -> None:
+    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
+    _text(group, LEFT, y - 6, label, "start")
+    y += MEAN_ROW / 2 - 3
+    for i, bounds in enumerate(mark.bounds):
+        row = ET.SubElement(group, "g", {"class": "vd-more" if i else "vd-usual"})
+        _title(row, _bounds_words(mark, bounds, unit))
+        _whiskers(row, scale.x(bounds.low), scale.x(bounds.high), y + MORE_ROW * i)
+    point = ET.SubElement(group, "g")
+    _title(point, mark.words(unit))
+    _dot(point, mark.side, scale.x(mark.value), y, 6)
+
+
+def _bounds_words(mark: Mark, bounds: Bounds, unit: Unit) -> str:
+    if not bounds.kind:
+        return mark.words(unit)
+    return f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
+
+
+# -- two sides, pair by pair -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One value, placed; ties are stacked, ``level`` counts up from the lane."""
+
+    x: float
+    level: int
+
+
+@draw_picture.register
+def _pairs(picture: Pairs, scale: Scale) -> ET.Element:
+    n = len(picture.pairs)
+    radius, spacing = (4.0, 9.0) if n <= 30 else (2.75, 6.0)
+    width = 1.6 if radius > 3 else 1.0
+    above, below = (stack(picture.pairs, side, scale, width) for side in ("a", "b"))
+    heights = [max((dot.level for dot in dots), default=0) for dots in (above, below)]
+    spacing = min(spacing, 72 / max(1, *heights))
+    first = LEVEL_ROW * max(1, len(picture.levels))
+    top = first + LABEL_ROW + MEAN_ROW / 2
+    lane_a = top + MEAN_ROW / 2 + radius + 2 + spacing * heights[0]
+    lane_b = lane_a + GAP + (14 if n > 30 else 0)
+    bottom = lane_b + spacing * heights[1] + radius + 2 + MEAN_ROW + LABEL_ROW
+    svg = _canvas(picture.alt, bottom + AXIS_ROW)
+    _axis(svg, scale, first, bottom)
+    spans = [(first + LABEL_ROW, bottom - LABEL_ROW)]
+    _levels(svg, picture.levels, scale, spans)
+    _links(svg, picture, (above, below), (lane_a, lane_b), spacing)
+    for dot in above:
+        _dot(svg, "a", dot.x, lane_a - spacing * dot.level, radius)
+    for dot in below:
+        _dot(svg, "b", dot.x, lane_b + spacing * dot.level, radius)
+    _mean(svg, picture.a, scale, top, -13)
+    _mean(svg, picture.b, scale, bottom - LABEL_ROW - MEAN_ROW / 2, 24)
+    return svg
+
+
+def stack(pairs: Sequence[Pair], side: str, scale: Scale, width: float) -> list[Dot]:
+    """Place one side's dots; those within `width` of a pile's first join it.
+
+    Every dot keeps its own place along the axis, as in Wilkinson's dot plots but for
+    his averaging. Dots of one pile are ordered by their partner, which keeps the links
+    from crossing.
+    """
+    own, other = (1, 2) if side == "a" else (2, 1)
+    order = sorted(range(len(pairs)), key=lambda i: (pairs[i][own], pairs[i][other], i))
+    dots: dict[int, Dot] = {}
+    first, level = -math.inf, 0
+    for i in order:
+        x = scale.x(float(pairs[i][own]))
+        first, level = (first, level + 1) if x - first < width else (x, 0)
+        dots[i] = Dot(x, level)
+    return [dots[i] for i in range(len(pairs))]
+
+
+def _links(
+    svg: ET.Element,
+    picture: Pairs,
+    dots: tuple[list[Dot], list[Dot]],
+    lanes: tuple[float, float],
+    spacing: float,
+) -> None:
+    group = ET.SubElement(svg, "g", {"class": "vd-links"})
+    labels = [shortened(mark.label, LONGEST_LABEL) for mark in (picture.a, picture.b)]
+    for pair, a, b in zip(picture.pairs, *dots, strict=True):
+        better = "a" if pair.a > pair.b else "b" if pair.b > pair.a else "tie"
+        link = ET.SubElement(group, "g", {"class": f"vd-link vd-{better}"})
+        _title(
+            link,
+            f"{pair.label}: {labels[0]} {percent(pair.a)}, "
+            f"{labels[1]} {percent(pair.b)}",
+        )
+        start = (a.x, lanes[0] - spacing * a.level)
+        end = (b.x, lanes[1] + spacing * b.level)
+        _line(link, *start, *end, "vd-touch")
+        _line(link, *start, *end)
+
+
+def _mean(
+    svg: ET.Element, mark: Mark, scale: Scale, y: float, shift: float, room: float = 27
+) -> None:
+    """Draw a mean with its interval and a label above or below it."""
+    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    name = shortened(mark.label, LONGEST_LABEL)
+    words = f"{name}, mean {percent(mark.value)}"
+    if mark.bounds:
+        low, high, _ = mark.bounds[0]
+        words += f" ({percent_range(low, high)})"
+        _whiskers(group, scale.x(low), scale.x(high), y)
+    _title(group, f"{words}, {mark.note}" if mark.note else words)
+    x = scale.x(mark.value)
+    _dot(group, mark.side, x, y, 6)
+    _text(group, x, y + shift, f"{name} {percent(mark.value)}", _anchor(x, room))
+
+
+# -- a value above a distribution ------------------------------------------------------
+
+NULL_ROW, NULL_DOT, NULL_SPACING, NULL_TALLEST, PADDING = 40, 2.5, 5.5, 96, 12
+
+
+@draw_picture.register
+def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
+    piles = pile(picture.values_below, scale)
+    tallest = max((level for _, level in piles), default=0)
+    spacing = min(NULL_SPACING, NULL_TALLEST / max(1, tallest))
+    first = LEVEL_ROW * max(1, len(picture.levels))
+    top = first + NULL_ROW
+    ground = top + PADDING + spacing * tallest if piles else top
+    bottom = ground + PADDING
+    svg = _canvas(picture.alt, bottom + AXIS_ROW)
+    _axis(svg, scale, first, bottom)
+    _levels(svg, picture.levels, scale, [(top - 18, bottom)])
+    if piles:
+        group = ET.SubElement(svg, "g", {"class": "vd-null"})
+        values = sorted(picture.values_below)
+        for value, (x, level) in zip(values, piles, strict=True):
+            y = f"{ground - spacing * level:g}"
+            dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
+            _title(
+                ET.SubElement(group, "circle", dot), f"{picture.what}: {percent(value)}"
+            )
+    _mean(svg, picture.mark, scale, top - 8, -13, 12)
+    return svg
+
+
+def pile(values: Sequence[float], scale: Scale) -> list[tuple[float, int]]:
+    """Place dots, those at the same value on top of each other."""
+    width = 1.0  # per cent of the width that a dot takes
+    placed, first, level = [], -math.inf, 0
+    for value in sorted(values):
+        x = scale.x(value)
+        first, level = (first, level + 1) if x - first < width else (x, 0)
+        placed.append((first, level))
+    return placed
+
+
+# -- mean ranks ------------------------------------------------------------------------
+
+RANK_LEFT, RANK_RIGHT = 4.0, 96.0  # rank 1 and the last rank
+RANK_TOP, RANK_ROW, RANK_BAR = 34, 34, 14
+LONGEST_RANK = 40
+
+
+@draw_picture.register
+def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
+    ranks, n = picture.ranks, len(picture.ranks)
+    order = sorted(range(n), key=lambda i: ranks[i])
+    bars = RANK_TOP + RANK_ROW * n + 4
+    bottom = bars + RANK_BAR * len(picture.groups)
+    svg = _canvas(picture.alt, bottom + 24)
+    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    for rank in range(1, n + 1):
+        x = _rank_x(rank, n)
+        _line(axis, x, RANK_TOP - 6, x, bottom)
+        words = {1: "1, best", n: f"{n}, worst"}.get(rank, str(rank))
+        _text(axis, x, bottom + 15, words, _anchor(x, 5))
+    _critical(svg, picture.critical, n)
+    for row, i in enumerate(order):
+        group = ET.SubElement(svg, "g", {"class": "vd-mean vd-a"})
+        x, y = _rank_x(ranks[i], n), RANK_TOP + RANK_ROW * row + 22
+        name = shortened(picture.names[i], LONGEST_RANK)
+        _title(group, f"{name}: {picture.notes[i]}")
+        _dot(group, "a", x, y, 5)
+        _text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
+    for row, members in enumerate(picture.groups):
+        group = ET.SubElement(svg, "g", {"class": "vd-clique"})
+        ends = [ranks[i] for i in members]
+        told = names(shortened(picture.names[i], LONGEST_LABEL) for i in members)
+        _title(group, f"Not distinguished: {told}")
+        y = bars + RANK_BAR * row + 4
+        _line(group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y)
+    return svg
+
+
+def _critical(svg: ET.Element, critical: float, n: int) -> None:
+    """Draw the critical difference as a length, where it fits on the axis."""
+    group = ET.SubElement(svg, "g", {"class": "vd-distance"})
+    end = _rank_x(1 + critical, n)
+    words = f"critical difference {critical:.2f}"
+    if end <= RANK_RIGHT:
+        _line(group, RANK_LEFT, 10, end, 10)
+        _line(group, RANK_LEFT, 6, RANK_LEFT, 14)
+        _line(group, end, 6, end, 14)
+        _text(group, RANK_LEFT, 24, words, "start")
+    else:
+        _text(group, RANK_LEFT, 14, f"{words}, wider than the axis", "start")
+
+
+def _rank_x(rank: float, n: int) -> float:
+    return RANK_LEFT + (RANK_RIGHT - RANK_LEFT) * (rank - 1) / (n - 1)
+
+
+# -- curves ----------------------------------------------------------------------------
+
+CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_HEIGHT = 9.0, 99.0, 10, 180
+CURVE_GAP = 0.6  # between two sections of the axis, in places
+CURVE_APART = 0.16  # between two curves at the same place
+CURVE_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+LONGEST_PLACE, LONGEST_AXIS = 16, 40
+LOOKS = ("vd-a", "vd-b", "")
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Where places and values lie in a picture of curves."""
+
+    low: float
+    high: float
+    step: float
+    starts: tuple[float, ...]  # offset of each place, in places
+    width: float
+
+    @classmethod
+    def of(cls, picture: Curves) -> Axes:
+        """Choose a vertical axis that holds every value, interval and the band."""
+        values = [] if picture.band is None else list(picture.band)
+        if picture.band is None and picture.from_zero:
+            values = [0.0]
+        for curve in picture.curves:
+            values += [v for value in curve.values for v in value]
+        values = [value for value in values if math.isfinite(value)] or [0.0]
+        low, high = min(values), max(values)
+        reach = max(high - low, CURVE_STEPS[0])
+        step = next((s for s in CURVE_STEPS if reach / s <= 7), reach / 5)
+        starts, offset = [], 0.5
+        for _, places in picture.sections:
+            starts += [offset + i for i in range(len(places))]
+            offset += len(places) + CURVE_GAP
+        return cls(
+            step * math.floor(low / step + 1e-9),
+            step * math.ceil((low + reach) / step - 1e-9),
+            step,
+            tuple(starts),
+            offset - CURVE_GAP,
+        )
+
+    def x(self, place: float) -> float:
+        """Place along the width, in per cent."""
+        return CURVE_LEFT + (CURVE_RIGHT - CURVE_LEFT) * place / self.width
+
+    def y(self, value: float) -> float:
+        """Distance of a value from the top."""
+        inside = min(max(value, self.low), self.high)
+        return CURVE_TOP + CURVE_HEIGHT * (self.high - inside) / (self.high - self.low)
+
+    def ticks(self) -> Iterator[float]:
+        """Where the vertical axis has its lines."""
+        first, last = round(self.low / self.step), round(self.high / self.step)
+        return (i * self.step for i in range(first, last + 1))
+
+
+@draw_picture.register
+def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
+    axes = Axes.of(picture)
+    svg = _canvas(picture.alt, CURVE_TOP + CURVE_HEIGHT + 42)
+    if picture.band is not None:
+        high, low = axes.y(picture.band.high), axes.y(picture.band.low)
+        place = {
+            "x": _share(CURVE_LEFT),
+            "width": _share(CURVE_RIGHT - CURVE_LEFT),
+            "y": f"{high:.1f}",
+            "height": f"{max(low - high, 1):.1f}",
+        }
+        ET.SubElement(svg, "rect", {"class": "vd-track", **place})
+    _grid(svg, picture, axes)
+    n = len(picture.curves)
+    for k, curve in enumerate(picture.curves):
+        offset = k - (n - 1) / 2
+        if picture.ribbon:
+            _ribbon(svg, curve, axes, LOOKS[k % len(LOOKS)])
+            offset = 0.0
+        _curve(svg, curve, picture, axes, LOOKS[k % len(LOOKS)], offset)
+    return svg
+
+
+def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
+    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    digits = 1 if axes.step < 1 else 0
+    for tick in axes.ticks():
+        y = axes.y(tick)
+        _line(group, CURVE_LEFT, y, CURVE_RIGHT, y)
+        _text(group, CURVE_LEFT - 1, y + 4, number(tick, digits), "end")
+    place, floor = 0, CURVE_TOP + CURVE_HEIGHT
+    for title, places in picture.sections:
+        if not places:
+            continue
+        first = axes.starts[place]
+        for name in places:
+            x = axes.x(axes.starts[place])
+            _text(group, x, floor + 17, shortened(name, LONGEST_PLACE), "middle")
+            place += 1
+        centre = axes.x(first + (len(places) - 1) / 2)
+        _text(group, centre, floor + 35, shortened(title, LONGEST_AXIS), "middle")
+
+
+def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
+    """Draw the intervals of a curve as a band along it."""
+    known = [
+        (place, value)
+        for place, value in curve.known()
+        if math.isfinite(value.low) and math.isfinite(value.high)
+    ]
+    if len(known) < 2:
+        return
+    # A path has no shares of the width: it is drawn in a picture of its own that is
+    # stretched to it.
+    frame = {
+        "class": "vd-ribbon",
+        "aria-hidden": "true",
+        "x": _share(CURVE_LEFT),
+        "width": _share(CURVE_RIGHT - CURVE_LEFT),
+        "height": f"{CURVE_TOP + CURVE_HEIGHT}",
+        "viewBox": f"0 0 {axes.width:g} {CURVE_TOP + CURVE_HEIGHT}",
+        "preserveAspectRatio": "none",
+    }
+    inside = ET.SubElement(svg, "svg", frame)
+    upper = [f"{axes.starts[p]:g} {axes.y(v.high):.1f}" for p, v in known]
+    lower = [f"{axes.starts[p]:g} {axes.y(v.low):.1f}" for p, v in reversed(known)]
+    path = {"class": look, "d": f"M{' L'.join([*upper, *lower])} Z"}
+    ET.SubElement(inside, "path", path)
+
+
+def _curve(
+    svg: ET.Element, curve: Curve, picture: Curves, axes: Axes, look: str, offset: float
+) -> None:
+    kind = {"class": f"vd-mean {look}"} if look else {"stroke": "currentColor"}
+    group = ET.SubElement(svg, "g", kind)
+    ends: list[tuple[float, float]] = []
+    known = curve.known()
+    for place, value in known:
+        x = axes.x(axes.starts[place] + CURVE_APART * offset)
+        low, high = (
+            bound if math.isfinite(bound) else value.value
+            for bound in (value.low, value.high)
+        )
+        if not picture.ribbon:
+            _line(group, x, axes.y(low), x, axes.y(high))
+        ends.append((x, axes.y(value.value)))
+    for a, b in pairwise(ends):
+        _line(group, *a, *b)
+    places = picture.places
+    for (x, y), (place, value) in zip(ends, known, strict=True):
+        dot = {"cx": _share(x), "cy": f"{y:.1f}", "r": "4"}
+        looks = {"class": f"vd-dot {look}"} if look else {"fill": "currentColor"}
+        mark = ET.SubElement(group, "circle", {**looks, **dot})
+        _title(mark, point_words(curve.label, places[place], value))
+
+
+def point_words(label: str, where: str, value: Interval) -> str:
+    """Write a point as text, with its interval where it has one."""
+    said = f"{label}, {where}: " if where else f"{label}: "
+    said += number(value.value)
+    if (
+        math.isfinite(value.low)
+        and math.isfinite(value.high)
+        and value.low < value.high
+    ):
+        said += f" ({number(value.low)} to {number(value.high)})"
+    return said
+
+
+# -- predicted and observed ------------------------------------------------------------
+
+SHARE_LEFT, SHARE_RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the width
+SHARE_TOP, SHARE_HEIGHT, SHARE_GAP, SHARE_BARS = 12, 200, 26, 44
+#: Models often predict the same; side by side their intervals can be told apart.
+DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
+SIDES: tuple[Side, Side] = ("a", "b")
+
+
+@draw_picture.register
+def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
+    floor, n = SHARE_TOP + SHARE_HEIGHT, len(picture.models)
+    bottom = floor + SHARE_GAP + n * (SHARE_BARS + SHARE_GAP)
+    svg = _canvas(picture.alt, bottom + AXIS_ROW)
+    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = _share_x(tick), _share_y(tick)
+        _line(axis, x, SHARE_TOP, x, bottom)
+        _line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
+        _text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
+        _text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
+    diagonal = ET.SubElement(svg, "g", {"class": "vd-level"})
+    _line(diagonal, _share_x(0), _share_y(0), _share_x(1), _share_y(1))
+    for row, (label, shares) in enumerate(picture.models):
+        side = SIDES[row % 2]
+        _points(svg, side, label, shares)
+        ground = floor + SHARE_GAP + (row + 1) * SHARE_BARS + row * SHARE_GAP
+        _counts(svg, side, label, shares, ground)
+    return svg
+
+
+def _points(svg: ET.Element, side: Side, label: str, shares: Sequence[Share]) -> None:
+    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    for one in shares:
+        low, high = one.observed_low, one.observed_high
+        if one.predicted is None or one.observed is None or low is None or high is None:
+            continue
+        x = _share_x(one.predicted) + DODGE[side]
+        mark = ET.SubElement(group, "g")
+        _title(
+            mark,
+            f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
+            f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})",
+        )
+        _line(mark, x, _share_y(low), x, _share_y(high))
+        _dot(mark, side, x, _share_y(one.observed), 5)
+
+
+def _counts(
+    svg: ET.Element, side: Side, label: str, shares: Sequence[Share], floor: float
+) -> None:
+    """Draw the number of samples in each bin as bars, with the numbers themselves."""
+    group = ET.SubElement(svg, "g", {"class": f"vd-counts vd-{side}"})
+    most = max((one.n for one in shares), default=1) or 1
+    for one in shares:
+        left, right = _share_x(one.low), _share_x(one.high)
+        height = (SHARE_BARS - 16) * one.n / most
+        place = {
+            "class": f"vd-fill vd-{side}",
+            "x": _share(left + 0.4),
+            "y": f"{floor - height:g}",
+            "width": _share(right - left - 0.8),
+            "height": f"{height:g}",
+        }
+        ET.SubElement(group, "rect", place)
+        _text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
+    _text(group, SHARE_LEFT - 1, floor - 2, "cases", "end")
+    name = shortened(label, LONGEST_LABEL)
+    _text(group, SHARE_LEFT + 0.8, floor + 14, name, "start")
+
+
+def _share_x(probability: float) -> float:
+    return SHARE_LEFT + (SHARE_RIGHT - SHARE_LEFT) * probability
+
+
+def _share_y(share: float) -> float:
+    return SHARE_TOP + SHARE_HEIGHT * (1.0 - share)
+
+
+# -- boxes and bars --------------------------------------------------------------------
+
+BOX_HEIGHT, BOX_GAP, BOXES_PER_ROW = 34, 6, 12
+
+
+@draw_picture.register
+def _outcomes(picture: Outcomes, scale: Scale | None) -> ET.Element:
+    n_rows = -(-len(picture.outcomes) // BOXES_PER_ROW)
+    across = min(len(picture.outcomes), BOXES_PER_ROW) or 1
+    height = max(1, n_rows * (BOX_HEIGHT + BOX_GAP) - BOX_GAP)
+    svg = _canvas(picture.alt, height)
+    for i, one in enumerate(picture.outcomes):
+        row, column = divmod(i, BOXES_PER_ROW)
+        group = ET.SubElement(svg, "g", {"class": f"vd-box vd-box-{one.tone}"})
+        _title(group, one.words)
+        width, y = 100 / across, row * (BOX_HEIGHT + BOX_GAP)
+        place = {
+            "x": _share(column * width + 0.3),
+            "y": str(y + 1),
+            "width": _share(width - 0.6),
+            "height": str(BOX_HEIGHT - 2),
+            "rx": "4",
+        }
+        ET.SubElement(group, "rect", place)
+        middle = (column + 0.5) * width
+        _text(group, middle, y + BOX_HEIGHT / 2 + 5, one.sign, "middle")
+    return svg
+
+
+@draw_picture.register
+def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
+    row = 22 + 12 * len(picture.series)
+    svg = _canvas(picture.alt, row * len(picture.labels) + 4)
+    for i, label in enumerate(picture.labels):
+        _text(svg, LEFT, row * i + 14, shortened(label, LONGEST_ROW), "start")
+        for k, (name, counts) in enumerate(picture.series):
+            group = ET.SubElement(svg, "g")
+            _title(group, f"{label}, {name}: {counts[i]} of {picture.total}")
+            share = counts[i] / picture.total if picture.total else 0.0
+            place = {
+                "class": f"vd-fill {LOOKS[k % 2]}",
+                "x": _share(LEFT),
+                "y": str(row * i + 20 + 12 * k),
+                "width": _share((RIGHT - LEFT) * share),
+                "height": "9",
+            }
+            ET.SubElement(group, "rect", place)
+    return svg
+
+
+def bar(share: float, side: Side = "a") -> Markup:
+    """Draw a share as a bar; the cell beside it says it."""
+    svg = ET.Element(
+        "svg", {"class": "vd-bar", "aria-hidden": "true", "focusable": "false"}
+    )
+    ET.SubElement(svg, "rect", {"class": "vd-track", "width": "100%", "height": "100%"})
+    fill = {"class": f"vd-fill vd-{side}", "width": _share(100 * share)}
+    ET.SubElement(svg, "rect", {**fill, "height": "100%"})
+    return _markup(svg)
+
+
+# -- parts -----------------------------------------------------------------------------
+
+
+def _canvas(words: str, height: float) -> ET.Element:
+    """Start a picture as wide as the page, with words for those who do not see it."""
+    return ET.Element(
+        "svg",
+        {
+            "class": "vd-band-picture",
+            "role": "img",
+            "aria-label": words,
+            "width": "100%",
+            "height": f"{height:g}",
+        },
+    )
+
+
+def _axis(
+    svg: ET.Element, scale: Scale, top: float, bottom: float, unit: Unit = "percent"
+) -> None:
+    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    for tick in scale.ticks:
+        x = scale.x(tick)
+        _line(group, x, top, x, bottom)
+        shown = percent(tick, 0) if unit == "percent" else score(tick, unit)
+        _text(group, x, bottom + 15, shown, _anchor(x, 3))
+
+
+def _levels(
+    svg: ET.Element,
+    levels: Sequence[Level],
+    scale: Scale,
+    spans: Sequence[tuple[float, float]],
+    unit: Unit = "percent",
+) -> None:
+    """Draw lines to hold the values against: names on top, lines between labels."""
+    for row, level in enumerate(levels):
+        kind = "vd-level vd-level-solid" if level.solid else "vd-level"
+        group = ET.SubElement(svg, "g", {"class": kind})
+        words, y = f"{level.name} {score(level.value, unit)}", LEVEL_ROW * row + 10
+        if scale.shows(level.value):
+            x = scale.x(level.value)
+            _line(group, x, y - 8, x, LEVEL_ROW * len(levels))
+            for start, end in spans:
+                _line(group, x, start, x, end)
+            shift, anchor = ("5", "start") if x < 70 else ("-5", "end")
+            _text(group, x, y, words, anchor).set("dx", shift)
+        elif level.value < scale.low:
+            _text(group, LEFT, y, f"← {words}", "start")
+        else:
+            _text(group, RIGHT, y, f"{words} →", "end")
+
+
+def _dot(svg: ET.Element, side: Side, x: float, y: float, radius: float) -> None:
+    # One side is a disc and the other a ring: told apart without any colour.
+    place = {
+        "class": f"vd-dot vd-{side}",
+        "cx": _share(x),
+        "cy": f"{y:g}",
+        "r": f"{radius - 0.75 if side == 'b' else radius:g}",
+    }
+    ET.SubElement(svg, "circle", place)
+
+
+def _whiskers(parent: ET.Element, low: float, high: float, y: float) -> None:
+    _line(parent, low, y, high, y)
+    _line(parent, low, y - 4, low, y + 4)
+    _line(parent, high, y - 4, high, y + 4)
+
+
+def _anchor(x: float, margin: float) -> str:
+    """Keep a label inside the picture."""
+    return "start" if x < margin else "end" if x > 100 - margin else "middle"
+
+
+def _title(parent: ET.Element, words: str) -> None:
+    ET.SubElement(parent, "title").text = words
+
+
+def _line(
+    parent: ET.Element, x1: float, y1: float, x2: float, y2: float, kind: str = ""
+) -> None:
+    place = {"x1": _share(x1), "y1": f"{y1:g}", "x2": _share(x2), "y2": f"{y2:g}"}
+    ET.SubElement(parent, "line", {"class": kind, **place} if kind else place)
+
+
+def _text(parent: ET.Element, x: float, y: float, text: str, anchor: str) -> ET.Element:
+    place = {"x": _share(x), "y": f"{y:g}", "text-anchor": anchor}
+    element = ET.SubElement(parent, "text", place)
+    element.text = text
+    return element
+
+
+def _share(x: float) -> str:
+    return f"{x:.4g}%"
+
+
+def _markup(svg: ET.Element) -> Markup:
+    """Serialise a tree; ElementTree has escaped every text and attribute in it."""
+    return Markup(ET.tostring(svg, encoding="unicode", short_empty_elements=False))

@@ -1,0 +1,705 @@
+"""What a record wants to show: headline, tables, figures as data, notes, provenance.
+
+A `View` is plain text and numbers. It says what is shown and in which order; where
+marks stand, what colour they have and how a table is ruled is up to the renderers in
+`veridical.report.render`, which know views and no kinds of records.
+
+Two sides "a" and "b" are told apart by every renderer, by colour and by more than that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any, Literal, NamedTuple
+
+from veridical._core.errors import InputError
+from veridical._core.numbers import MINUS, count, percent, percent_range
+from veridical._core.records import Interval
+from veridical._core.text import names as listing
+from veridical._core.version import __version__
+
+Tone = Literal["yes", "care", "open", "no", "known", "note"]
+Side = Literal["a", "b"]
+Unit = Literal["percent", "number"]
+
+# -- figures: data, labels and units ---------------------------------------------------
+
+
+class Level(NamedTuple):
+    """A value to hold the others against, as a line through a figure."""
+
+    name: str
+    value: float
+    solid: bool = False
+
+
+class Bounds(NamedTuple):
+    """An interval, with its kind where there are several."""
+
+    low: float
+    high: float
+    kind: str = ""
+
+
+def bounded(low: float | None, high: float | None) -> tuple[Bounds, ...]:
+    """Return an interval as the only one of a mark; none where it is not known."""
+    return () if low is None or high is None else (Bounds(low, high),)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A named value with its intervals, the one to believe first."""
+
+    label: str
+    value: float
+    bounds: tuple[Bounds, ...] = ()
+    side: Side = "a"
+    note: str = ""
+
+    def words(self, unit: Unit = "percent") -> str:
+        """Write the mark as text."""
+        said = f"{self.label}: {score(self.value, unit)}"
+        if self.bounds:
+            low, high, _ = self.bounds[0]
+            said += f" ({score_range(low, high, unit)})"
+        return f"{said}, {self.note}" if self.note else said
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values one below the other, each with its intervals, on one axis."""
+
+    alt: str
+    marks: tuple[Mark, ...]
+    levels: tuple[Level, ...] = ()
+    unit: Unit = "percent"
+    axis: str = "accuracy"
+
+    @property
+    def values(self) -> list[float]:
+        """Everything that is drawn, but for the levels that are not solid."""
+        found = [mark.value for mark in self.marks]
+        found += [b for mark in self.marks for one in mark.bounds for b in one[:2]]
+        return found + [level.value for level in self.levels if level.solid]
+
+
+class Pair(NamedTuple):
+    """Both sides on the same fold or data set."""
+
+    label: str
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two sides on the same folds, pair by pair, with their means."""
+
+    alt: str
+    a: Mark
+    b: Mark
+    pairs: tuple[Pair, ...]
+    levels: tuple[Level, ...] = ()
+    axis: str = "accuracy"
+
+    @property
+    def values(self) -> list[float]:
+        """Everything that is drawn, but for the levels."""
+        found = [value for pair in self.pairs for value in pair[1:]]
+        for mark in (self.a, self.b):
+            found += [mark.value, *(b for one in mark.bounds for b in one[:2])]
+        return found
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A value above the values that arise where there is nothing to find."""
+
+    alt: str
+    mark: Mark
+    values_below: tuple[float, ...]
+    what: str
+    levels: tuple[Level, ...] = ()
+    axis: str = "accuracy"
+
+    @property
+    def values(self) -> list[float]:
+        """Everything that is drawn, but for the levels."""
+        bounds = [b for one in self.mark.bounds for b in one[:2]]
+        return [self.mark.value, *bounds, *self.values_below]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Mean ranks, and groups of those that are not told apart."""
+
+    alt: str
+    names: tuple[str, ...]
+    ranks: tuple[float, ...]
+    notes: tuple[str, ...]
+    critical: float
+    groups: tuple[tuple[int, ...], ...]
+
+
+class Curve(NamedTuple):
+    """Values with intervals at some of the places of an axis."""
+
+    label: str
+    places: tuple[int, ...]
+    values: tuple[Interval, ...]
+
+    def known(self) -> list[tuple[int, Interval]]:
+        """List the points that have a value, with their places."""
+        points = zip(self.places, self.values, strict=True)
+        return [point for point in points if math.isfinite(point[1].value)]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves over an axis of named places.
+
+    ``sections`` are the parts of the horizontal axis: what is counted, and the names of
+    its places. ``band`` is what curves should meet. With ``ribbon``, intervals are
+    drawn as a band along the curve.
+    """
+
+    alt: str
+    title: str
+    unit: str
+    sections: tuple[tuple[str, tuple[str, ...]], ...]
+    curves: tuple[Curve, ...]
+    band: Interval | None = None
+    ribbon: bool = False
+    from_zero: bool = True
+
+    @property
+    def places(self) -> list[str]:
+        """Names of all places, in order."""
+        return [name for _, names in self.sections for name in names]
+
+
+class Share(NamedTuple):
+    """What was predicted and observed between two probabilities."""
+
+    low: float
+    high: float
+    n: int
+    predicted: float | None
+    observed: float | None
+    observed_low: float | None
+    observed_high: float | None
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Observed shares over predicted probabilities, with the numbers of samples."""
+
+    alt: str
+    models: tuple[tuple[str, tuple[Share, ...]], ...]
+
+
+class Outcome(NamedTuple):
+    """A statement, and whether it came out."""
+
+    tone: Tone
+    sign: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """One box for each outcome, in their order."""
+
+    alt: str
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """How often something happened, of ``total``, for each label and side."""
+
+    alt: str
+    labels: tuple[str, ...]
+    series: tuple[tuple[str, tuple[int, ...]], ...]
+    total: int
+    axis: str
+
+
+Picture = (
+    Intervals | Pairs | Distribution | Ranks | Curves | Reliability | Outcomes | Bars
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a figure, with its title."""
+
+    picture: Picture
+    title: str = ""
+    detail: str = ""
+    verdict: str = ""
+    protocol: str | None = None
+
+
+# -- blocks ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Pictures that belong together; those of one kind share their axis."""
+
+    panels: tuple[Panel, ...]
+    caption: str
+    key: tuple[tuple[str, Side | None], ...] = ()
+    keynote: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table; ``share`` is drawn as a bar, ``span`` counts rows."""
+
+    text: str
+    strong: bool = False
+    side: Side | None = None
+    share: float | None = None
+    tone: Tone | None = None
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its header, what its cells are, and where it is left out.
+
+    A ``head`` names the row. ``words`` are sentences. A ``wide`` column is left out
+    where there is little room: in a terminal and in a paper.
+    """
+
+    header: str
+    number: bool = False
+    head: bool = False
+    words: bool = False
+    side: Side | None = None
+    protocol: str | None = None
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells, without those that a cell above spans."""
+
+    cells: tuple[Cell, ...]
+    protocol: str | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table; ``folded`` is the summary under which it is folded away."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    folded: str = ""
+    protocol: str | None = None
+
+    def grid(self) -> list[list[Cell | None]]:
+        """Fill the places of spanning cells with None, so that all rows are equal."""
+        filled: list[list[Cell | None]] = []
+        left = [0] * len(self.columns)
+        for row in self.rows:
+            cells = iter(row.cells)
+            line: list[Cell | None] = []
+            for place in range(len(self.columns)):
+                if left[place]:
+                    left[place] -= 1
+                    line.append(None)
+                else:
+                    cell = next(cells)
+                    left[place] = cell.span - 1
+                    line.append(cell)
+            filled.append(line)
+        return filled
+
+    def narrow(self) -> Rows:
+        """Leave out the wide columns, and write every cell of a spanned row."""
+        keep = [i for i, column in enumerate(self.columns) if not column.wide]
+        rows = tuple(
+            Row(tuple(replace(line[i] or Cell(""), span=1) for i in keep))
+            for line in self.grid()
+        )
+        return replace(self, columns=tuple(self.columns[i] for i in keep), rows=rows)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; a claim stands out, a note is small."""
+
+    text: str
+    kind: Literal["plain", "claim", "note"] = "plain"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Short remarks on what stands above them."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Warn:
+    """What a reader must not overlook."""
+
+    title: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something an audit found, its evidence and its cure."""
+
+    severity: Literal["error", "warning", "note"]
+    code: str
+    title: str
+    evidence: str
+    cure: str
+
+
+class Fact(NamedTuple):
+    """A name and its value."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values, one below the other."""
+
+    items: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A long text, shown where somebody wants to read it, and in print."""
+
+    summary: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to another page of the same server."""
+
+    text: str
+    address: str
+
+
+Block = Figure | Rows | Text | Notes | Warn | Finding | Facts | Folded | Link
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title and what stands below it; a ``first`` one is shown in a notebook too."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the figures come from, and how to get them again."""
+
+    sentences: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    repeat: str = ""
+    repeat_note: str = ""
+
+
+class Badge(NamedTuple):
+    """Whether it may be believed, in a word or two."""
+
+    tone: Tone
+    text: str
+
+
+@dataclass(frozen=True)
+class Live:
+    """Of a study that is still running: cells done, of how many, and when to look."""
+
+    done: int
+    total: int
+    every: float | None
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything that a record shows.
+
+    Parameters
+    ----------
+    title : str
+        What a browser writes on the tab.
+    question : str
+        The question that is answered.
+    badge : Badge
+        Whether the answer may be believed.
+    headline, lead : str
+        The answer, and what it rests on.
+    facts : tuple of Fact
+        Data, size, and who took part.
+    sections : tuple of Section
+        Figures, tables and remarks in reading order.
+    provenance : Provenance
+        How the figures came about.
+    tables : tuple of Rows
+        What a terminal shows; the first is that of a paper.
+    method : str
+        How the figures came about, as a paragraph of a method section.
+    remarks : tuple of str
+        What a terminal says below the tables, besides the headline.
+    warnings : tuple of Warn
+        What must not be overlooked.
+    live : Live or None
+        For a page that renews itself.
+    """
+
+    title: str
+    question: str
+    badge: Badge
+    headline: str
+    lead: str
+    facts: tuple[Fact, ...]
+    sections: tuple[Section, ...]
+    provenance: Provenance
+    tables: tuple[Rows, ...]
+    method: str
+    remarks: tuple[str, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    live: Live | None = None
+
+    @property
+    def protocols(self) -> set[str]:
+        """Protocols that parts of the view belong to."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        figures = [block for block in blocks if isinstance(block, Figure)]
+        return {p.protocol for figure in figures for p in figure.panels if p.protocol}
+
+
+@singledispatch
+def view(record: Any) -> View:
+    """Say what a record shows; each kind has a file in `veridical.report.views`.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+
+    Raises
+    ------
+    InputError
+        If nothing is known about such an object.
+    """
+    raise InputError(
+        f"no report is known for a {type(record).__name__}; give a record: what "
+        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
+    )
+
+
+# -- numbers and words that all views share --------------------------------------------
+
+#: Scorers of scikit-learn by name, as people call them.
+SCORERS = {
+    "accuracy": "accuracy",
+    "average_precision": "average precision",
+    "balanced_accuracy": "balanced accuracy",
+    "d2_brier_score": "D² (Brier score)",
+    "d2_log_loss_score": "D² (log loss)",
+    "f1": "F1 score",
+    "f1_macro": "F1 score, macro-averaged over classes",
+    "f1_micro": "F1 score, micro-averaged",
+    "f1_samples": "F1 score, averaged over samples",
+    "f1_weighted": "F1 score, weighted by class size",
+    "jaccard": "Jaccard index",
+    "jaccard_macro": "Jaccard index, macro-averaged over classes",
+    "jaccard_micro": "Jaccard index, micro-averaged",
+    "jaccard_weighted": "Jaccard index, weighted by class size",
+    "matthews_corrcoef": "Matthews correlation coefficient",
+    "neg_brier_score": "Brier score (negated, so that more is better)",
+    "neg_log_loss": "log loss (negated, so that more is better)",
+    "neg_negative_likelihood_ratio": "negative likelihood ratio (negated)",
+    "positive_likelihood_ratio": "positive likelihood ratio",
+    "precision": "precision",
+    "precision_macro": "precision, macro-averaged over classes",
+    "precision_micro": "precision, micro-averaged",
+    "precision_weighted": "precision, weighted by class size",
+    "r2": "coefficient of determination (R²)",
+    "recall": "recall (sensitivity)",
+    "recall_macro": "recall, macro-averaged over classes",
+    "recall_micro": "recall, micro-averaged",
+    "recall_weighted": "recall, weighted by class size",
+    "roc_auc": "area under the ROC curve",
+    "roc_auc_ovo": "area under the ROC curve, mean over pairs of classes",
+    "roc_auc_ovo_weighted": "area under the ROC curve, weighted over pairs of classes",
+    "roc_auc_ovr": "area under the ROC curve, each class against the rest",
+    "roc_auc_ovr_weighted": "area under the ROC curve, each class against the rest, "
+    "weighted by class size",
+    "top_k_accuracy": "top-k accuracy",
+}
+
+#: Estimators by their short names, in full.
+ESTIMATORS = {
+    "svm": "a linear support vector machine (SVM)",
+    "nb": "naive Bayes",
+    "1nn": "the nearest neighbour (1-NN)",
+    "tree": "a decision tree",
+    "c45": "a C4.5 decision tree",
+    "dagsvm": "linear support vector machines for pairs of classes (DAGSVM)",
+}
+_SETTINGS = {
+    "n_train": "Training cases",
+    "n_test": "Test cases",
+    "n_sets": "Data sets",
+    "alpha": "Significance level",
+    "random_state": "Seed",
+    "data sha256": "Data file, SHA-256",
+    "table sha256": "Table, SHA-256",
+    "cells sha256": "Cells and their data, SHA-256",
+    "veridical": "Version of veridical",
+}
+MAJORITY = "majority class"
+
+
+def scorer_name(metric: str) -> str:
+    """Name a scorer as people do."""
+    return SCORERS.get(metric, metric)
+
+
+def in_full(estimators: Sequence[str]) -> str:
+    """Name estimators in full, for a method section."""
+    return listing(ESTIMATORS.get(name.lower(), name) for name in estimators)
+
+
+def score(value: float | None, unit: Unit = "percent") -> str:
+    """Write a share as a percentage, any other score as a number.
+
+    Examples
+    --------
+    >>> score(0.8125), score(0.8125, "number")
+    ('81.2 %', '0.8125')
+    """
+    if unit == "percent" or value is None:
+        return percent(value)
+    return f"{value:.4g}".replace("-", MINUS)
+
+
+def score_range(low: float | None, high: float | None, unit: Unit = "percent") -> str:
+    """Write an interval of shares in percent, of other scores in numbers."""
+    if unit == "percent" or low is None or high is None:
+        return percent_range(low, high)
+    return f"{score(low, unit)} to {score(high, unit)}"
+
+
+def confidence(level: float) -> str:
+    """Name an interval by its confidence."""
+    return f"{100 * level:g} % interval"
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a full stop."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def size_of(data: Any) -> str:
+    """Say how large the data are."""
+    return (
+        f"{count(data['n_samples'], 'case')}, {count(data['n_features'], 'feature')}, "
+        f"{count(len(data['classes']), 'class')}"
+    )
+
+
+def said_data(data: Any) -> str:
+    """Name the data and their size."""
+    return f"{data['name']}: {size_of(data)}"
+
+
+def on_majority(data: Any) -> str:
+    """Say what the dashed line of a figure of accuracies is."""
+    return (
+        "The dashed line, or an arrow where it would lie off the axis, is the accuracy "
+        "of always predicting the most frequent class (majority class): "
+        f"{percent(data['chance'])} of {count(data['n_samples'], 'case')}."
+    )
+
+
+def majority(data: Any) -> tuple[Level, ...]:
+    """Return the share of the largest class as a level."""
+    return (Level(MAJORITY, data["chance"]),)
+
+
+def provenance(
+    summary: Mapping[str, Any],
+    sentences: Sequence[str] = (),
+    facts: Sequence[Fact] = (),
+) -> Provenance:
+    """Collect what is known of the data, the settings, and how to repeat it.
+
+    Parameters
+    ----------
+    summary : mapping
+        With ``settings`` and, where they are known, ``data`` and ``schema``.
+    sentences : sequence of str
+        How the figures came about.
+    facts : sequence of Fact
+        What is known of the models.
+    """
+    settings = summary.get("settings") or {}
+    data = summary.get("data")
+    listed = []
+    if data:
+        size = f"{count(data['n_samples'], 'case')}, "
+        size += count(data["n_features"], "feature")
+        classes = ", ".join(
+            f"{c['name']} {c['count']} ({percent(c['share'])})" for c in data["classes"]
+        )
+        listed = [Fact("Data", f"{data['name']}: {size}"), Fact("Classes", classes)]
+    listed += facts
+    listed += [
+        Fact(_setting(key), str(value))
+        for key, value in settings.items()
+        if key not in ("command", "call")
+    ]
+    listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
+    if "command" in settings:
+        return Provenance(tuple(sentences), tuple(listed), settings["command"])
+    if "call" in settings:
+        call = settings["call"].replace("; ", "\n", 1)
+        note = "For the same table, veridical.datasets.table_hash(X, y) returns the "
+        note += "hash above."
+        return Provenance(tuple(sentences), tuple(listed), call, note)
+    return Provenance(tuple(sentences), tuple(listed))
+
+
+def _setting(key: str) -> str:
+    if key in _SETTINGS:
+        return _SETTINGS[key]
+    if key.startswith("truth: "):
+        return f"TRUTH: {_setting(key[7:]).lower()}"
+    return f"{key[:1].upper()}{key[1:].replace('_', ' ')}"
+
+
+def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> str:
+    """Join the sentences of a method section, and say what computed them."""
+    seed = record_settings.get("random_state")
+    last = f"Computed with veridical {__version__}"
+    last += f", random state {seed}." if seed is not None else "."
+    return " ".join(filter(None, [*sentences, last]))
+
+
+def cells(*texts: str, strong: Sequence[int] = ()) -> tuple[Cell, ...]:
+    """Make cells of texts; those at the places in ``strong`` stand out."""
+    return tuple(Cell(text, strong=i in strong) for i, text in enumerate(texts))

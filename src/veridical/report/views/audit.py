@@ -1,0 +1,521 @@
+"""An audit: may this accuracy be believed, and what is it really?"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from veridical._core.numbers import (
+    MINUS,
+    MISSING,
+    count,
+    percent,
+    percent_range,
+    points,
+    points_range,
+    pvalue,
+)
+from veridical._core.text import names as listing
+from veridical.auditing.records import Audit, Preselection
+from veridical.auditing.records import Finding as Found
+from veridical.report.plain import (
+    LONGEST_TEXT,
+    DataInfo,
+    IntervalSummary,
+    clean,
+    clean_settings,
+    data_info,
+    interval,
+    to_json,
+)
+from veridical.report.view import (
+    Badge,
+    Block,
+    Cell,
+    Column,
+    Distribution,
+    Fact,
+    Facts,
+    Figure,
+    Finding,
+    Folded,
+    Level,
+    Mark,
+    Panel,
+    Row,
+    Rows,
+    Section,
+    Text,
+    View,
+    bounded,
+    cells,
+    confidence,
+    in_full,
+    majority,
+    on_majority,
+    paragraph,
+    provenance,
+    said_data,
+    sentence,
+    size_of,
+    view,
+)
+
+SCHEMA = "veridical/audit/1"
+LABELS = {"in": "IN", "out": "OUT"}
+BADGES = {
+    "yes": "No finding against it",
+    "care": "With care",
+    "open": "Not shown to be better than on random labels",
+    "no": "Do not believe it",
+}
+
+
+class LaneSummary(TypedDict):
+    """One protocol of an audit: what it reached, and what it reaches on random labels.
+
+    ``protocol`` is "in" or "out"; ``null`` has one accuracy per random order of the
+    labels and is empty where none was run.
+    """
+
+    protocol: str
+    label: str
+    accuracy: IntervalSummary
+    null: list[float]
+    null_mean: float | None
+    null_low: float | None
+    null_high: float | None
+    pvalue: float | None
+
+
+class FindingSummary(TypedDict):
+    """One finding; ``severity`` is "error", "warning" or "note"."""
+
+    code: str
+    title: str
+    severity: Literal["error", "warning", "note"]
+    evidence: str
+    cure: str
+    details: dict[str, float]
+
+
+class PreselectionSummary(TypedDict):
+    """Features that were selected beforehand, and who may have selected them."""
+
+    columns: list[str]
+    selector: str
+    given: bool
+    overlap: dict[str, int]
+    pvalue: float
+
+
+class AuditWords(TypedDict):
+    """The audit in sentences.
+
+    ``belief`` is "yes" (measured honestly and better than on random labels), "open"
+    (honestly, but not better), "care" (there are warnings) or "no" (there are errors).
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    verdict: str
+    methods: list[str]
+
+
+class AuditSummary(TypedDict):
+    """Everything an audit's page shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["audit"]
+    estimator: str
+    data: DataInfo
+    alpha: float
+    reported: str
+    lanes: list[LaneSummary]
+    optimism: IntervalSummary | None
+    balanced_accuracy: float
+    stability: IntervalSummary | None
+    n_selected: float | None
+    findings: list[FindingSummary]
+    muted: list[FindingSummary]
+    preselection: PreselectionSummary | None
+    settings: dict[str, str]
+    words: AuditWords
+
+
+# -- plain numbers ---------------------------------------------------------------------
+
+
+@to_json.register
+def summarize(record: Audit) -> Any:
+    """Turn an audit into plain numbers and strings."""
+    belief, headline = record.conclusion
+    summary: AuditSummary = {
+        "schema": SCHEMA,
+        "kind": "audit",
+        "estimator": clean(record.estimator, 400),
+        "data": data_info(record.data),
+        "alpha": float(record.alpha),
+        "reported": record.reported,
+        "lanes": [_lane(record, p) for p in ("out", "in") if p in record.accuracy],
+        "optimism": None if record.optimism is None else interval(record.optimism),
+        "balanced_accuracy": float(record.balanced_accuracy),
+        "stability": None if record.stability is None else interval(record.stability),
+        "n_selected": record.n_selected,
+        "findings": [_finding(finding) for finding in record.findings],
+        "muted": [_finding(finding) for finding in record.muted],
+        "preselection": _preselection(record, record.preselection),
+        "settings": clean_settings(record.settings),
+        "words": {
+            "headline": clean(headline, LONGEST_TEXT),
+            "belief": belief,
+            "evidence": "",
+            "verdict": "",
+            "methods": [],
+        },
+    }
+    words = summary["words"]
+    words["evidence"] = " ".join(_evidence(summary))
+    words["verdict"] = _verdict(summary)
+    words["methods"] = _methods(summary)
+    return summary
+
+
+def _lane(record: Audit, protocol: str) -> LaneSummary:
+    null = record.null.get(protocol)
+    lane: LaneSummary = {
+        "protocol": protocol,
+        "label": LABELS[protocol],
+        "accuracy": interval(record.accuracy[protocol]),
+        "null": [],
+        "null_mean": None,
+        "null_low": None,
+        "null_high": None,
+        "pvalue": None,
+    }
+    if null is not None:
+        lane["null"] = sorted(float(value) for value in null.accuracies)
+        lane["null_mean"], lane["pvalue"] = float(null.mean), float(null.pvalue)
+        lane["null_low"], lane["null_high"] = float(null.low), float(null.high)
+    return lane
+
+
+def _finding(finding: Found) -> FindingSummary:
+    return {
+        "code": clean(finding.code),
+        "title": clean(finding.title),
+        "severity": finding.severity,
+        "evidence": clean(finding.evidence, LONGEST_TEXT),
+        "cure": clean(finding.cure, 2000),
+        "details": {clean(k): float(v) for k, v in finding.details.items()},
+    }
+
+
+def _preselection(
+    record: Audit, chosen: Preselection | None
+) -> PreselectionSummary | None:
+    if chosen is None:
+        return None
+    names = record.data.feature_names
+    return {
+        "columns": [clean(names[j]) for j in chosen.columns],
+        "selector": clean(chosen.selector),
+        "given": chosen.given,
+        "overlap": {clean(k): int(v) for k, v in chosen.overlap.items()},
+        "pvalue": float(chosen.pvalue),
+    }
+
+
+# -- sentences -------------------------------------------------------------------------
+
+
+def _evidence(s: AuditSummary) -> list[str]:
+    """Say what the headline rests on."""
+    lanes = {lane["protocol"]: lane for lane in s["lanes"]}
+    inside, outside = lanes["in"], lanes.get("out")
+    said = []
+    if outside is not None and outside["null_mean"] is not None:
+        said.append(
+            "With labels in random order, where there is nothing to find, selecting "
+            f"first still reports {percent(outside['null_mean'])} on average."
+        )
+    if inside["null_mean"] is not None:
+        n = count(len(inside["null"]), "random order")
+        said.append(
+            f"With everything done inside the folds, {n} of the labels give "
+            f"{percent(inside['null_mean'])} on average "
+            f"({pvalue(inside['pvalue'])}); always predicting the most frequent class "
+            f"is correct for {percent(s['data']['chance'])}."
+        )
+    parts = [
+        count(n_such, kind)
+        for kind in ("error", "warning", "note")
+        if (n_such := sum(f["severity"] == kind for f in s["findings"]))
+    ]
+    said.append(f"Findings: {listing(parts)}." if parts else "No finding.")
+    return said
+
+
+def _verdict(s: AuditSummary) -> str:
+    """Say what the optimism is."""
+    gap = s["optimism"]
+    if gap is None:
+        return ""
+    size = f"{points(gap['value'])} ({confidence(1 - s['alpha'])} "
+    size += f"{points_range(gap['low'], gap['high'])})"
+    if s["reported"] == "out":
+        return f"Selecting first changes the accuracy by {size}."
+    return (
+        "Had everything before the classifier been done once, on all cases, the "
+        f"accuracy would differ by {size}."
+    )
+
+
+def _methods(s: AuditSummary) -> list[str]:
+    """Say how it was done."""
+    said = [
+        "IN repeats everything that uses labels inside each training fold, so that "
+        "test cases take no part in it. OUT does it once, on all cases, before the "
+        "folds; the test cases have then helped to choose the features they are tested "
+        "with.",
+        "On random labels the whole procedure, selection included, is run with the "
+        "labels in random order. What it reports there is what it reports where there "
+        "is nothing to find; p is the share of orders, the true one included, that "
+        "give at least the same accuracy.",
+        "The interval of IN is Wilson's for fewer cases than were tested: the number "
+        "for which independent cases would vary as much as the accuracies on random "
+        "labels do. Training sets overlap, so that a selector misled in one of them is "
+        "misled in all. On noise its coverage is right by construction; with a signal "
+        "it is wide rather than narrow. OUT has no interval, because no interval makes "
+        "it honest.",
+    ]
+    if s["optimism"] is not None:
+        said.append(
+            "The interval of the difference is that of the corrected resampled t test "
+            "over folds (Nadeau and Bengio 2003)."
+        )
+    chosen = s["preselection"]
+    if chosen is not None and not chosen["given"]:
+        said.append(
+            "The selector of the features was not named. Of the selectors tried on "
+            f"all cases, {chosen['selector']} agrees best with the selection and "
+            "repeats it inside the folds."
+        )
+    return said
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show(record: Audit) -> View:
+    """Show what was reached, what random labels reach, and every finding."""
+    s: AuditSummary = summarize(record)
+    words, data, chosen = s["words"], s["data"], s["preselection"]
+    audited = s["estimator"]
+    if chosen is not None:
+        audited += f" on {count(len(chosen['columns']), 'feature')} selected beforehand"
+    both = len(s["lanes"]) > 1
+    where = "Selected first, and selected inside" if both else "Against random labels"
+    table = _table(s)
+    figures: list[Block] = [Text(words["verdict"])] if words["verdict"] else []
+    sections = [
+        Section(where, (_figure(s),), first=True),
+        Section("Findings", _findings(s), first=True),
+        Section("The figures", (*figures, table, _facts(s)), first=True),
+    ]
+    if chosen is not None:
+        sections.append(Section("The features selected beforehand", _chosen(chosen)))
+    return View(
+        title=f"May this accuracy be believed? {data['name']}",
+        question="May this accuracy be believed?",
+        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
+        headline=words["headline"],
+        lead=words["evidence"],
+        facts=(
+            Fact("Data", data["name"]),
+            Fact("Size", size_of(data)),
+            Fact("Audited", audited),
+        ),
+        sections=tuple(sections),
+        provenance=provenance(s, words["methods"], [Fact("Audited", s["estimator"])]),
+        tables=(_for_paper(s, table),),
+        method=paragraph(s["settings"], _method(s)),
+        remarks=_remarks(s),
+    )
+
+
+def _figure(s: AuditSummary) -> Figure:
+    panels = []
+    for lane in s["lanes"]:
+        a = lane["accuracy"]
+        bounds = bounded(a["low"], a["high"])
+        said = [f"{lane['label']}: accuracy {percent(a['value'])}"]
+        if bounds:
+            said.append(f"interval {percent_range(a['low'], a['high'])}")
+        levels = majority(s["data"])
+        if lane["null_mean"] is not None:
+            levels += (Level("random labels, mean", lane["null_mean"]),)
+            said.append(
+                f"on {len(lane['null'])} random orders of the labels "
+                f"{percent(lane['null_mean'])} on average, 95 % of them "
+                f"{percent_range(lane['null_low'], lane['null_high'])}"
+            )
+        said.append(f"majority class {percent(s['data']['chance'])}")
+        side: Literal["a", "b"] = "a" if lane["protocol"] == "in" else "b"
+        mark = Mark(lane["label"], a["value"], bounds, side, "true labels")
+        picture = Distribution(
+            f"{', '.join(said)}.",
+            mark,
+            tuple(lane["null"]),
+            "labels in random order",
+            levels,
+            "accuracy; grey: labels in random order",
+        )
+        detail = "the selected features as given, then cross-validation"
+        if lane["protocol"] == "in":
+            detail = "everything that uses labels is done inside each training fold"
+        elif s["reported"] != "out":
+            detail = "what comes before the classifier is done once, on all cases"
+        panels.append(Panel(picture, lane["label"], detail, protocol=lane["protocol"]))
+    caption = (
+        "Share of test cases classified correctly. Each grey dot is the same procedure "
+        "with the labels in random order, where there is nothing to find; a dashed "
+        "line marks their mean. Large marks are the true labels, IN with its "
+        f"{confidence(1 - s['alpha'])}. {on_majority(s['data'])}"
+    )
+    return Figure(tuple(panels), caption)
+
+
+def _findings(s: AuditSummary) -> tuple[Block, ...]:
+    found: list[Block] = [
+        Finding(f["severity"], f["code"], f["title"], f["evidence"], f["cure"])
+        for f in s["findings"]
+    ]
+    if not found:
+        found = [Text("None: nothing that an audit looks for was found.")]
+    if s["muted"]:
+        listed = ", ".join(
+            f"{f['code']} ({f['title'][:1].lower()}{f['title'][1:]})"
+            for f in s["muted"]
+        )
+        found.append(Text(f"Found but ignored on request: {listed}.", "note"))
+    return tuple(found)
+
+
+def _table(s: AuditSummary) -> Rows:
+    columns = (
+        Column("Protocol", head=True, words=True),
+        Column("Accuracy", number=True),
+        Column(confidence(1 - s["alpha"]), number=True),
+        Column("On random labels", number=True),
+        Column("95 % of them", number=True),
+        Column("p-value", number=True),
+    )
+    rows = []
+    for lane in s["lanes"]:
+        a, p = lane["accuracy"], lane["pvalue"]
+        row = cells(
+            lane["label"],
+            percent(a["value"]),
+            percent_range(a["low"], a["high"]),
+            percent(lane["null_mean"]),
+            percent_range(lane["null_low"], lane["null_high"]),
+            MISSING if p is None else pvalue(p),
+            strong=(1,),
+        )
+        rows.append(Row(row, lane["protocol"]))
+    caption = "Accuracy on the true labels and on labels in random order"
+    return Rows(caption, columns, tuple(rows))
+
+
+def _for_paper(s: AuditSummary, table: Rows) -> Rows:
+    found = listing(each["code"] for each in s["findings"]) or "none"
+    caption = (
+        f"Accuracy of {s['estimator']} on {said_data(s['data'])}; majority class "
+        f"{percent(s['data']['chance'])}. Findings: {found}."
+    )
+    return Rows(caption, table.columns, table.rows)
+
+
+def _facts(s: AuditSummary) -> Facts:
+    items = []
+    gap, steady = s["optimism"], s["stability"]
+    if gap is not None:
+        text = points(gap["value"])
+        if gap["low"] is not None:
+            span = points_range(gap["low"], gap["high"])
+            text += f" ({confidence(1 - s['alpha'])} {span})"
+        items.append(Fact(f"Optimism, OUT {MINUS} IN", text))
+    guess = percent(1 / len(s["data"]["classes"]))
+    balanced = f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
+    items.append(Fact("Balanced accuracy, IN", balanced))
+    if steady is not None:
+        said = f"{steady['value']:.2f} (95 % interval {steady['low']:.2f} to "
+        said += f"{steady['high']:.2f}; Nogueira's measure: 1 where the training folds "
+        said += "select the same features, 0 where they agree as by chance), "
+        said += f"{s['n_selected']:g} of {count(s['data']['n_features'], 'feature')} "
+        items.append(
+            Fact("Stability of the selection", f"{said}selected".replace("-", MINUS))
+        )
+    return Facts(tuple(items))
+
+
+def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
+    n = len(chosen["columns"])
+    said = (
+        f"They were selected by {chosen['selector']}, as named by the user."
+        if chosen["given"]
+        else "Which selector may have selected them: for each selector tried, how many "
+        f"of the {n} features are among the same number of its best, on all cases."
+    )
+    repeats = " (repeats the selection inside the folds)"
+    rows = tuple(
+        Row(
+            (
+                Cell(f"{name}{repeats if name == chosen['selector'] else ''}"),
+                Cell(f"{n_common} of {n}"),
+            )
+        )
+        for name, n_common in chosen["overlap"].items()
+    )
+    columns = (Column("Selector", head=True), Column("Features in common", number=True))
+    caption = "Agreement of selectors with the features, on all cases"
+    return (
+        Text(said),
+        Rows(caption, columns, rows),
+        Folded(f"The {n} features", ", ".join(chosen["columns"])),
+    )
+
+
+def _method(s: AuditSummary) -> list[str]:
+    splits = s["settings"].get("cross-validation")
+    said = [
+        f"The accuracy of {in_full([s['estimator']])} on {said_data(s['data'])} was "
+        "audited" + (f" by {splits}." if splits else "."),
+        *s["words"]["methods"],
+    ]
+    if s["optimism"] is not None:
+        gap = s["optimism"]
+        said.append(
+            f"Selecting on all cases changed the accuracy by {points(gap['value'])} "
+            f"({points_range(gap['low'], gap['high'])})."
+        )
+    said += [f"{each['code']}: {sentence(each['title'])}" for each in s["findings"]]
+    return said
+
+
+def _remarks(s: AuditSummary) -> tuple[str, ...]:
+    """Say what the optimism is, and every finding with its cure."""
+    said = [s["words"]["verdict"]] if s["words"]["verdict"] else []
+    for f in s["findings"]:
+        said.append(
+            f"\n{f['code']} {f['severity']}: {f['title']}. {f['evidence']}\n"
+            f"  Cure: {f['cure']}"
+        )
+    if s["muted"]:
+        codes = ", ".join(f["code"] for f in s["muted"])
+        said.append(f"\nFound but ignored: {codes}.")
+    return tuple(said)

@@ -1,0 +1,1776 @@
+"""Two or more selectors compared: which is better, and may I believe it?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from veridical._core.arrays import FloatArray
+from veridical._core.numbers import (
+    MINUS,
+    MISSING,
+    count,
+    percent,
+    percent_range,
+    points,
+    points_range,
+    pvalue,
+    seconds,
+)
+from veridical._core.text import names as listing
+from veridical._core.text import shortened
+from veridical.comparison.conclusions import (
+    beats_majority,
+    fold_ratio,
+    repeats_are_data_sets,
+)
+from veridical.comparison.records import (
+    SIDES,
+    Comparison,
+    Friedman,
+    MeanAccuracy,
+    MeasuredSize,
+    PairVerdict,
+    Side,
+    Verdict,
+    Winner,
+)
+from veridical.report.plain import (
+    LONGEST_TEXT,
+    DataInfo,
+    IntervalSummary,
+    SizeSummary,
+    clean,
+    clean_settings,
+    data_info,
+    finite,
+    interval,
+    to_json,
+)
+from veridical.report.view import (
+    Badge,
+    Block,
+    Cell,
+    Column,
+    Fact,
+    Figure,
+    Mark,
+    Notes,
+    Pair,
+    Pairs,
+    Panel,
+    Ranks,
+    Row,
+    Rows,
+    Section,
+    Text,
+    View,
+    Warn,
+    bounded,
+    cells,
+    confidence,
+    in_full,
+    majority,
+    on_majority,
+    paragraph,
+    provenance,
+    said_data,
+    sentence,
+    size_of,
+    view,
+)
+
+T = TypeVar("T")
+
+SCHEMA = "veridical/comparison/1"
+MANY_SCHEMA = "veridical/comparison-of-many/1"
+METHODS = ("in", "out", "truth")
+LABELS = {"in": "IN", "out": "OUT", "truth": "TRUTH"}
+DETAILS = {
+    "in": "selected inside every fold",
+    "out": "selected once, on all cases",
+    "truth": "fresh data, independent test sets",
+}
+EXPLAIN = {
+    "in": (
+        "IN repeats the selection inside every training fold, so the test cases take "
+        "no part in the selection."
+    ),
+    "out": (
+        "OUT selects once, on all cases, and cross-validates only the classifier: the "
+        "labels of the test cases helped to choose the features, so its accuracies "
+        "are too high on average."
+    ),
+    "truth": (
+        "TRUTH draws fresh data sets from the known source, selects and trains on each "
+        "of them whole, and tests on independent cases."
+    ),
+}
+BADGES = {
+    "yes": "Believe it",
+    "care": "With care",
+    "open": "Not decided",
+    "no": "Do not believe it",
+    "known": "The truth is known",
+}
+QUESTION = "Which selector is better, and may I believe it?"
+MOST_PAIRS = 150  # more dots than this cannot be told apart: show a mean per repeat
+MOST_FEATURES = 500  # rows of the table of features
+
+
+class MeanSummary(TypedDict):
+    """The mean accuracy of one selector under one method."""
+
+    value: float
+    low: float | None
+    high: float | None
+    std: float | None
+    n: int
+
+
+class DifferenceSummary(TypedDict):
+    """Selector ``a`` minus selector ``b``, with the test that judged it.
+
+    ``size`` is None where it has not been measured. ``probabilities`` of "a", "rope"
+    (no difference larger than ``rope``) and "b" are those of a Bayesian test.
+    """
+
+    winner: Winner
+    value: float
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    test: str
+    statistic: float | None
+    df: float | None
+    n: int
+    alpha: float
+    assumptions: str
+    size: SizeSummary | None
+    rope: float | None
+    probabilities: dict[str, float] | None
+
+
+class PairSummary(TypedDict):
+    """Both selectors on the same fold or data set."""
+
+    label: str
+    a: float
+    b: float
+
+
+class MethodSummary(TypedDict):
+    """One method: its means, its verdict and the values behind them.
+
+    ``unit`` says what one value is, "fold" or "data set"; ``interval`` says in words
+    what the interval of a mean assumes. Where there are too many values to draw,
+    ``pairs`` holds one mean per repeat.
+    """
+
+    method: str
+    label: str
+    unit: str
+    n_repeats: int
+    n_folds: int
+    a: MeanSummary
+    b: MeanSummary
+    interval: str
+    difference: DifferenceSummary | None
+    pairs: list[PairSummary]
+    pair_unit: str
+
+
+class EstimatorMethod(TypedDict):
+    """One estimator under one method."""
+
+    method: str
+    label: str
+    a: float
+    b: float
+    difference: DifferenceSummary | None
+
+
+class EstimatorSummary(TypedDict):
+    """One estimator alone."""
+
+    name: str
+    methods: list[EstimatorMethod]
+
+
+class FeatureSummary(TypedDict):
+    """How often each selector chose one feature, per method."""
+
+    index: int
+    name: str
+    a: dict[str, int]
+    b: dict[str, int]
+
+
+class VerdictCounts(TypedDict):
+    """The verdicts of one method over many data sets, and how many were right."""
+
+    method: str
+    label: str
+    a: int
+    b: int
+    draw: int
+    right: int | None
+
+
+class TruthfulnessSummary(TypedDict):
+    """On how many data sets IN and OUT reached the true verdict."""
+
+    n_sets: int
+    only_in: int
+    only_out: int
+    both_right: int
+    both_wrong: int
+    pvalue: float | None
+    better: str
+
+
+class TruthSummary(TypedDict):
+    """What a known source adds."""
+
+    n_sets: int
+    winner: Winner
+    verdicts: list[VerdictCounts]
+    truthfulness: TruthfulnessSummary | None
+
+
+class Words(TypedDict):
+    """The summary in sentences.
+
+    ``belief`` is "yes", "care", "open", "no" or, on a source, "known".
+    ``artefacts`` has a sentence for each selector whose OUT accuracy is one, ``sizes``
+    one for each method's test: how often it errs.
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    artefacts: list[str]
+    protocols: list[str]
+    stability: list[str]
+    sizes: list[str]
+    truth: list[str]
+    recommendation: str
+
+
+class Summary(TypedDict):
+    """Everything the page of two selectors shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["comparison"]
+    names: dict[Side, str]
+    estimators: list[str]
+    n_features_to_select: int
+    alpha: float
+    data: DataInfo
+    methods: list[MethodSummary]
+    by_estimator: list[EstimatorSummary]
+    optimism: dict[Side, IntervalSummary]
+    bias_imbalance: dict[str, float]
+    bias_reference: str
+    n_selections: dict[str, int]
+    features: list[FeatureSummary]
+    stability: dict[str, dict[Side, IntervalSummary]]
+    seconds: dict[Side, float]
+    truth: TruthSummary | None
+    settings: dict[str, str]
+    words: Words
+
+
+class SelectorSummary(TypedDict):
+    """One selector: its accuracies and ranks per method, and how it chose."""
+
+    name: str
+    means: dict[str, MeanSummary]
+    ranks: dict[str, float]
+    optimism: IntervalSummary | None
+    stability: IntervalSummary | None
+    n_distinct: int
+    seconds: float
+
+
+class ManyPair(TypedDict):
+    """Two selectors, by their places; ``better`` is a place, or None for a draw."""
+
+    first: int
+    second: int
+    better: int | None
+    adjusted: float | None
+    difference: DifferenceSummary
+
+
+class RanksSummary(TypedDict):
+    """Friedman's test on one method, with Nemenyi's critical difference.
+
+    ``groups`` are the places of selectors, best first, that are not told apart.
+    """
+
+    mean_ranks: list[float]
+    statistic: float | None
+    df: list[float]
+    pvalue: float
+    chi2: float
+    critical_difference: float
+    n: int
+    groups: list[list[int]]
+    size: SizeSummary | None
+
+
+class ManyMethod(TypedDict):
+    """One method: all pairs, and all selectors at once."""
+
+    method: str
+    label: str
+    n_repeats: int
+    n_folds: int
+    pairs: list[ManyPair]
+    friedman: RanksSummary
+
+
+class ManyFeature(TypedDict):
+    """How often each selector chose one feature, per method, in their order."""
+
+    index: int
+    name: str
+    times: dict[str, list[int]]
+
+
+class ManyWords(TypedDict):
+    """The summary in sentences; ``belief`` as for two selectors."""
+
+    headline: str
+    belief: str
+    evidence: str
+    sizes: list[str]
+    protocols: list[str]
+    recommendation: str
+
+
+class ManySummary(TypedDict):
+    """Everything the page of several selectors shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["many"]
+    names: list[str]
+    estimators: list[str]
+    n_features_to_select: int
+    alpha: float
+    correction: str
+    data: DataInfo
+    selectors: list[SelectorSummary]
+    methods: list[ManyMethod]
+    n_selections: dict[str, int]
+    features: list[ManyFeature]
+    settings: dict[str, str]
+    words: ManyWords
+
+
+# -- plain numbers ---------------------------------------------------------------------
+
+
+@to_json.register
+def summarize(record: Comparison) -> Any:
+    """Turn a comparison into plain numbers: of two selectors, or of more."""
+    return summarize_pair(record) if len(record.names) == 2 else summarize_many(record)
+
+
+def summarize_pair(record: Comparison) -> Summary:
+    """Turn a comparison of two selectors into plain numbers and strings."""
+    belief, headline = record.conclusion
+    summary: Summary = {
+        "schema": SCHEMA,
+        "kind": "comparison",
+        "names": _by_side([clean(name) for name in record.names]),
+        "estimators": [clean(name) for name in record.estimators],
+        "n_features_to_select": int(record.n_features_to_select),
+        "alpha": float(record.alpha),
+        "data": data_info(record.data),
+        "methods": [_method(record, m) for m in METHODS if m in record.accuracy],
+        "by_estimator": _by_estimator(record),
+        "optimism": _by_side([interval(gap) for gap in record.optimism]),
+        "bias_imbalance": {m: float(v) for m, v in record.bias_imbalance.items()},
+        "bias_reference": "TRUTH" if "truth" in record.accuracy else "IN",
+        "n_selections": _n_selections(record),
+        "features": [
+            {"index": j, "name": name, "a": times[0], "b": times[1]}
+            for j, name, times in _features(record)
+        ],
+        "stability": {
+            method: _by_side([interval(one) for one in own])
+            for method, own in record.stability.items()
+        },
+        "seconds": _by_side([float(taken) for taken in record.seconds]),
+        "truth": _truth(record),
+        "settings": clean_settings(record.settings),
+        "words": {
+            "headline": clean(headline, LONGEST_TEXT),
+            "belief": belief,
+            "evidence": "",
+            "artefacts": [clean(s, LONGEST_TEXT) for s in _on_artefacts(record)],
+            "protocols": [EXPLAIN[m] for m in METHODS if m in record.accuracy],
+            "stability": [],
+            "sizes": [],
+            "truth": [],
+            "recommendation": clean(record.recommendation, LONGEST_TEXT),
+        },
+    }
+    words = summary["words"]
+    words["evidence"] = _evidence(summary)
+    words["stability"] = [s for side in SIDES if (s := _on_stability(summary, side))]
+    words["sizes"] = [
+        on_size(m["label"], m["difference"])
+        for m in summary["methods"]
+        if m["difference"] is not None and m["unit"] == "fold"
+    ]
+    words["truth"] = _on_truth(summary, summary["truth"]) if summary["truth"] else []
+    return summary
+
+
+def summarize_many(record: Comparison) -> ManySummary:
+    """Turn a comparison of three selectors or more into plain numbers and strings."""
+    methods = [m for m in METHODS if m in record.accuracy]
+    belief, headline = record.conclusion
+    summary: ManySummary = {
+        "schema": MANY_SCHEMA,
+        "kind": "many",
+        "names": [clean(name) for name in record.names],
+        "estimators": [clean(name) for name in record.estimators],
+        "n_features_to_select": int(record.n_features_to_select),
+        "alpha": float(record.alpha),
+        "correction": record.correction,
+        "data": data_info(record.data),
+        "selectors": [_selector(record, i) for i in range(len(record.names))],
+        "methods": [_many_method(record, method) for method in methods],
+        "n_selections": _n_selections(record),
+        "features": [
+            {
+                "index": j,
+                "name": name,
+                "times": {m: [own.get(m, 0) for own in times] for m in record.selected},
+            }
+            for j, name, times in _features(record)
+        ],
+        "settings": clean_settings(record.settings),
+        "words": {
+            "headline": clean(headline, LONGEST_TEXT),
+            "belief": belief,
+            "evidence": "",
+            "sizes": [],
+            "protocols": [EXPLAIN[method] for method in methods],
+            "recommendation": clean(record.recommendation, LONGEST_TEXT),
+        },
+    }
+    summary["words"]["evidence"] = _many_evidence(summary)
+    summary["words"]["sizes"] = _many_sizes(summary)
+    return summary
+
+
+def _by_side(values: Sequence[T]) -> dict[Side, T]:
+    """Call the values of two selectors a and b; there may be none."""
+    return dict(zip(SIDES, values, strict=True)) if values else {}
+
+
+def _n_selections(record: Comparison) -> dict[str, int]:
+    return {m: int(s[0, ..., 0].size) for m, s in record.selected.items()}
+
+
+def _mean(mean: MeanAccuracy) -> MeanSummary:
+    return {
+        "value": mean.value,
+        "low": finite(mean.low),
+        "high": finite(mean.high),
+        "std": finite(mean.std),
+        "n": mean.n,
+    }
+
+
+def _difference(
+    pairs: Mapping[str, Sequence[PairVerdict]], method: str
+) -> DifferenceSummary | None:
+    """Turn the verdict of a method on two selectors, if any, into plain numbers."""
+    return difference(pairs[method][0].verdict) if method in pairs else None
+
+
+def difference(verdict: Verdict) -> DifferenceSummary:
+    """Turn a verdict into plain numbers and strings."""
+    test = verdict.test
+    return {
+        "winner": verdict.winner,
+        "value": float(verdict.mean_difference),
+        "low": finite(verdict.interval[0]),
+        "high": finite(verdict.interval[1]),
+        "pvalue": finite(verdict.pvalue),
+        "test": clean(test.name),
+        "statistic": finite(test.statistic),
+        "df": finite(test.df),
+        "n": int(test.n),
+        "alpha": float(test.alpha),
+        "assumptions": clean(test.assumptions, 2000),
+        "size": _size(test.size, test.calibrated),
+        "rope": test.rope,
+        "probabilities": None
+        if test.probabilities is None
+        else {who: float(share) for who, share in test.probabilities.items()},
+    }
+
+
+def _size(size: MeasuredSize | None, calibrated: bool) -> SizeSummary | None:
+    if size is None:
+        return None
+    return {
+        "nominal": float(size.nominal),
+        "rate": float(size.rate),
+        "low": float(size.low),
+        "high": float(size.high),
+        "n_simulations": int(size.n_simulations),
+        "design": clean(size.design, 2000),
+        "calibrated": calibrated,
+    }
+
+
+def _method(record: Comparison, method: str) -> MethodSummary:
+    values = np.asarray(record.accuracy[method]).mean(axis=1)  # side, repeat, fold
+    _, n_repeats, n_folds = values.shape
+    independent = repeats_are_data_sets(record, method)
+    sample = values.mean(axis=2) if independent else values.reshape(2, -1)
+    unit = "data set" if independent else "fold"
+    by_repeat = not independent and n_repeats > 1 and sample.shape[1] > MOST_PAIRS
+    shown = values.mean(axis=2) if by_repeat else sample
+    a, b = record.means[method]
+    return {
+        "method": method,
+        "label": LABELS[method],
+        "unit": unit,
+        "n_repeats": n_repeats,
+        "n_folds": n_folds,
+        "a": _mean(a),
+        "b": _mean(b),
+        "interval": _on_interval(sample.shape[1], unit, fold_ratio(record, n_folds)),
+        "difference": _difference(record.pairs, method),
+        "pairs": _pairs(shown, n_folds, "repeat" if by_repeat else unit),
+        "pair_unit": "repeat" if by_repeat else unit,
+    }
+
+
+def _on_interval(n: int, unit: str, ratio: float) -> str:
+    """Say what the interval of a mean assumes."""
+    if n < 2:
+        return f"a single {unit}: no interval"
+    if unit == "data set":
+        return f"t interval over {count(n, 'independent data set')}"
+    return (
+        f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
+        f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap; "
+        "an approximation"
+    )
+
+
+def _pairs(values: FloatArray, n_folds: int, unit: str) -> list[PairSummary]:
+    several = unit == "fold" and values.shape[1] > n_folds
+    pairs: list[PairSummary] = []
+    for i, (a, b) in enumerate(values.T):
+        label = f"{unit} {i + 1}"
+        if several:
+            label = f"repeat {i // n_folds + 1}, fold {i % n_folds + 1}"
+        pairs.append({"label": label, "a": float(a), "b": float(b)})
+    return pairs
+
+
+def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
+    if len(record.estimators) < 2:
+        return []
+    return [
+        {
+            "name": clean(name),
+            "methods": [
+                {
+                    "method": method,
+                    "label": LABELS[method],
+                    "a": float(record.accuracy[method][0, i].mean()),
+                    "b": float(record.accuracy[method][1, i].mean()),
+                    "difference": _difference(record.by_estimator[name], method),
+                }
+                for method in METHODS
+                if method in record.accuracy
+            ],
+        }
+        for i, name in enumerate(record.estimators)
+    ]
+
+
+def _features(record: Comparison) -> list[tuple[int, str, list[dict[str, int]]]]:
+    """List every feature chosen at least once, the most often chosen first.
+
+    Returns
+    -------
+    list of (int, str, list of dict)
+        Index, name, and for each selector how often it was chosen, by method.
+    """
+    n = len(record.names)
+    counts: dict[int, list[dict[str, int]]] = {}
+    for method, selected in record.selected.items():
+        for i in range(n):
+            for index, times in Counter(selected[i].ravel().tolist()).items():
+                if index < 0:  # a selector that returned fewer than it was asked for
+                    continue
+                own = counts.setdefault(int(index), [{} for _ in range(n)])
+                own[i][method] = times
+    leading = next((m for m in METHODS if m in record.selected), "in")
+
+    def often(index: int) -> tuple[int, int]:
+        return -sum(own.get(leading, 0) for own in counts[index]), index
+
+    known = record.data.feature_names
+    return [
+        (j, clean(known[j]) if j < len(known) else f"column {j + 1}", counts[j])
+        for j in sorted(counts, key=often)
+    ]
+
+
+def _truth(record: Comparison) -> TruthSummary | None:
+    verdict = record.verdicts.get("truth")
+    if "truth" not in record.accuracy or verdict is None:
+        return None
+    outcome = record.truthfulness
+    counts = {m: Counter(v) for m, v in record.set_verdicts.items() if v}
+    winner: Winner = verdict.winner
+    return {
+        "n_sets": int(record.accuracy["truth"].shape[2]),
+        "winner": winner,
+        "verdicts": [
+            {
+                "method": method,
+                "label": LABELS[method],
+                "a": counts[method]["a"],
+                "b": counts[method]["b"],
+                "draw": counts[method]["draw"],
+                "right": counts[method][winner],
+            }
+            for method in METHODS
+            if method in counts
+        ],
+        "truthfulness": None
+        if outcome is None
+        else {
+            "n_sets": outcome.only_in
+            + outcome.only_out
+            + outcome.both_right
+            + outcome.both_wrong,
+            "only_in": outcome.only_in,
+            "only_out": outcome.only_out,
+            "both_right": outcome.both_right,
+            "both_wrong": outcome.both_wrong,
+            "pvalue": finite(outcome.pvalue),
+            "better": outcome.better,
+        },
+    }
+
+
+def _selector(record: Comparison, i: int) -> SelectorSummary:
+    steady = record.stability.get("in")
+    chosen = record.selected.get("in", next(iter(record.selected.values())))
+    return {
+        "name": clean(record.names[i]),
+        "means": {method: _mean(own[i]) for method, own in record.means.items()},
+        "ranks": {m: float(f.mean_ranks[i]) for m, f in record.friedman.items()},
+        "optimism": interval(record.optimism[i]) if record.optimism else None,
+        "stability": interval(steady[i]) if steady else None,
+        "n_distinct": int(np.unique(chosen[i]).size),
+        "seconds": float(record.seconds[i]),
+    }
+
+
+def _many_method(record: Comparison, method: str) -> ManyMethod:
+    _, _, n_repeats, n_folds = record.accuracy[method].shape
+    places = combinations(range(len(record.names)), 2)
+    return {
+        "method": method,
+        "label": LABELS[method],
+        "n_repeats": n_repeats,
+        "n_folds": n_folds,
+        "pairs": [
+            _pair(*ends, pair)
+            for ends, pair in zip(places, record.pairs[method], strict=True)
+        ],
+        "friedman": _friedman(record.friedman[method]),
+    }
+
+
+def _pair(first: int, second: int, pair: PairVerdict) -> ManyPair:
+    better = {pair.first: first, pair.second: second}
+    return {
+        "first": first,
+        "second": second,
+        "better": None if pair.better is None else better[pair.better],
+        "adjusted": finite(pair.adjusted),
+        "difference": difference(pair.verdict),
+    }
+
+
+def _friedman(found: Friedman) -> RanksSummary:
+    return {
+        "mean_ranks": [float(rank) for rank in found.mean_ranks],
+        "statistic": finite(found.statistic),
+        "df": [float(df) for df in found.df],
+        "pvalue": float(found.pvalue),
+        "chi2": float(found.chi2),
+        "critical_difference": float(found.critical_difference),
+        "n": int(found.n),
+        "groups": [list(group) for group in found.groups],
+        "size": _size(found.size, False),
+    }
+
+
+# -- sentences -------------------------------------------------------------------------
+
+
+def write_size(size: SizeSummary | None) -> str:
+    """Write how often a test rejects where there is nothing to find.
+
+    Examples
+    --------
+    >>> size = dict(nominal=0.05, rate=0.083, low=0.07, high=0.1, n_simulations=2000,
+    ...             design="", calibrated=False)
+    >>> write_size(size)
+    '8.3 % (measured; nominal 5 %)'
+    """
+    if size is None:
+        return "not measured"
+    text = f"{percent(size['rate'])} (measured; nominal {100 * size['nominal']:g} %)"
+    return f"{text} before calibration" if size["calibrated"] else text
+
+
+def on_size(label: str, gap: DifferenceSummary) -> str:
+    """Say how often the test rejects where there is nothing to find."""
+    size = gap["size"]
+    if size is None:
+        return (
+            f"{label}: the false-positive rate of this test has not been measured for "
+            "this resampling; veridical.comparison.calibrate measures it."
+        )
+    seen = (
+        f"95 % interval {percent_range(size['low'], size['high'])}, "
+        f"n = {size['n_simulations']} data sets on which neither is better"
+    )
+    if size["calibrated"]:
+        return (
+            f"{label}: p-value and interval come from a measured null. The false-"
+            "positive rate of the test's own p-value is "
+            f"{write_size(size).removesuffix(' before calibration')} "
+            f"in this design ({size['design']}; {seen})."
+        )
+    return (
+        f"{label}: false-positive rate of the test {write_size(size)} in this design "
+        f"(the nearest simulated: {size['design']}; {seen})."
+    )
+
+
+def _on_artefacts(record: Comparison) -> list[str]:
+    said = []
+    for i in record.artefacts:
+        inside, outside = record.means["in"][i], record.means["out"][i]
+        assert not beats_majority(record, inside)
+        unit = "data set" if repeats_are_data_sets(record, "in") else "fold"
+        said.append(
+            f"The OUT accuracy of {shortened(record.names[i])}, "
+            f"{percent(outside.value)}, is an artefact of selecting on the same data "
+            "it is tested on. With the selection inside the folds (IN) it is "
+            f"{percent(inside.value)} ({confidence(1 - record.alpha)} "
+            f"{percent_range(finite(inside.low), finite(inside.high))}, "
+            f"n = {count(inside.n, unit)}), not shown to be better than always "
+            "predicting the most frequent class "
+            f"({percent(record.data.majority_share)})."
+        )
+    return said
+
+
+def _evidence(s: Summary) -> str:
+    """Say what the headline rests on: the most trustworthy method's figures."""
+    methods = {m["method"]: m for m in s["methods"]}
+    found = [methods[name] for name in ("truth", "in", "out") if name in methods]
+    if not found:
+        return ""
+    method = found[0]
+    means = listing(
+        f"{shortened(s['names'][side])} {percent(method[side]['value'])}"
+        for side in SIDES
+    )
+    text = f"Mean accuracy under {method['label']}: {means}"
+    gap = method["difference"]
+    if gap is None:
+        return f"{text} (n = {count(method['a']['n'], method['unit'])})."
+    size = ""
+    if gap["size"] is not None:
+        size = f" with false-positive rate {write_size(gap['size'])}"
+    unit = method["unit"] if gap["n"] == method["a"]["n"] else "pair"
+    return (
+        f"{text}. Difference {points(gap['value'])} "
+        f"({confidence(1 - s['alpha'])} {points_range(gap['low'], gap['high'])}; "
+        f"{pvalue(gap['pvalue'])}, {gap['test']} test{size}, "
+        f"n = {count(gap['n'], unit)})."
+    )
+
+
+def _on_stability(s: Summary, side: Side) -> str:
+    """Say how stable a selector's choice is from fold to fold."""
+    total = s["n_selections"].get("in", 0)
+    if total < 2:
+        return ""
+    times = [f[side].get("in", 0) for f in s["features"]]
+    steady = s["stability"].get("in", {}).get(side)
+    measured = ""
+    if steady is not None and steady["low"] is not None and steady["high"] is not None:
+        measured = (
+            f" Stability {steady['value']:.2f} ({confidence(1 - s['alpha'])} "
+            f"{steady['low']:.2f} to {steady['high']:.2f}; 1 is always the same, 0 is "
+            "agreement as by chance)."
+        )
+    return (
+        f"{shortened(s['names'][side])} chose "
+        f"{count(sum(n > 0 for n in times), 'feature')} at least once and "
+        f"{sum(n == total for n in times)} of them in all {total} selections inside "
+        "the folds; a perfectly stable selector would choose the same "
+        f"{s['n_features_to_select']} every time.{measured}"
+    )
+
+
+def _on_truth(s: Summary, truth: TruthSummary) -> list[str]:
+    over = f"Over {count(truth['n_sets'], 'data set')} with independent test sets "
+    if truth["winner"] == "draw":
+        said = [
+            f"{over}the two selectors do not differ significantly, so the right "
+            "verdict is a draw."
+        ]
+    else:
+        name = shortened(s["names"][truth["winner"]])
+        said = [f"{over}{name} is significantly better, so that is the right verdict."]
+    outcome = truth["truthfulness"]
+    if outcome is None:
+        return said
+    tally = (
+        f"only IN was right on {outcome['only_in']} of "
+        f"{count(outcome['n_sets'], 'data set')}, only OUT on "
+        f"{outcome['only_out']} (exact one-tailed binomial test, "
+        f"{pvalue(outcome['pvalue'])}, significant below {s['alpha'] / 2:g})"
+    )
+    who = "Neither protocol"
+    if outcome["better"] != "same":
+        who = outcome["better"].upper()
+    return [*said, f"{who} reached it significantly more often: {tally}."]
+
+
+def _many_evidence(s: ManySummary) -> str:
+    method = s["methods"][0]
+    found = method["friedman"]
+    ranked = "; ".join(
+        f"{shortened(s['names'][i])} "
+        f"{percent(s['selectors'][i]['means'][method['method']]['value'])} "
+        f"(mean rank {found['mean_ranks'][i]:.2f})"
+        for i in _by_rank(found)
+    )
+    return (
+        f"Mean accuracy under {method['label']}, by mean rank over "
+        f"{count(found['n'], 'fold')}: {ranked}. All together: "
+        f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
+        f"false-positive rate {write_size(found['size'])})."
+    )
+
+
+def _by_rank(found: RanksSummary) -> list[int]:
+    ranks = found["mean_ranks"]
+    return sorted(range(len(ranks)), key=lambda i: ranks[i])
+
+
+def _many_sizes(s: ManySummary) -> list[str]:
+    said = []
+    for method in s["methods"]:
+        gap = method["pairs"][0]["difference"]
+        said.append(on_size(f"{method['label']}, pairs ({gap['test']} test)", gap))
+        size = method["friedman"]["size"]
+        text = (
+            f"{method['label']}, Friedman's test treats folds as independent: "
+            f"false-positive rate {write_size(size)}"
+        )
+        if size is not None:
+            text += (
+                f" in this design (the nearest simulated: {size['design']}; "
+                f"n = {size['n_simulations']} data sets on which all are equal)"
+            )
+        said.append(f"{text}. Its ranks show an order; claims rest on the pairs.")
+    return said
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show(record: Comparison) -> View:
+    """Show a comparison: of two selectors pair by pair, of more by their ranks."""
+    return show_pair(record) if len(record.names) == 2 else show_many(record)
+
+
+def show_pair(record: Comparison) -> View:
+    """Show two selectors on every fold, their means, differences and features."""
+    s = summarize_pair(record)
+    words, names = s["words"], s["names"]
+    sections = [
+        Section("Accuracy, pair by pair", _pair_figure(s), first=True),
+        Section("Mean accuracy", _pair_means(s), first=True),
+        Section("Difference between the selectors", _differences(s), first=True),
+    ]
+    if s["optimism"]:
+        sections.append(Section("What selecting on all cases adds", _optimism(s)))
+    sections.append(Section("Selected features", _pair_features(s)))
+    sections.append(_claim(words, first=True))
+    if s["by_estimator"]:
+        sections.append(Section("Each estimator alone", _estimators(s)))
+    if s["truth"] is not None:
+        sections.append(
+            Section("Which method finds the truth?", _found_truth(s, s["truth"]))
+        )
+    warnings: tuple[Warn, ...] = ()
+    if words["artefacts"]:
+        artefacts = tuple(words["artefacts"])
+        warnings = (Warn("Do not report the OUT accuracy.", artefacts),)
+    return View(
+        title=f"{names['a']} or {names['b']}? {s['data']['name']}",
+        question=QUESTION,
+        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
+        headline=words["headline"],
+        lead=words["evidence"],
+        facts=_facts(s, "by each"),
+        sections=tuple(sections),
+        provenance=provenance(s, (), _origin(s)),
+        tables=(_pair_table(s),),
+        method=paragraph(s["settings"], _pair_method(s)),
+        remarks=(*words["artefacts"], *words["sizes"]),
+        warnings=warnings,
+    )
+
+
+def show_many(record: Comparison) -> View:
+    """Show several selectors by mean ranks, all pairs, and features."""
+    s = summarize_many(record)
+    words = s["words"]
+    pairs = [_all_pairs(s, m) for m in s["methods"]]
+    sections = (
+        Section("Mean ranks and the critical difference", (_ranks(s),), first=True),
+        Section("Mean accuracy", _many_means(s), first=True),
+        _claim(words, first=True),
+        Section("All pairs", (*pairs, _on_pairs(s))),
+        Section("Selected features", _many_features(s)),
+    )
+    return View(
+        title=f"Which of {len(s['names'])} selectors? {s['data']['name']}",
+        question=QUESTION,
+        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
+        headline=words["headline"],
+        lead=words["evidence"],
+        facts=_facts(s, f"by each of {len(s['names'])} selectors"),
+        sections=sections,
+        provenance=provenance(s, (), _origin(s)),
+        tables=(_many_table(s), pairs[0]),
+        method=paragraph(s["settings"], _many_method_section(s)),
+        remarks=(words["recommendation"], *words["sizes"]),
+    )
+
+
+def _facts(s: Summary | ManySummary, by: str) -> tuple[Fact, ...]:
+    estimators = s["estimators"]
+    return (
+        Fact("Data", s["data"]["name"]),
+        Fact("Size", size_of(s["data"])),
+        Fact("Selected", f"{count(s['n_features_to_select'], 'feature')} {by}"),
+        Fact("Estimators" if estimators[1:] else "Estimator", ", ".join(estimators)),
+    )
+
+
+def _origin(s: Summary | ManySummary) -> list[Fact]:
+    facts = [Fact("Features selected", f"{s['n_features_to_select']} by each selector")]
+    if "estimator" not in s["settings"]:
+        facts.append(Fact("Estimator", ", ".join(s["estimators"])))
+    return facts
+
+
+def _claim(words: Words | ManyWords, *, first: bool) -> Section:
+    blocks = [Text(" ".join(words["protocols"]))]
+    if words["recommendation"]:
+        blocks.insert(0, Text(words["recommendation"], "claim"))
+    return Section("What may be claimed", tuple(blocks), first=first)
+
+
+# -- two selectors ---------------------------------------------------------------------
+
+
+def _pair_figure(s: Summary) -> tuple[Block, ...]:
+    panels = []
+    for m in s["methods"]:
+        picture = Pairs(
+            _describe(s, m),
+            _mark(s, m, "a"),
+            _mark(s, m, "b"),
+            tuple(Pair(p["label"], p["a"], p["b"]) for p in m["pairs"]),
+            majority(s["data"]),
+            f"accuracy, one dot per {m['pair_unit']}",
+        )
+        n = f"n = {count(len(m['pairs']), m['pair_unit'])}"
+        verdict = n
+        if m["difference"] is not None:
+            p = pvalue(m["difference"]["pvalue"])
+            verdict = f"{_better(s, m['difference'])}, {p}, {n}"
+        panels.append(
+            Panel(picture, m["label"], DETAILS[m["method"]], verdict, m["method"])
+        )
+    unit = s["methods"][0]["pair_unit"]
+    keynote = (
+        f"Large mark: mean with its {confidence(1 - s['alpha'])}. Small marks: one "
+        f"{unit} each, joined when it is the same one; the line has the colour of the "
+        "better."
+    )
+    key = tuple((s["names"][side], side) for side in SIDES)
+    caption = f"Share of test cases classified correctly. {on_majority(s['data'])}"
+    figure = Figure(tuple(panels), caption, key, keynote)
+    return (figure, *(_behind(s, m) for m in s["methods"]))
+
+
+def _mark(s: Summary, m: MethodSummary, side: Side) -> Mark:
+    mean = m[side]
+    bounds = bounded(mean["low"], mean["high"])
+    return Mark(s["names"][side], mean["value"], bounds, side, f"n = {mean['n']}")
+
+
+def _describe(s: Summary, m: MethodSummary) -> str:
+    """Say in words what a panel shows, for those who do not see it."""
+    a, b = (f"{shortened(s['names'][k], 26)} {percent(m[k]['value'])}" for k in SIDES)
+    wins = sum(pair["a"] > pair["b"] for pair in m["pairs"])
+    losses = sum(pair["a"] < pair["b"] for pair in m["pairs"])
+    gap = m["difference"]
+    by = "" if gap is None else f", difference {points(gap['value'])}"
+    return (
+        f"{m['label']}: mean accuracy {a}, {b}{by}. Of "
+        f"{count(len(m['pairs']), m['pair_unit'])} the first is better on "
+        f"{wins}, the second on {losses}. Majority class: "
+        f"{percent(s['data']['chance'])}."
+    )
+
+
+def _better(s: Summary, gap: DifferenceSummary) -> str:
+    if gap["winner"] == "draw":
+        return "no significant difference"
+    return f"{shortened(s['names'][gap['winner']])} better"
+
+
+def _verdict_cell(s: Summary, gap: DifferenceSummary) -> Cell:
+    side: Side | None = None if gap["winner"] == "draw" else gap["winner"]
+    return Cell(_better(s, gap), side=side)
+
+
+def _sides(s: Summary, suffix: str = "", **options: Any) -> list[Column]:
+    return [
+        Column(f"{s['names'][side]}{suffix}", number=True, side=side, **options)
+        for side in SIDES
+    ]
+
+
+def _behind(s: Summary, m: MethodSummary) -> Rows:
+    columns = (
+        Column(m["pair_unit"].capitalize(), head=True),
+        *_sides(s),
+        Column("Difference (points)", number=True),
+    )
+    rows = tuple(
+        Row(
+            cells(
+                pair["label"],
+                percent(pair["a"]),
+                percent(pair["b"]),
+                points(pair["a"] - pair["b"], unit=False),
+            )
+        )
+        for pair in m["pairs"]
+    )
+    caption = f"{m['label']}: accuracy per {m['pair_unit']}"
+    folded = f"{m['label']}: the accuracies behind the picture"
+    return Rows(caption, columns, rows, folded, m["method"])
+
+
+def _pair_means(s: Summary) -> tuple[Block, ...]:
+    rows = []
+    for m in s["methods"]:
+        for side in SIDES:
+            mean = m[side]
+            row = (
+                Cell(s["names"][side], side=side),
+                Cell(percent(mean["value"]), strong=True),
+                Cell(percent_range(mean["low"], mean["high"])),
+                Cell(points(mean["std"], signed=False, unit=False)),
+                Cell(count(mean["n"], m["unit"])),
+            )
+            first = (Cell(m["label"], span=2),) if side == "a" else ()
+            rows.append(Row((*first, *row), m["method"]))
+    columns = (
+        Column("Method", head=True),
+        Column("Selector"),
+        Column("Mean", number=True),
+        Column(confidence(1 - s["alpha"]), number=True),
+        Column("Standard deviation (points)", number=True),
+        Column("n", number=True),
+    )
+    alike: dict[str, list[str]] = {}
+    for m in s["methods"]:
+        alike.setdefault(m["interval"], []).append(m["label"])
+    notes = [f"{' and '.join(labels)}: {text}." for text, labels in alike.items()]
+    cut = "Intervals are cut at 0 % and 100 %."
+    if s["estimators"][1:]:
+        cut += f" Accuracies are averaged over {len(s['estimators'])} estimators."
+    caption = "Mean accuracy of each selector under each method"
+    return Rows(caption, columns, tuple(rows)), Notes((*notes, cut))
+
+
+def _differences(s: Summary) -> tuple[Block, ...]:
+    rows, notes = [], []
+    for m in s["methods"]:
+        gap = m["difference"]
+        if gap is None:
+            continue
+        size = "exact: data sets are independent"
+        if m["unit"] == "fold":
+            size = write_size(gap["size"])
+        unit = m["unit"] if gap["n"] == m["a"]["n"] else "pair"
+        row = (
+            Cell(m["label"]),
+            _verdict_cell(s, gap),
+            Cell(points(gap["value"], unit=False), strong=True),
+            Cell(points_range(gap["low"], gap["high"], unit=False)),
+            Cell(pvalue(gap["pvalue"])),
+            Cell(size),
+            Cell(count(gap["n"], unit)),
+        )
+        rows.append(Row(row, m["method"]))
+        notes.append(_on_test(s, m["label"], gap))
+    columns = (
+        Column("Method", head=True),
+        Column("Verdict", words=True),
+        Column("Difference (points)", number=True),
+        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
+        Column("p-value", number=True),
+        Column("False-positive rate of the test", words=True),
+        Column("n", number=True),
+    )
+    caption = (
+        f"{s['names']['a']} minus {s['names']['b']}, in percentage points of accuracy"
+    )
+    table = Rows(caption, columns, tuple(rows))
+    return table, Notes((*notes, *s["words"]["sizes"]))
+
+
+def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
+    said = f"{label}: {gap['test']} test"
+    if gap["statistic"] is not None:
+        said += f", statistic {gap['statistic']:.2f}".replace("-", MINUS)
+    if gap["df"] is not None:
+        said += f" with {gap['df']:g} degrees of freedom"
+    said += f"; significant where p < {gap['alpha']:g}. "
+    said += assumed(gap["assumptions"])
+    shares = gap["probabilities"]
+    if shares is not None:
+        said += (
+            f" The probability that {s['names']['a']} is better is "
+            f"{percent(shares['a'])}, that they are practically equivalent (within "
+            f"{points(gap['rope'], signed=False)}) {percent(shares['rope'])}, and that "
+            f"{s['names']['b']} is better {percent(shares['b'])}."
+        )
+    return said
+
+
+def assumed(assumptions: str) -> str:
+    """Write assumptions as assumptions.
+
+    Examples
+    --------
+    >>> assumed("The differences are normal.")
+    'Assumptions: the differences are normal.'
+    """
+    return f"Assumptions: {assumptions[:1].lower()}{sentence(assumptions)[1:]}"
+
+
+def _optimism(s: Summary) -> tuple[Block, ...]:
+    rows = []
+    for side in SIDES:
+        gap = s["optimism"][side]
+        reading = "not shown to differ"
+        if gap["low"] is not None and gap["low"] > 0:
+            reading = "OUT is too optimistic"
+        elif gap["high"] is not None and gap["high"] < 0:
+            reading = "OUT is not too optimistic"
+        n = s["methods"][0]["a"]["n"]
+        row = (
+            Cell(s["names"][side], side=side),
+            Cell(points(gap["value"], unit=False), strong=True),
+            Cell(points_range(gap["low"], gap["high"], unit=False)),
+            Cell(count(n, s["methods"][0]["unit"])),
+            Cell(reading),
+        )
+        rows.append(Row(row))
+    columns = (
+        Column("Selector", head=True),
+        Column(f"OUT {MINUS} IN (points)", number=True),
+        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
+        Column("n", number=True),
+        Column("Reading", words=True),
+    )
+    caption = (
+        "Optimism: accuracy under OUT minus accuracy under IN, in percentage points"
+    )
+    blocks: list[Block] = [Rows(caption, columns, tuple(rows))]
+    if s["bias_imbalance"]:
+        listed = ", ".join(
+            f"{method.upper()} {points(value, signed=False)}"
+            for method, value in s["bias_imbalance"].items()
+        )
+        blocks.append(
+            Text(
+                "Bias imbalance, how unequally a method treats the two selectors, "
+                f"measured against {s['bias_reference']}: {listed}.",
+                "note",
+            )
+        )
+    return tuple(blocks)
+
+
+def _pair_features(s: Summary) -> tuple[Block, ...]:
+    blocks: list[Block] = [Text(text) for text in s["words"]["stability"]]
+    if s["stability"] or s["seconds"]:
+        blocks += _choosing(s)
+    columns = [Column("Feature", head=True)]
+    for side in SIDES:
+        columns += [
+            Column(
+                f"{s['names'][side]}, {method.upper()}",
+                number=True,
+                side=side,
+                protocol=method,
+            )
+            for method in s["n_selections"]
+        ]
+    rows = [
+        Row(
+            (
+                Cell(feature["name"]),
+                *(
+                    times_chosen(feature[side].get(method, 0), total, side)
+                    for side in SIDES
+                    for method, total in s["n_selections"].items()
+                ),
+            )
+        )
+        for feature in s["features"]
+    ]
+    return (*blocks, *_feature_table(columns, rows))
+
+
+def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
+    """Write how many of all selections chose a feature, with a bar."""
+    if total == 1:
+        return Cell("1 of 1" if n else MISSING)
+    return Cell(f"{n} of {total}", side=side, share=n / total)
+
+
+def _feature_table(columns: list[Column], rows: list[Row]) -> list[Block]:
+    caption = "How many selections chose each feature, of those the method made; the "
+    caption += "most often chosen first"
+    table = Rows(caption, tuple(columns), tuple(rows[:MOST_FEATURES]))
+    more = len(rows) - MOST_FEATURES
+    if more <= 0:
+        return [table]
+    left = f"{count(more, 'feature')} more were chosen, less often; --json lists all."
+    return [table, Text(left, "note")]
+
+
+def _choosing(s: Summary) -> list[Block]:
+    columns = [
+        Column("Selector", head=True),
+        Column("Features each time", number=True),
+        Column("Different ones in all", number=True),
+    ]
+    for method in s["stability"]:
+        columns.append(Column(f"Stability, {method.upper()}", number=True))
+        columns.append(Column(confidence(1 - s["alpha"]), number=True))
+    if s["seconds"]:
+        columns.append(Column("Time to select (s)", number=True))
+    rows = []
+    for side in SIDES:
+        row = [
+            Cell(s["names"][side], side=side),
+            Cell(str(s["n_features_to_select"])),
+            Cell(str(sum(bool(f[side]) for f in s["features"]))),
+        ]
+        for own in s["stability"].values():
+            row += _stability_cells(own[side])
+        if s["seconds"]:
+            row.append(Cell(seconds(s["seconds"][side])))
+        rows.append(Row(tuple(row)))
+    caption = "How each selector chose: how many features, how stably, how fast"
+    return [Rows(caption, tuple(columns), tuple(rows)), Text(ON_STABILITY, "note")]
+
+
+ON_STABILITY = (
+    "Stability is the measure of Nogueira, Sechidis and Brown (2018): 1 where every "
+    "selection is the same, 0 where they agree as by chance. The training folds of IN "
+    "share cases, so its interval holds for these folds and not for fresh data. Time "
+    "is that of all selections of a selector together, on the machine that made this "
+    "page."
+)
+
+
+def _stability_cells(found: IntervalSummary | None) -> list[Cell]:
+    if found is None:
+        return [Cell(MISSING), Cell(MISSING)]
+    span = MISSING
+    if found["low"] is not None and found["high"] is not None:
+        span = f"{found['low']:.2f} to {found['high']:.2f}".replace("-", MINUS)
+    value = f"{found['value']:.2f}".replace("-", MINUS)
+    return [Cell(value, strong=True), Cell(span)]
+
+
+def _estimators(s: Summary) -> tuple[Block, ...]:
+    rows = []
+    for one in s["by_estimator"]:
+        for m in one["methods"]:
+            gap = m["difference"]
+            first = cells(one["name"], m["label"], percent(m["a"]), percent(m["b"]))
+            rest = cells(points(m["a"] - m["b"], unit=False), MISSING, MISSING, MISSING)
+            if gap is not None:
+                rest = (
+                    *cells(
+                        points(gap["value"], unit=False),
+                        pvalue(gap["pvalue"]),
+                        count(gap["n"], "pair"),
+                    ),
+                    _verdict_cell(s, gap),
+                )
+            rows.append(Row((*first, *rest), m["method"]))
+    columns = (
+        Column("Estimator", head=True),
+        Column("Method"),
+        *_sides(s),
+        Column("Difference (points)", number=True),
+        Column("p-value", number=True),
+        Column("n", number=True),
+        Column("Verdict", words=True),
+    )
+    n = len(s["by_estimator"])
+    caption = (
+        "Mean accuracy with each estimator, and the difference in percentage points"
+    )
+    warning = (
+        f"{n} estimators are {n} tests: the more there are, the likelier that one of "
+        "them errs."
+    )
+    return Rows(caption, columns, tuple(rows)), Text(warning, "note")
+
+
+def _found_truth(s: Summary, truth: TruthSummary) -> tuple[Block, ...]:
+    blocks: list[Block] = [Text(text) for text in s["words"]["truth"]]
+    if truth["verdicts"]:
+        rows = []
+        for v in truth["verdicts"]:
+            n = v["a"] + v["b"] + v["draw"]
+            found = (v["a"], v["b"], v["draw"], v["right"])
+            row = cells(v["label"], *(f"{k} of {n}" for k in found), strong=(4,))
+            rows.append(Row(row, v["method"]))
+        columns = (
+            Column("Method", head=True),
+            *_sides(s, " better"),
+            Column("No significant difference", number=True),
+            Column("Right", number=True),
+        )
+        caption = f"Verdicts on {truth['n_sets']} data sets from the source, each alone"
+        blocks.append(Rows(caption, columns, tuple(rows)))
+    t = truth["truthfulness"]
+    if t is not None:
+        square = (
+            Row(cells("IN right", str(t["both_right"]), str(t["only_in"]))),
+            Row(cells("IN wrong", str(t["only_out"]), str(t["both_wrong"]))),
+        )
+        columns = (
+            Column("Verdict of IN", head=True),
+            Column("OUT right", number=True),
+            Column("OUT wrong", number=True),
+        )
+        caption = f"Number of data sets, of {t['n_sets']}, on which each method reached"
+        blocks.append(Rows(f"{caption} the true verdict", columns, square))
+        blocks.append(
+            Text(
+                "A right verdict is not an unbiased accuracy: a method may find the "
+                "better selector and still overestimate its accuracy.",
+                "note",
+            )
+        )
+    return tuple(blocks)
+
+
+def _pair_table(s: Summary) -> Rows:
+    """Tabulate two selectors, method by method."""
+    columns = (
+        Column("Selection", head=True),
+        *_sides(s),
+        Column("Diff. (points)", number=True),
+        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
+        Column("p-value", number=True),
+        Column("Better"),
+        Column("n", number=True),
+    )
+    rows = []
+    for m in s["methods"]:
+        gap = m["difference"]
+        row = [m["label"], *(percent(m[side]["value"]) for side in SIDES)]
+        if gap is None:
+            row += [""] * 4
+        else:
+            row += [
+                points(gap["value"], unit=False),
+                points_range(gap["low"], gap["high"], unit=False),
+                _p(gap["pvalue"]),
+                "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]],
+            ]
+        rows.append(Row(cells(*row, count(m["a"]["n"], m["unit"]))))
+    return Rows(_caption(s), columns, tuple(rows))
+
+
+def _caption(s: Summary | ManySummary, more: str = "") -> str:
+    data = s["data"]
+    caption = (
+        f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
+        f"{s['n_features_to_select']} of {count(data['n_features'], 'feature')} "
+        f"selected, {', '.join(s['estimators'])}, majority class "
+        f"{percent(data['chance'])}{more}. IN: selected anew in each training fold."
+    )
+    labels = {m["label"] for m in s["methods"]}
+    if "OUT" in labels:
+        caption += " OUT: selected once, on all cases."
+    return caption
+
+
+def _p(value: float | None) -> str:
+    return pvalue(value).removeprefix("p ").removeprefix("= ")
+
+
+# -- method sections -------------------------------------------------------------------
+
+
+def _pair_method(s: Summary) -> list[str]:
+    gap = s["methods"][0]["difference"]
+    said = [
+        f"We compared {s['names']['a']} and {s['names']['b']}, each selecting "
+        f"{s['n_features_to_select']} of "
+        f"{count(s['data']['n_features'], 'feature')}, by the "
+        f"accuracy of {in_full(s['estimators'])} on {said_data(s['data'])}.",
+        *_on_resampling(s),
+    ]
+    return said if gap is None else [*said, *_on_testing(gap)]
+
+
+def _many_method_section(s: ManySummary) -> list[str]:
+    first = s["methods"][0]
+    ranks = first["friedman"]
+    return [
+        f"We compared {listing(s['names'])}, each selecting "
+        f"{s['n_features_to_select']} of "
+        f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
+        f"{in_full(s['estimators'])} on {said_data(s['data'])}.",
+        *_on_resampling(s),
+        "All pairs were tested, and p-values "
+        + (
+            "not corrected for their number"
+            if s["correction"] == "none"
+            else f"corrected by the method of {s['correction'].capitalize()}"
+        )
+        + f"; Friedman's test on the ranks gave {pvalue(ranks['pvalue'])}, with a "
+        f"critical difference of {ranks['critical_difference']:.2f} mean ranks "
+        "(Nemenyi).",
+        *(_on_testing(first["pairs"][0]["difference"]) if first["pairs"] else []),
+    ]
+
+
+def _on_resampling(s: Summary | ManySummary) -> list[str]:
+    methods = {method["method"]: method for method in s["methods"]}
+    said = []
+    first: Any = s["methods"][0]
+    if {"in", "out"} & set(methods):
+        splits = s["settings"].get("cross-validation", "cross-validation")
+        how = f"{count(first['n_folds'], 'fold')}, "
+        how += "once" if first["n_repeats"] == 1 else f"{first['n_repeats']} repeats"
+        if "in" in methods:
+            said.append(
+                f"Features were selected anew in each training set (IN) of {splits} "
+                f"({how}), the same folds for all selectors."
+            )
+    if "out" in methods:
+        said.append(
+            "For comparison, features were also selected once on all cases (OUT), "
+            "so that test cases took part in the selection."
+        )
+    if "truth" in methods:
+        truth: Any = methods["truth"]
+        said.append(
+            f"The true accuracy was measured on {truth['n_repeats']} training "
+            "sets drawn from the source, each tested on fresh cases (TRUTH)."
+        )
+    return said
+
+
+def _on_testing(gap: DifferenceSummary) -> list[str]:
+    said = [
+        f"Differences were tested by the {gap['test']} test at the level "
+        f"{100 * gap['alpha']:g} %. {assumed(gap['assumptions'])}"
+    ]
+    size = gap["size"]
+    if size is None:
+        said.append(
+            "The false-positive rate of this test has not been measured for this "
+            "design."
+        )
+        return said
+    said.append(
+        f"On {size['n_simulations']} simulated data sets in which neither selector "
+        f"is better ({size['design']}), the test at the nominal level "
+        f"{100 * size['nominal']:g} % rejected in {percent(size['rate'])} (95 % "
+        f"interval {percent_range(size['low'], size['high'])}): this is its "
+        "false-positive rate"
+        + ("; p-values are calibrated to that." if size["calibrated"] else ".")
+    )
+    return said
+
+
+# -- several selectors -----------------------------------------------------------------
+
+
+def _ranks(s: ManySummary) -> Figure:
+    panels = []
+    for m in s["methods"]:
+        found = m["friedman"]
+        means = [one["means"][m["method"]]["value"] for one in s["selectors"]]
+        picture = Ranks(
+            describe_ranks(m["label"], s["names"], found),
+            tuple(s["names"]),
+            tuple(found["mean_ranks"]),
+            tuple(
+                f"mean rank {rank:.2f}, mean accuracy {percent(mean)}"
+                for rank, mean in zip(found["mean_ranks"], means, strict=True)
+            ),
+            found["critical_difference"],
+            tuple(tuple(group) for group in found["groups"]),
+        )
+        verdict = f"Friedman {pvalue(found['pvalue'])}, false-positive rate "
+        verdict += f"{write_size(found['size'])}, n = {count(found['n'], 'fold')}"
+        panels.append(
+            Panel(picture, m["label"], DETAILS[m["method"]], verdict, m["method"])
+        )
+    caption = (
+        "Every fold ranks the selectors by accuracy, 1 for the best; dots are mean "
+        "ranks. A thick line joins selectors whose mean ranks lie within Nemenyi's "
+        "critical difference of each other: they are not distinguished. Friedman's "
+        "test treats folds as independent, which they are not; its measured "
+        "false-positive rate stands above, and claims rest on the pairs below."
+    )
+    return Figure(tuple(panels), caption)
+
+
+def describe_ranks(label: str, names: Sequence[str], found: RanksSummary) -> str:
+    """Say in words what a picture of ranks shows, for those who do not see it."""
+    ranks = ", ".join(
+        f"{shortened(names[i], 26)} {found['mean_ranks'][i]:.2f}"
+        for i in _by_rank(found)
+    )
+    groups = "; ".join(
+        listing(shortened(names[i], 26) for i in group) for group in found["groups"]
+    )
+    apart = f"Not distinguished: {groups}." if groups else "All are distinguished."
+    start = f"{label}: mean" if label else "Mean"
+    return (
+        f"{start} ranks over {found['n']} folds, 1 is best: {ranks}. "
+        f"Critical difference {found['critical_difference']:.2f}. {apart}"
+    )
+
+
+def _many_means(s: ManySummary) -> tuple[Block, ...]:
+    columns = [Column("Selector", head=True)]
+    for m in s["methods"]:
+        options: Any = {"number": True, "protocol": m["method"]}
+        columns += [
+            Column(m["label"], **options),
+            Column(confidence(1 - s["alpha"]), **options),
+            Column(f"Mean rank, {m['label']}", **options),
+        ]
+    columns.append(Column("n", number=True))
+    rows = []
+    for one in s["selectors"]:
+        row = [Cell(one["name"])]
+        for m in s["methods"]:
+            mean = one["means"][m["method"]]
+            row += [
+                Cell(percent(mean["value"]), strong=True),
+                Cell(percent_range(mean["low"], mean["high"])),
+                Cell(f"{one['ranks'][m['method']]:.2f}"),
+            ]
+        row.append(Cell(count(s["methods"][0]["friedman"]["n"], "fold")))
+        rows.append(Row(tuple(row)))
+    note = (
+        "Always predicting the most frequent class is correct for "
+        f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'case')}. "
+        "Intervals are t intervals over folds, their variance enlarged because "
+        "training sets overlap (Nadeau and Bengio 2003), an approximation; they are "
+        "cut at 0 % and 100 %."
+    )
+    if s["estimators"][1:]:
+        note += f" Accuracies are averaged over {len(s['estimators'])} estimators."
+    caption = "Mean accuracy of each selector, with its "
+    caption += f"{confidence(1 - s['alpha'])}, and mean rank"
+    return Rows(caption, tuple(columns), tuple(rows)), Text(note, "note")
+
+
+def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
+    columns = (
+        Column("First", head=True),
+        Column("Second"),
+        Column("Difference (points)", number=True),
+        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
+        Column("p-value", number=True),
+        Column("Corrected p", number=True),
+        Column("Verdict", words=True),
+    )
+    rows = []
+    for pair in m["pairs"]:
+        gap = pair["difference"]
+        verdict = "no significant difference"
+        if pair["better"] is not None:
+            verdict = f"{shortened(s['names'][pair['better']])} better"
+        row = cells(
+            s["names"][pair["first"]],
+            s["names"][pair["second"]],
+            points(gap["value"], unit=False),
+            points_range(gap["low"], gap["high"], unit=False),
+            pvalue(gap["pvalue"]),
+            pvalue(pair["adjusted"]),
+            verdict,
+            strong=(2,),
+        )
+        rows.append(Row(row))
+    caption = f"{m['label']}: first minus second, in percentage points of accuracy; "
+    caption += f"p-values corrected for {count(len(rows), 'pair')}"
+    return Rows(caption, columns, tuple(rows), protocol=m["method"])
+
+
+def _on_pairs(s: ManySummary) -> Notes:
+    gap = s["methods"][0]["pairs"][0]["difference"]
+    first = (
+        f"{sentence(gap['test'])[:-1]} test on n = {count(gap['n'], 'difference')} "
+        f"each; significant where the corrected p < {s['alpha']:g}. Intervals hold for "
+        f"each pair alone. {assumed(gap['assumptions'])}"
+    )
+    return Notes((first, *s["words"]["sizes"]))
+
+
+def _many_features(s: ManySummary) -> tuple[Block, ...]:
+    steady = s["selectors"][0]["stability"] is not None
+    optimistic = s["selectors"][0]["optimism"] is not None
+    columns = [
+        Column("Selector", head=True),
+        Column("Features each time", number=True),
+        Column("Different ones in all", number=True),
+    ]
+    level = confidence(1 - s["alpha"])
+    if steady:
+        columns += [Column("Stability", number=True), Column(level, number=True)]
+    if optimistic:
+        columns += [
+            Column(f"OUT {MINUS} IN (points)", number=True),
+            Column(f"{level} (points)", number=True),
+        ]
+    columns.append(Column("Time to select (s)", number=True))
+    rows = []
+    for one in s["selectors"]:
+        row = [
+            Cell(one["name"]),
+            Cell(str(s["n_features_to_select"])),
+            Cell(str(one["n_distinct"])),
+        ]
+        if steady:
+            row += _stability_cells(one["stability"])
+        gap = one["optimism"]
+        if optimistic and gap is not None:
+            row.append(Cell(points(gap["value"], unit=False)))
+            row.append(Cell(points_range(gap["low"], gap["high"], unit=False)))
+        row.append(Cell(seconds(one["seconds"])))
+        rows.append(Row(tuple(row)))
+    caption = "How many features, how stably, how fast, and what selecting on all "
+    table = Rows(f"{caption}cases adds", tuple(columns), tuple(rows))
+    return (table, Text(ON_STABILITY, "note"), *_many_feature_table(s))
+
+
+def _many_feature_table(s: ManySummary) -> list[Block]:
+    """Tabulate the features, method by method: with many selectors rows are long."""
+    blocks: list[Block] = []
+    for method, total in s["n_selections"].items():
+        columns = [Column("Feature", head=True)]
+        columns += [Column(name, number=True) for name in s["names"]]
+        rows = [
+            Row(
+                (
+                    Cell(feature["name"]),
+                    *(times_chosen(n, total) for n in feature["times"][method]),
+                )
+            )
+            for feature in s["features"]
+            if any(feature["times"][method])
+        ]
+        table, *more = _feature_table(columns, rows)
+        assert isinstance(table, Rows)
+        caption = f"{method.upper()}: {table.caption[:1].lower()}{table.caption[1:]}"
+        blocks += [replace(table, caption=caption, protocol=method), *more]
+    return blocks
+
+
+def _many_table(s: ManySummary) -> Rows:
+    """Tabulate several selectors."""
+    columns = [Column("Selector", head=True)]
+    for m in s["methods"]:
+        columns += [
+            Column(m["label"], number=True),
+            Column(f"{m['label']} rank", number=True),
+        ]
+    columns += [
+        Column("Stability", number=True),
+        Column("Features", number=True),
+        Column("Time (s)", number=True),
+    ]
+    rows = []
+    for one in s["selectors"]:
+        row = [one["name"]]
+        for m in s["methods"]:
+            row += [
+                percent(one["means"][m["method"]]["value"]),
+                f"{one['ranks'][m['method']]:.2f}",
+            ]
+        steady = one["stability"]
+        row += [
+            "" if steady is None else f"{steady['value']:.2f}".replace("-", MINUS),
+            str(one["n_distinct"]),
+            seconds(one["seconds"]),
+        ]
+        rows.append(Row(cells(*row)))
+    more = f", n = {count(s['methods'][0]['friedman']['n'], 'fold')}"
+    caption = f"{_caption(s, more)} Mean ranks over folds; Nogueira's stability, and "
+    caption += "the number of different features that the folds selected."
+    return Rows(caption, tuple(columns), tuple(rows))

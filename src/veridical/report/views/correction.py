@@ -1,0 +1,352 @@
+"""Probabilities after selection: does a model know its own error rate?"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from veridical._core.numbers import MISSING, count, percent
+from veridical.evaluation.conclusions import knows_its_error
+from veridical.evaluation.intervals import wilson
+from veridical.evaluation.records import Bin, CalibrationTable, Correction
+from veridical.report.plain import (
+    LONGEST_TEXT,
+    clean,
+    clean_settings,
+    data_info,
+    plain,
+    to_json,
+)
+from veridical.report.view import (
+    Badge,
+    Column,
+    Fact,
+    Figure,
+    Notes,
+    Panel,
+    Reliability,
+    Row,
+    Rows,
+    Section,
+    Share,
+    Side,
+    View,
+    cells,
+    paragraph,
+    provenance,
+    said_data,
+    size_of,
+    view,
+)
+
+SCHEMA = "veridical/correction/1"
+SIDES: tuple[Side, Side] = ("a", "b")
+MODELS = {
+    "binary": "binary features, numbers cut at their median",
+    "gaussian": "normal features",
+}
+
+
+class BinSummary(TypedDict):
+    """Cases whose probability fell between ``low`` and ``high``.
+
+    ``observed_low`` and ``observed_high`` bound the share that was observed: Wilson's
+    95 % interval, as if cases were independent.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float | None
+    observed: float | None
+    observed_low: float | None
+    observed_high: float | None
+
+
+class CalibrationSummary(TypedDict):
+    """Predicted probabilities of one class beside what happened."""
+
+    label: str
+    positive: str
+    n: int
+    error: float
+    expected_error: float
+    log_loss: float
+    squared_error: float
+    alpha: float
+    bins: list[BinSummary]
+
+
+class CorrectionSummary(TypedDict):
+    """Everything the page about a correction shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["correction"]
+    data: Any
+    model: str
+    n_features_to_select: int
+    threshold: float
+    models: list[CalibrationSummary]
+    belief: str
+    headline: str
+    verdict: str
+    settings: dict[str, str]
+
+
+# -- plain numbers ---------------------------------------------------------------------
+
+
+@to_json.register
+def summarize(record: Correction) -> Any:
+    """Turn what a correction changes into plain numbers and strings."""
+    belief, headline = record.conclusion
+    tables = {"corrected": record.corrected, "uncorrected": record.uncorrected}
+    summary: CorrectionSummary = {
+        "schema": SCHEMA,
+        "kind": "correction",
+        "data": data_info(record.data),
+        "model": record.model,
+        "n_features_to_select": int(record.n_features_to_select),
+        "threshold": float(record.threshold),
+        "models": [
+            _calibration(table, record.alphas[kind]) for kind, table in tables.items()
+        ],
+        "belief": belief,
+        "headline": clean(headline, LONGEST_TEXT),
+        "verdict": clean(record.verdict, 2000),
+        "settings": clean_settings(record.settings),
+    }
+    return summary
+
+
+@to_json.register
+def summarize_table(record: CalibrationTable) -> Any:
+    """Turn the probabilities of one model into plain numbers."""
+    return {"kind": "calibration-table", **plain(record)}
+
+
+def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
+    return {
+        "label": clean(table.label),
+        "positive": clean(table.positive),
+        "n": int(table.n),
+        "error": float(table.error),
+        "expected_error": float(table.expected_error),
+        "log_loss": float(table.log_loss),
+        "squared_error": float(table.squared_error),
+        "alpha": float(alpha),
+        "bins": [_bin(one) for one in table.bins],
+    }
+
+
+def _bin(one: Bin) -> BinSummary:
+    low, high = observed_bounds(one)
+    return {
+        "low": one.low,
+        "high": one.high,
+        "n": one.n,
+        "predicted": one.predicted,
+        "observed": one.observed,
+        "observed_low": low,
+        "observed_high": high,
+    }
+
+
+def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
+    """Return Wilson's 95 % interval of the share that a bin observed."""
+    if one.n == 0 or one.observed is None:
+        return None, None
+    return wilson(one.observed, one.n)
+
+
+def shares(table: CalibrationTable) -> tuple[Share, ...]:
+    """Turn the bins of a table into the shares of a picture."""
+    return tuple(Share(**_bin(one)) for one in table.bins)
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show(record: Correction) -> View:
+    """Show both models: shares over probabilities, and their error rates."""
+    s: CorrectionSummary = summarize(record)
+    n = count(s["n_features_to_select"], "feature")
+    errors, bins = _errors(s), _bins(s["models"])
+    badge = {"yes": "Corrected: believable", "care": "With care"}[s["belief"]]
+    title = "Probabilities, corrected for what selection discarded"
+    caption = (
+        f"Naive Bayes on {n} of {s['data']['n_features']} from "
+        f"{s['data']['name']}, {count(s['data']['n_samples'], 'case')}, with and "
+        "without the correction for selection."
+    )
+    return View(
+        title=f"What the correction changes: {s['data']['name']}",
+        question="What does the correction change?",
+        badge=Badge(s["belief"], badge),  # type: ignore[arg-type]
+        headline=s["headline"],
+        lead=s["verdict"],
+        facts=(
+            Fact("Data", s["data"]["name"]),
+            Fact("Size", size_of(s["data"])),
+            Fact("Kept", f"{n}, absolute correlation {s['threshold']:.3f} and above"),
+        ),
+        sections=(
+            Section(title, (_figure(s["models"]),), first=True),
+            Section("The figures", (errors, bins, _notes()), first=True),
+        ),
+        provenance=provenance(
+            s,
+            [
+                "Naive Bayes on the features that correlate most with the class; the "
+                "corrected one is conditioned on the others having correlated less "
+                "(Li, Zhang & Neal 2008)."
+            ],
+            [Fact("Model", MODELS[s["model"]])],
+        ),
+        tables=(Rows(caption, errors.columns, errors.rows), bins),
+        method=paragraph(s["settings"], _method(s)),
+        remarks=(s["verdict"],),
+    )
+
+
+@view.register
+def show_table(record: CalibrationTable) -> View:
+    """Show the probabilities of one model beside what happened."""
+    one = _calibration(record, float("nan"))
+    bins = _bins([one])
+    believable = knows_its_error(record)
+    error, expected = percent(one["error"]), percent(one["expected_error"])
+    headline = f"{one['label']} is wrong about {error} of {count(one['n'], 'case')}, "
+    headline += f"and expects {expected}."
+    caption = (
+        f"Predicted probability of {one['positive']} by {one['label']}, and the share "
+        f"observed ({count(one['n'], 'case')})."
+    )
+    method = (
+        f"The probabilities of {one['positive']} that {one['label']} predicted for "
+        f"{count(one['n'], 'case')} were put into {len(one['bins'])} bins and compared "
+        f"with what was observed: the error rate is {error}, the one it "
+        f"expects {expected}, the average minus log probability "
+        f"{one['log_loss']:.3f}."
+    )
+    return View(
+        title=f"May the probabilities of {one['label']} be believed?",
+        question="May these probabilities be believed?",
+        badge=Badge("yes", "Knows its error rate")
+        if believable
+        else Badge("care", "Does not know its error rate"),
+        headline=headline,
+        lead=f"Average minus log probability {one['log_loss']:.3f} nats, squared error "
+        f"{one['squared_error']:.4f}.",
+        facts=(),
+        sections=(
+            Section("Predicted and observed", (_figure([one]),), first=True),
+            Section("The figures", (bins,), first=True),
+        ),
+        provenance=provenance({"kind": "calibration-table"}),
+        tables=(Rows(caption, bins.columns, bins.rows),),
+        method=paragraph({}, [method]),
+    )
+
+
+def _figure(models: list[CalibrationSummary]) -> Figure:
+    said = []
+    for model in models:
+        parts = [
+            f"{percent(b['low'], 0)} to {percent(b['high'], 0)}: {b['n']} cases, "
+            f"{percent(b['predicted'])} predicted, {percent(b['observed'])} observed"
+            for b in model["bins"]
+            if b["n"]
+        ]
+        said.append(f"{model['label']}: {'; '.join(parts)}.")
+    first = models[0]
+    picture = Reliability(
+        " ".join(said),
+        tuple((m["label"], tuple(Share(**b) for b in m["bins"])) for m in models),
+    )
+    caption = (
+        f"Share of the class {first['positive']} among the cases that were given a "
+        "probability, over that probability, by tenths, with 95 % intervals (Wilson, "
+        "as if cases were independent). On the dashed line probabilities are correct. "
+        f"Below: cases in each tenth, of {count(first['n'], 'case')}."
+    )
+    key = tuple((m["label"], SIDES[i % 2]) for i, m in enumerate(models))
+    return Figure((Panel(picture),), caption, key)
+
+
+def _errors(s: CorrectionSummary) -> Rows:
+    rows = tuple(
+        Row(
+            cells(
+                m["label"],
+                percent(m["error"]),
+                percent(m["expected_error"]),
+                f"{m['log_loss']:.3f}",
+                f"{m['squared_error']:.4f}",
+                f"{m['alpha']:.3g}",
+                count(m["n"], "case"),
+                strong=(1, 2),
+            )
+        )
+        for m in s["models"]
+    )
+    columns = (
+        Column("Model", head=True),
+        Column("Error rate", number=True),
+        Column("It expects", number=True),
+        Column("Minus log probability (nats)", number=True),
+        Column("Squared error", number=True),
+        Column("α", number=True),
+        Column("n", number=True, wide=True),
+    )
+    caption = "Naive Bayes with and without the correction, by cross-validation"
+    return Rows(caption, columns, rows)
+
+
+def _bins(models: list[CalibrationSummary]) -> Rows:
+    columns = [Column("Probability", head=True)]
+    for m in models:
+        before = f"{m['label']}: " if len(models) > 1 else ""
+        columns += [
+            Column(f"{before}{what}", number=True)
+            for what in ("cases", "predicted", "observed")
+        ]
+    rows = []
+    for i, first in enumerate(models[0]["bins"]):
+        row = [f"{first['low']:.1f} to {first['high']:.1f}"]
+        for m in models:
+            one = m["bins"][i]
+            row.append(str(one["n"]))
+            row += [
+                MISSING if value is None else f"{value:.3f}"
+                for value in (one["predicted"], one["observed"])
+            ]
+        rows.append(Row(cells(*row)))
+    caption = f"Probability of {models[0]['positive']}: cases, mean probability and "
+    return Rows(f"{caption}share observed, by tenths", tuple(columns), tuple(rows))
+
+
+def _notes() -> Notes:
+    return Notes(
+        (
+            "Features were selected anew in every training set, so both error rates "
+            "are honest; the models differ in whether they know their own. The "
+            "expected rate is the mean probability of the class that is not predicted.",
+            "α is the model's estimate of how weak features are: the larger, the "
+            "weaker.",
+        )
+    )
+
+
+def _method(s: CorrectionSummary) -> list[str]:
+    splits = s["settings"].get("cross-validation", "cross-validation")
+    return [
+        f"On {said_data(s['data'])}, {count(s['n_features_to_select'], 'feature')} "
+        f"were selected by absolute correlation (at least {s['threshold']:.3f} on all "
+        f"cases) for naive Bayes with {s['model']} features.",
+        "Predictive probabilities were computed with and without conditioning on the "
+        f"features that selection discarded (Li, Zhang and Neal 2008), by {splits} "
+        "with the selection repeated in every training set.",
+    ]

@@ -1,0 +1,638 @@
+"""One estimator's accuracy by several methods: how accurate is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from veridical._core.errors import InputError
+from veridical._core.numbers import MISSING, count, percent, percent_range, points
+from veridical._core.text import names as listing
+from veridical._core.text import shortened
+from veridical.evaluation import NestedCV
+from veridical.evaluation.conclusions import (
+    CONFIDENCE,
+    intervals_of,
+    leading,
+    write_coverage,
+    write_interval,
+)
+from veridical.evaluation.records import Coverage, Estimate, Estimates
+from veridical.report.plain import (
+    LONGEST_TEXT,
+    DataInfo,
+    clean,
+    clean_settings,
+    data_info,
+    finite,
+    plain,
+    to_json,
+)
+from veridical.report.view import (
+    Badge,
+    Bounds,
+    Cell,
+    Column,
+    Fact,
+    Figure,
+    Intervals,
+    Level,
+    Mark,
+    Notes,
+    Panel,
+    Row,
+    Rows,
+    Section,
+    Unit,
+    View,
+    Warn,
+    cells,
+    confidence,
+    in_full,
+    majority,
+    on_majority,
+    paragraph,
+    provenance,
+    said_data,
+    score,
+    score_range,
+    scorer_name,
+    sentence,
+    size_of,
+    view,
+)
+
+SCHEMA = "veridical/estimates/1"
+BADGES = {
+    "yes": "Better than the majority class",
+    "care": "With care",
+    "open": "Not shown to be better than the majority class",
+    "no": "Do not believe it",
+    "known": "The truth is known",
+}
+# What a method does, by a word of its name; the first that fits is taken.
+EXPLAIN = {
+    "resubstitution": (
+        "Resubstitution tests on the training cases; it measures how well they are "
+        "remembered."
+    ),
+    "holdout": (
+        "A holdout trains on part of the cases and tests on the rest, once. It trains "
+        "on fewer cases than there are, so the estimate is too low on average, and it "
+        "depends on which cases are held out."
+    ),
+    "subsampling": (
+        "Random subsampling averages several holdouts, each with a random test set of "
+        "its own; its estimate is too low on average, as theirs is."
+    ),
+    "complete": (
+        "Complete cross-validation tests every set of so many cases by a classifier "
+        "trained on all others."
+    ),
+    "cross-validation": (
+        "Cross-validation tests each case by a classifier trained without the fold "
+        "that the case is in. Training sets are smaller than the data, so the estimate "
+        "is slightly too low on average; with more folds this bias is smaller."
+    ),
+    "leave-": (
+        "Leaving out few cases at a time trains on nearly all of them, so the estimate "
+        "has almost no bias, but it misleads where an estimator reacts to a single "
+        "case."
+    ),
+    ".632+": (
+        "The .632+ bootstrap works like .632, but gives the accuracy on the training "
+        "cases less weight the more the estimator overfits."
+    ),
+    ".632": (
+        "The .632 bootstrap trains on cases drawn with replacement and adds 0.632 of "
+        "the accuracy on the cases not drawn to 0.368 of that on the training cases. "
+        "It varies little, and is too high for an estimator that memorises the "
+        "training cases."
+    ),
+}
+
+
+class CoverageSummary(TypedDict):
+    """How often 95 % intervals of a kind covered the truth, as shares, and with what.
+
+    ``low`` and ``high`` are the least and the most over the estimators tried.
+    """
+
+    low: float
+    high: float
+    conditions: str
+
+
+class BoundsSummary(TypedDict):
+    """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested".
+
+    ``coverage`` is None where it was not measured.
+    """
+
+    kind: str
+    low: float
+    high: float
+    assumes: str
+    coverage: CoverageSummary | None
+
+
+class EstimateSummary(TypedDict):
+    """The accuracy by one method.
+
+    ``intervals`` has the one to believe first and is empty where none is valid. ``std``
+    is that of the splits, not the error of ``value``. ``off`` is ``value`` minus the
+    truth, where that is known. ``notes`` are the reasons to doubt the estimate.
+    """
+
+    method: str
+    value: float
+    intervals: list[BoundsSummary]
+    std: float | None
+    n_splits: int
+    n_test: int
+    details: dict[str, float]
+    off: float | None
+    notes: list[str]
+
+
+class NoteSummary(TypedDict):
+    """Something said, and the methods that it is about."""
+
+    text: str
+    methods: list[str]
+
+
+class EstimatesWords(TypedDict):
+    """The estimates in sentences.
+
+    ``belief`` is "yes" (all intervals lie above the share of the largest class), "open"
+    (the first one does not), "care" (intervals disagree, there is none, or the estimate
+    is doubtful), "no" (tested on the training cases only) or "known" (the truth is).
+    ``intervals`` says what each kind of interval assumes, ``notes`` what is doubtful,
+    ``methods`` what the methods do.
+    """
+
+    headline: str
+    belief: str
+    evidence: str
+    intervals: list[NoteSummary]
+    notes: list[NoteSummary]
+    methods: list[str]
+
+
+class EstimatesSummary(TypedDict):
+    """Everything the page of one estimator's estimates shows, as plain numbers."""
+
+    schema: str
+    kind: Literal["estimates"]
+    estimator: str
+    metric: str
+    confidence: float
+    data: DataInfo | None
+    estimates: list[EstimateSummary]
+    truth: EstimateSummary | None
+    settings: dict[str, str]
+    words: EstimatesWords
+
+
+# -- plain numbers ---------------------------------------------------------------------
+
+
+@to_json.register
+def summarize(record: Estimates) -> Any:
+    """Turn estimates into plain numbers and strings."""
+    if not record.estimates:
+        raise InputError("Estimates without an estimate show nothing; give it some.")
+    metrics = dict.fromkeys(clean(e.metric) for e in record.estimates)
+    if len(metrics) > 1:
+        raise InputError(
+            f"The estimates are of {' and '.join(metrics)}, which no page can show on "
+            "one axis; save one record for each score."
+        )
+    truth = None if record.truth is None else _estimate(record.truth, None)
+    known = None if truth is None else truth["value"]
+    found = [_estimate(e, known) for e in record.estimates]
+    belief, headline = record.conclusion
+    metric = next(iter(metrics))
+    if metric != "accuracy":
+        headline = headline.replace(f" has {metric} ", f" has {scorer_name(metric)} ")
+    summary: EstimatesSummary = {
+        "schema": SCHEMA,
+        "kind": "estimates",
+        "estimator": clean(record.estimator),
+        "metric": metric,
+        "confidence": CONFIDENCE,
+        "data": None if record.data is None else data_info(record.data),
+        "estimates": found,
+        "truth": truth,
+        "settings": clean_settings(record.settings),
+        "words": {
+            "headline": clean(headline, LONGEST_TEXT),
+            "belief": belief,
+            "evidence": clean(" ".join(_evidence(record)), LONGEST_TEXT),
+            "intervals": _gathered(found, _assumptions),
+            "notes": _gathered(found, lambda e: e["notes"]),
+            "methods": _methods(found),
+        },
+    }
+    return summary
+
+
+@to_json.register
+def summarize_one(record: Estimate) -> Any:
+    """Turn one estimate into plain numbers and strings, with its scores."""
+    return {
+        "kind": "estimate",
+        "estimator": clean(record.estimator),
+        "metric": clean(record.metric),
+        "confidence": CONFIDENCE,
+        "data": None if record.data is None else data_info(record.data),
+        **_estimate(record, None),
+        "scores": [finite(score) for score in record.scores],
+        "random_state": int(record.random_state),
+    }
+
+
+@to_json.register
+def summarize_nested(record: NestedCV) -> Any:
+    """Turn nested cross-validation into plain numbers."""
+    return {"kind": "nested-cv", **plain(record), "interval": plain(record.interval())}
+
+
+def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
+    return {
+        "method": clean(estimate.method),
+        "value": float(estimate.value),
+        "intervals": [
+            {
+                "kind": clean(kind),
+                "low": float(low),
+                "high": float(high),
+                "assumes": clean(estimate.assumes[kind], 2000),
+                "coverage": _coverage(estimate.coverage.get(kind)),
+            }
+            for kind, low, high in intervals_of(estimate)
+        ],
+        "std": finite(estimate.std),
+        "n_splits": len(estimate.scores),
+        "n_test": int(estimate.n_test),
+        "details": {clean(k): float(v) for k, v in estimate.details.items()},
+        "off": None if truth is None else float(estimate.value) - truth,
+        "notes": [clean(note, 2000) for note in estimate.notes],
+    }
+
+
+def _coverage(measured: Coverage | None) -> CoverageSummary | None:
+    if measured is None:
+        return None
+    conditions = clean(measured.conditions, 2000)
+    low, high = float(measured.low), float(measured.high)
+    return {"low": low, "high": high, "conditions": conditions}
+
+
+def _covered(bounds: BoundsSummary) -> str:
+    known = bounds["coverage"]
+    return write_coverage(None if known is None else Coverage(**known))
+
+
+def _measured(bounds: BoundsSummary) -> list[str]:
+    """Say how often intervals of this kind have covered the truth."""
+    if bounds["coverage"] is None:
+        return []
+    return [
+        f"Measured: 95 % intervals of this kind covered the truth in "
+        f"{_covered(bounds)} of data sets ({bounds['coverage']['conditions']})."
+    ]
+
+
+def _evidence(record: Estimates) -> list[str]:
+    """Say what the headline rests on."""
+    lead = leading(record.estimates)
+    shown = _estimate(lead, None)
+    unit = _unit(lead.metric)
+    said = [
+        f"{sentence(lead.method)[:-1]} tested {count(lead.n_test, 'case')} in "
+        f"{count(len(lead.scores), 'split')}."
+    ]
+    if shown["intervals"]:
+        first = shown["intervals"][0]
+        said.append(f"Its {first['kind']} interval assumes {first['assumes']}.")
+        said += _measured(first)
+    values = [e.value for e in record.estimates]
+    if len(values) > 1:
+        spread = f"The {len(values)} methods range over "
+        spread += score_range(min(values), max(values), unit)
+        if record.data is not None and unit == "percent":
+            share = percent(record.data.majority_share)
+            spread += "; always predicting the most frequent class is correct for "
+            spread += share
+        said.append(f"{spread}.")
+    truth = record.truth
+    if truth is not None and intervals_of(truth):
+        cases = "cases"
+        if record.data is not None:
+            cases = count(record.data.n_samples, "case")
+        said.append(
+            f"The truth is that of the classifier trained on all {cases}, tested on "
+            f"{count(truth.n_test, 'fresh one')} ({write_interval(truth)})."
+        )
+    return said
+
+
+def _assumptions(estimate: EstimateSummary) -> list[str]:
+    if not estimate["intervals"]:
+        return ["no interval is valid."]
+    return [
+        " ".join([f"the {b['kind']} interval assumes {b['assumes']}.", *_measured(b)])
+        for b in estimate["intervals"]
+    ]
+
+
+def _gathered(
+    estimates: list[EstimateSummary], said: Callable[[EstimateSummary], list[str]]
+) -> list[NoteSummary]:
+    """Collect what is said of the estimates, once, with the methods it is about."""
+    about: dict[str, list[str]] = {}
+    for estimate in estimates:
+        for text in said(estimate):
+            about.setdefault(text, []).append(estimate["method"])
+    return [{"text": text, "methods": methods} for text, methods in about.items()]
+
+
+def _methods(estimates: list[EstimateSummary]) -> list[str]:
+    """Say what each kind of method does."""
+    kinds = (
+        next((text for word, text in EXPLAIN.items() if word in e["method"]), "")
+        for e in estimates
+    )
+    return [text for text in dict.fromkeys(kinds) if text]
+
+
+def _unit(metric: str) -> Unit:
+    return "percent" if metric == "accuracy" else "number"
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show_one(record: Estimate) -> View:
+    """Show one estimate, as the page of several does."""
+    settings = {"random_state": str(record.random_state)}
+    return show(Estimates(record.data, record.estimator, (record,), settings=settings))
+
+
+@view.register
+def show(record: Estimates) -> View:
+    """Show estimates side by side, with their intervals, and what is doubtful."""
+    s: EstimatesSummary = summarize(record)
+    words, data, metric = s["words"], s["data"], scorer_name(s["metric"])
+    against = data is not None and s["metric"] == "accuracy"
+    badge = "An estimate" if words["belief"] == "open" and not against else ""
+    facts = []
+    if data is not None:
+        facts = [Fact("Data", data["name"]), Fact("Size", size_of(data))]
+    facts.append(Fact("Estimator", s["estimator"]))
+    table = _table(s)
+    sections = [
+        Section("The estimates side by side", (_figure(s),), first=True),
+        Section("The figures", (table, _remarks(s)), first=True),
+    ]
+    if words["notes"]:
+        doubts = tuple(
+            Warn("; ".join(note["methods"]), (note["text"],)) for note in words["notes"]
+        )
+        sections.append(Section("What is doubtful, and why", doubts, first=True))
+    where = "" if data is None else f" on {said_data(data)}"
+    title = f"How accurate is {s['estimator']}?"
+    return View(
+        title=title if data is None else f"{title} {data['name']}",
+        question="How accurate is it?",
+        badge=Badge(words["belief"], badge or BADGES[words["belief"]]),  # type: ignore[arg-type]
+        headline=words["headline"],
+        lead=words["evidence"],
+        facts=tuple(facts),
+        sections=tuple(sections),
+        provenance=provenance(s, words["methods"], [Fact("Estimator", s["estimator"])]),
+        tables=(_for_paper(s, table),),
+        method=paragraph(
+            s["settings"],
+            [
+                f"The {metric} of {in_full([s['estimator']])}{where} was estimated by "
+                f"{listing(each['method'] for each in s['estimates'])}.",
+                *_assumed(s),
+            ],
+        ),
+        remarks=tuple(
+            f"{'; '.join(note['methods'])}: {note['text']}"
+            for part in (words["notes"], words["intervals"])
+            for note in part
+        ),
+    )
+
+
+def _assumed(s: EstimatesSummary) -> list[str]:
+    """Say what each kind of interval takes for granted, once."""
+    told = {
+        bounds["kind"]: bounds["assumes"]
+        for each in s["estimates"]
+        for bounds in each["intervals"][:1]
+    }
+    return [
+        f"Intervals marked {kind} assume the following: {sentence(text)}"
+        for kind, text in told.items()
+    ]
+
+
+def _figure(s: EstimatesSummary) -> Figure:
+    unit, data, truth = _unit(s["metric"]), s["data"], s["truth"]
+    metric = scorer_name(s["metric"])
+    against = data is not None and unit == "percent"
+    marks = tuple(
+        Mark(
+            e["method"],
+            e["value"],
+            tuple(Bounds(b["low"], b["high"], b["kind"]) for b in e["intervals"]),
+            # A ring where there is a note: to be told from the others without colour.
+            "b" if e["notes"] else "a",
+        )
+        for e in s["estimates"]
+    )
+    said = [
+        f"{shortened(e['method'])} {score(e['value'], unit)}"
+        + "".join(
+            f", {score_range(b['low'], b['high'], unit)}" for b in e["intervals"][:1]
+        )
+        for e in s["estimates"]
+    ]
+    levels: tuple[Level, ...] = majority(data) if against else ()
+    if truth is not None:
+        levels += (Level("truth", truth["value"], solid=True),)
+        said.append(f"the truth is {score(truth['value'], unit)}")
+    if against:
+        said.append(f"majority class {percent(data['chance'])}")  # type: ignore[index]
+    what = "Share of new cases classified correctly"
+    caption = (
+        f"{what if unit == 'percent' else f'The {metric} on new cases'}, as each "
+        f"method estimates it, with its {confidence(s['confidence'])} where one is "
+        "valid; thinner lines are further intervals, named in the table."
+    )
+    if s["words"]["notes"]:
+        caption += " A ring instead of a disc: there is a note on it below."
+    if against:
+        caption += f" {on_majority(data)}"
+    if truth is not None:
+        fresh = count(truth["n_test"], "fresh case")
+        caption += f" The solid line is the truth, from {fresh}."
+    alt = f"{sentence(metric)[:-1]} by method: {'; '.join(said)}."
+    return Figure((Panel(Intervals(alt, marks, levels, unit, metric)),), caption)
+
+
+def _table(s: EstimatesSummary) -> Rows:
+    unit, truth = _unit(s["metric"]), s["truth"]
+    in_points = " (points)" if unit == "percent" else ""
+    columns = [
+        Column("Method", head=True, words=True),
+        Column(sentence(scorer_name(s["metric"]))[:-1], number=True),
+        Column(confidence(s["confidence"]), number=True),
+        Column("Kind"),
+        Column("Measured coverage", number=True),
+        Column(f"Standard deviation of splits{in_points}", number=True, wide=True),
+        Column("Cases", number=True),
+        Column("Splits", number=True, wide=True),
+    ]
+    if truth is not None:
+        columns.insert(2, Column(f"Off the truth{in_points}", number=True))
+    rows = [row for e in s["estimates"] for row in _rows(e, s, unit)]
+    if truth is not None:
+        lone: EstimateSummary = {**truth, "method": "the truth", "std": None}
+        lone["intervals"] = truth["intervals"][:1]
+        rows += _rows(lone, s, unit)
+    caption = f"Estimated {scorer_name(s['metric'])} by each method, with its intervals"
+    return Rows(caption, tuple(columns), tuple(rows))
+
+
+def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
+    n = max(1, len(e["intervals"]))
+
+    def spread(value: float | None, signed: bool) -> str:
+        if unit == "percent":
+            return points(value, signed=signed, unit=False)
+        return score(value, unit)
+
+    first = [Cell(e["method"], span=n), Cell(score(e["value"], unit), True, span=n)]
+    if s["truth"] is not None:
+        first.append(Cell(spread(e["off"], True), span=n))
+    last = (
+        Cell(spread(e["std"], False), span=n),
+        Cell(str(e["n_test"]), span=n),
+        Cell(str(e["n_splits"]), span=n),
+    )
+    bounds = [
+        cells(score_range(b["low"], b["high"], unit), b["kind"], _covered(b))
+        for b in e["intervals"]
+    ] or [cells(MISSING, "none valid", MISSING)]
+    return [Row((*first, *bounds[0], *last)), *(Row(more) for more in bounds[1:])]
+
+
+def _for_paper(s: EstimatesSummary, table: Rows) -> Rows:
+    known = [] if s["data"] is None else [said_data(s["data"])]
+    if s["data"] is not None and s["metric"] == "accuracy":
+        known.append(f"majority class {percent(s['data']['chance'])}")
+    where = f" ({'; '.join(known)})" if known else ""
+    metric = sentence(scorer_name(s["metric"]))[:-1]
+    caption = f"{metric} of {s['estimator']}{where}."
+    return Rows(caption, table.columns, table.rows)
+
+
+def _remarks(s: EstimatesSummary) -> Notes:
+    said = [
+        f"{'; '.join(note['methods'])}: {note['text']}"
+        for note in s["words"]["intervals"]
+    ]
+    return Notes(
+        (
+            *said,
+            "Measured coverage: how often 95 % intervals of that kind covered the "
+            "truth where it is known; 95 % would be right, less is too narrow, more is "
+            "too wide.",
+            "Splits share cases, so their standard deviation is not the standard error "
+            "of the estimate.",
+        )
+    )
+
+
+@view.register
+def show_nested(record: NestedCV) -> View:
+    """Show what nested cross-validation found."""
+    s = summarize_nested(record)
+    low, high = s["interval"]
+    size = (
+        f"{count(s['n_cases'], 'case')}, {count(s['n_folds'], 'fold')}, "
+        f"{count(s['n_repeats'], 'repeat')}"
+    )
+    marks = (
+        Mark("nested cross-validation", s["value"], (Bounds(low, high),)),
+        Mark("ordinary cross-validation", s["cv_value"], side="b"),
+    )
+    said = "; ".join(mark.words() for mark in marks)
+    caption = (
+        "Share of new cases classified correctly; the line is the 95 % interval of "
+        "nested cross-validation."
+    )
+    table = Rows(
+        f"Accuracy by nested cross-validation ({size}).",
+        (
+            Column("Method", head=True),
+            Column("Accuracy", number=True),
+            Column("95 % interval", number=True),
+            Column("Standard error", number=True),
+            Column("Naive standard error", number=True),
+        ),
+        (
+            Row(
+                cells(
+                    "nested cross-validation",
+                    percent(s["value"]),
+                    percent_range(low, high),
+                    points(s["standard_error"], signed=False),
+                    points(s["naive_standard_error"], signed=False),
+                    strong=(1,),
+                )
+            ),
+        ),
+    )
+    return View(
+        title="Nested cross-validation",
+        question="How accurate is it?",
+        badge=Badge("open", "An estimate"),
+        headline=(
+            f"{percent(s['value'])} of new cases are classified correctly (95 % "
+            f"interval {percent_range(low, high)}, by nested cross-validation)."
+        ),
+        lead=f"Measured on {size}.",
+        facts=(),
+        sections=(
+            Section(
+                "The estimate",
+                (Figure((Panel(Intervals(f"Accuracy: {said}.", marks)),), caption),),
+                first=True,
+            ),
+            Section("The figures", (table,), first=True),
+        ),
+        provenance=provenance(s),
+        tables=(table,),
+        method=paragraph(
+            {},
+            [
+                "The standard error of cross-validation was estimated by nested "
+                f"cross-validation (Bates, Hastie and Tibshirani 2024) with "
+                f"{count(s['n_folds'], 'fold')} and {count(s['n_repeats'], 'repeat')} "
+                f"on {count(s['n_cases'], 'case')}: the accuracy is "
+                f"{percent(s['value'])} with a 95 % interval of "
+                f"{percent_range(low, high)}."
+            ],
+        ),
+    )

@@ -1,0 +1,492 @@
+"""A study: what the paper says, what was found here, and how far a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from veridical._core.numbers import MINUS, MISSING, count, duration, number
+from veridical.experiments.findings import Picture, StudyReport
+from veridical.report.plain import clean, clean_settings, finite, to_json
+from veridical.report.view import (
+    Badge,
+    Block,
+    Cell,
+    Column,
+    Curve,
+    Curves,
+    Fact,
+    Figure,
+    Link,
+    Live,
+    Notes,
+    Outcome,
+    Outcomes,
+    Panel,
+    Row,
+    Rows,
+    Section,
+    Side,
+    Text,
+    Tone,
+    View,
+    Warn,
+    cells,
+    paragraph,
+    provenance,
+    sentence,
+    view,
+)
+
+SCHEMA = "veridical/study/1"
+WATCH_SCHEMA = "veridical/watch/1"
+REFRESH = 3  # seconds until a page of a running study asks for itself again
+LONGEST = 400  # characters of a statement
+#: How an outcome is told: its tone, and a sign.
+SIGNS: dict[str, tuple[Tone, str]] = {
+    "reproduced": ("yes", "\N{CHECK MARK}"),
+    "not reproduced": ("no", "\N{MULTIPLICATION X}"),
+    "open": ("open", "?"),
+}
+BADGES = {"care": "Not all reproduced", "open": "Some open", "yes": "All reproduced"}
+SIDES: tuple[Side | None, ...] = ("a", "b", None)
+
+
+class StudyBelief(TypedDict):
+    """The badge of a study; ``kind`` is "yes", "care" or "open"."""
+
+    kind: str
+    badge: str
+
+
+class CheckSummary(TypedDict):
+    """A statement of the paper, its figures and ours.
+
+    ``outcome`` is "reproduced", "not reproduced" or "open"; ``rule`` says when it
+    counts as reproduced.
+    """
+
+    statement: str
+    outcome: str
+    belief: str
+    published: str
+    ours: str
+    rule: str
+
+
+class StudyTableSummary(TypedDict):
+    """A table of words and figures to be read."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    notes: list[str]
+
+
+class PointSummary(TypedDict):
+    """One point of a curve, with its interval where there is one."""
+
+    curve: str
+    place: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class PictureSummary(TypedDict):
+    """The points of a picture; ``unit`` says what the vertical axis counts."""
+
+    group: str
+    title: str
+    unit: str
+    points: list[PointSummary]
+
+
+class StudySummary(TypedDict):
+    """Everything the page of a study shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["study"]
+    study: str
+    question: str
+    paper: str
+    headline: str
+    belief: StudyBelief
+    checks: list[CheckSummary]
+    tables: list[StudyTableSummary]
+    pictures: list[PictureSummary]
+    notes: list[str]
+    settings: dict[str, str]
+
+
+# -- plain numbers ---------------------------------------------------------------------
+
+
+@to_json.register
+def summarize(report: StudyReport) -> Any:
+    """Turn a study's report into plain numbers and strings."""
+    belief, headline = report.conclusion
+    summary: StudySummary = {
+        "schema": SCHEMA,
+        "kind": "study",
+        "study": clean(report.study),
+        "question": clean(report.question, LONGEST),
+        "paper": clean(report.paper, LONGEST),
+        "headline": headline,
+        "belief": {"kind": belief, "badge": BADGES[belief]},
+        "checks": [
+            {
+                "statement": clean(check.statement, LONGEST),
+                "outcome": check.outcome,
+                "belief": SIGNS[check.outcome][0],
+                "published": clean(check.published, LONGEST),
+                "ours": clean(check.ours, LONGEST),
+                "rule": clean(check.rule, LONGEST),
+            }
+            for check in report.checks
+        ],
+        "tables": [
+            {
+                "title": clean(table.title, LONGEST),
+                "header": [clean(cell, LONGEST) for cell in table.header],
+                "rows": [[clean(cell, LONGEST) for cell in row] for row in table.rows],
+                "notes": [clean(note, LONGEST) for note in table.notes],
+            }
+            for table in report.tables
+        ],
+        "pictures": [_picture(picture) for picture in report.pictures],
+        "notes": [clean(note, 2000) for note in report.notes],
+        "settings": clean_settings(report.settings),
+    }
+    return summary
+
+
+def _picture(picture: Picture) -> PictureSummary:
+    names = [name for _, places in picture.sections for name in places]
+    return {
+        "group": clean(picture.group),
+        "title": clean(picture.title, LONGEST),
+        "unit": clean(picture.unit),
+        "points": [
+            {
+                "curve": clean(curve.label),
+                "place": clean(names[place]),
+                "value": finite(value.value),
+                "low": finite(value.low),
+                "high": finite(value.high),
+            }
+            for curve in picture.curves
+            for place, value in zip(curve.places, curve.values, strict=True)
+        ],
+    }
+
+
+def curves(picture: Picture) -> Curves:
+    """Turn a picture of a study into the data of a figure, safe to show."""
+    drawn = tuple(
+        Curve(clean(curve.label), curve.places, curve.values)
+        for curve in picture.curves
+    )
+    sections = tuple(
+        (clean(title), tuple(map(clean, places))) for title, places in picture.sections
+    )
+    names = [name for _, places in sections for name in places]
+    parts = [
+        f"{curve.label}: "
+        + ", ".join(
+            f"{names[place]} {number(value.value)}" for place, value in curve.known()
+        )
+        for curve in drawn
+    ]
+    title, unit = clean(picture.title, LONGEST), clean(picture.unit)
+    alt = clean(f"{title}; {unit}. {'. '.join(parts)}.", 2000)
+    return Curves(alt, title, unit, sections, drawn, picture.band)
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show(report: StudyReport) -> View:
+    """Show the paper's findings first, then the curves and tables behind them."""
+    s: StudySummary = summarize(report)
+    table = _checks(s["checks"])
+    findings: list[Block] = [_strip(s["checks"])] if s["checks"] else []
+    sections = [
+        Section(
+            "The paper's findings", (*findings, table, Notes(tuple(s["notes"]))), True
+        ),
+        *_groups(report),
+        *(_table(one) for one in s["tables"]),
+    ]
+    rules = dict.fromkeys(check["rule"] for check in s["checks"])
+    said = [
+        f"We repeated the study {s['study']} ({sentence(s['paper'])[:-1]}), which "
+        f"asks: {s['question']}",
+        s["headline"],
+    ]
+    if rules:
+        rule = "A finding counts as reproduced by a rule stated beforehand: "
+        said.insert(1, f"{rule}{'; '.join(rules)}.")
+    return View(
+        title=f"{s['study']}: {s['question']}",
+        question=s["question"],
+        badge=Badge(s["belief"]["kind"], s["belief"]["badge"]),  # type: ignore[arg-type]
+        headline=s["headline"],
+        lead=s["paper"],
+        facts=(),
+        sections=tuple(sections),
+        provenance=provenance(
+            s, (), [Fact("Study", s["study"]), Fact("Paper", s["paper"])]
+        ),
+        tables=(Rows(f"{s['paper']} {s['headline']}", table.columns, table.rows),),
+        method=paragraph(s["settings"], said),
+        remarks=tuple(s["notes"]),
+    )
+
+
+def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
+    said = "; ".join(f"{c['statement']}: {c['outcome']}" for c in checks)
+    outcomes = tuple(
+        Outcome(*SIGNS[c["outcome"]], f"{c['outcome']}: {c['statement']}")
+        for c in checks
+    )
+    caption = (
+        "One box for each finding, in the order of the table: ✓ reproduced, ✕ not "
+        f"reproduced, ? open.{more}"
+    )
+    return Figure((Panel(Outcomes(f"Findings. {said}.", outcomes)),), caption)
+
+
+def _checks(checks: Sequence[CheckSummary]) -> Rows:
+    rows = tuple(
+        Row(
+            (
+                Cell(c["statement"]),
+                Cell(c["outcome"], tone=SIGNS[c["outcome"]][0]),
+                Cell(c["published"]),
+                Cell(c["ours"], strong=True),
+                Cell(c["rule"]),
+            )
+        )
+        for c in checks
+    )
+    columns = (
+        Column("Finding", head=True),
+        Column("Outcome"),
+        Column("Published", words=True),
+        Column("Here", words=True),
+        Column("Reproduced where", words=True, wide=True),
+    )
+    caption = "What the paper says, and what was found here, with its 95 % interval "
+    return Rows(f"{caption}and n", columns, rows)
+
+
+def _groups(report: StudyReport) -> list[Section]:
+    sections = []
+    for group, pictures in groupby(report.pictures, lambda p: p.group):
+        blocks: list[Block] = []
+        for picture in pictures:
+            drawn = curves(picture)
+            key = tuple(
+                (curve.label, SIDES[i % len(SIDES)])
+                for i, curve in enumerate(drawn.curves)
+            )
+            title = f"{drawn.title} ({drawn.unit})"
+            blocks.append(Figure((Panel(drawn),), "", key, title=title))
+            blocks.append(_behind(_picture(picture)))
+        sections.append(Section(clean(group), tuple(blocks)))
+    return sections
+
+
+def _behind(picture: PictureSummary) -> Rows:
+    def written(*values: float | None) -> str:
+        if None in values:
+            return MISSING
+        return " to ".join(f"{value:.2f}" for value in values).replace("-", MINUS)
+
+    rows = tuple(
+        Row(
+            cells(
+                p["curve"],
+                p["place"],
+                written(p["value"]),
+                written(p["low"], p["high"]),
+                strong=(2,),
+            )
+        )
+        for p in picture["points"]
+    )
+    columns = (
+        Column("Estimate", head=True),
+        Column("Setting", number=True),
+        Column("Value", number=True),
+        Column("95 % interval", number=True),
+    )
+    caption = f"{picture['title']}, {picture['unit']}"
+    return Rows(caption, columns, rows, "The figures behind the picture")
+
+
+def _table(table: StudyTableSummary) -> Section:
+    columns = tuple(
+        Column(cell, number=i > 0, head=i == 0)
+        for i, cell in enumerate(table["header"])
+    )
+    rows = tuple(Row(cells(*row)) for row in table["rows"])
+    notes: tuple[Block, ...] = ()
+    if table["notes"]:
+        notes = (Notes(tuple(table["notes"])),)
+    return Section(table["title"], (Rows(table["title"], columns, rows), *notes))
+
+
+# -- a study that is still running -----------------------------------------------------
+
+
+def watch(state: Mapping[str, Any]) -> View:
+    """Show where a study stands; the page asks for itself again.
+
+    Parameters
+    ----------
+    state : mapping
+        ``study``, ``store``, ``planned``, ``ok``, ``failed``, ``pending``,
+        ``cells_per_second`` and ``seconds_left`` (None while nothing moves),
+        ``failures``, ``looked`` (a time of day), ``trouble`` (a sentence or None),
+        ``findings`` (the JSON of a `StudyReport`, or None) and ``unchanged`` (for how
+        many cells each finding has had its outcome).
+    """
+    findings = state["findings"]
+    unchanged = state.get("unchanged") or [0] * len(
+        findings["checks"] if findings else ()
+    )
+    study, store = clean(state["study"]), clean(state["store"], 2000)
+    pace = state["cells_per_second"]
+    headline = progress(state)
+    warnings: tuple[Warn, ...] = ()
+    if state["trouble"] is not None:
+        trouble = (clean(state["trouble"], 2000),)
+        warnings = (Warn("The store cannot be read just now.", trouble),)
+    failures = _failures(state["failures"])
+    return View(
+        title=headline,
+        question=f"How far is {study}?",
+        badge=_badge(state),
+        headline=headline,
+        lead=findings["headline"] if findings else "",
+        facts=(
+            Fact("Done", count(state["ok"], "cell")),
+            Fact("Failed", count(state["failed"], "cell")),
+            Fact("Left", count(state["pending"], "cell")),
+            Fact(
+                "Pace",
+                "nothing moves" if pace is None else f"{pace:.3g} cells a second",
+            ),
+        ),
+        sections=(
+            Section("Findings so far", _so_far(findings, unchanged)),
+            Section("Failures", (failures,) if failures else ()),
+        ),
+        provenance=provenance(
+            {
+                "kind": "watch",
+                "schema": WATCH_SCHEMA,
+                "settings": findings["settings"] if findings else {},
+            },
+            (),
+            [
+                Fact("Study", study),
+                Fact("Store", store),
+                Fact("Last read", str(state["looked"])),
+            ],
+        ),
+        tables=(),
+        method="",
+        warnings=warnings,
+        live=Live(
+            state["planned"] - state["pending"],
+            state["planned"],
+            REFRESH if state["pending"] else None,
+        ),
+    )
+
+
+def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
+    if not findings:
+        return (Text("None yet: the study has no finished cells, or no findings."),)
+    more = (
+        " What is open may still go either way, and what is not may still change while "
+        "cells are left."
+    )
+    rows = tuple(
+        Row(
+            (
+                Cell(c["statement"]),
+                Cell(c["outcome"], tone=c["belief"]),
+                Cell(count(since, "cell")),
+                Cell(c["published"]),
+                Cell(c["ours"], strong=True),
+            )
+        )
+        for c, since in zip(findings["checks"], unchanged, strict=True)
+    )
+    columns = (
+        Column("Finding", head=True),
+        Column("Outcome"),
+        Column("Unchanged for", number=True),
+        Column("Published", words=True),
+        Column("Here", words=True),
+    )
+    return (
+        _strip(findings["checks"], more),
+        Rows("What the paper says, and what the cells so far say", columns, rows),
+        Text(
+            "Unchanged for: cells that have come in since the outcome last changed, or "
+            "since the watching began.",
+            "note",
+        ),
+        Link("The whole report as it stands", "/report"),
+    )
+
+
+def _failures(failures: Sequence[Mapping[str, Any]]) -> Rows | None:
+    """List failures; their words come from anywhere."""
+    if not failures:
+        return None
+    rows = []
+    for one in failures:
+        cell = ", ".join(f"{clean(k)} {clean(v)}" for k, v in one["cell"].items())
+        detail = "" if one["detail"] is None else clean(one["detail"], 2000)
+        rows.append(Row(cells(clean(one["status"]), cell, detail)))
+    columns = (
+        Column("Status", head=True),
+        Column("Cell", words=True),
+        Column("What happened", words=True),
+    )
+    return Rows("The last failures, the most recent first", columns, tuple(rows))
+
+
+def _badge(state: Mapping[str, Any]) -> Badge:
+    if not state["pending"]:
+        if state["failed"]:
+            return Badge("care", "Complete, with failures")
+        return Badge("yes", "Complete")
+    if state["trouble"]:
+        return Badge("care", "Trouble")
+    if state["seconds_left"] is None:
+        return Badge("open", "Nothing moves")
+    return Badge("note", "Running")
+
+
+def progress(state: Mapping[str, Any]) -> str:
+    """Say in a sentence how far a study is."""
+    name, done = clean(state["study"]), state["planned"] - state["pending"]
+    if not state["pending"]:
+        failed = f"; {state['failed']} failed" if state["failed"] else ""
+        return f"{name} is complete: all {state['planned']} cells{failed}."
+    share = min(99, round(100 * done / state["planned"]))  # 100 is for the end
+    words = f"{name} is at {share} %: {done} of {state['planned']} cells"
+    if state["seconds_left"] is None:
+        return f"{words}; nothing has been saved in the last two minutes."
+    return f"{words}, about {duration(state['seconds_left'])} left."

@@ -1,0 +1,109 @@
+"""A new kind of record: one function says what it shows, and all outputs follow."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+
+import pytest
+from rich.console import Console
+from tests.report.hostile import PAYLOADS
+from tests.report.markup import Page
+
+from veridical import report
+from veridical._core.errors import InputError
+from veridical._core.records import Record
+from veridical.report.plain import clean
+from veridical.report.render import svg
+from veridical.report.view import (
+    Badge,
+    Bounds,
+    Column,
+    Figure,
+    Intervals,
+    Mark,
+    Panel,
+    Row,
+    Rows,
+    Section,
+    View,
+    cells,
+    paragraph,
+    provenance,
+    view,
+)
+
+
+@dataclass(frozen=True)
+class Temperature(Record):
+    """A record that the library does not know."""
+
+    place: str
+    degrees: float
+
+
+@pytest.fixture
+def known():
+    """Register its view for one test."""
+
+    def show(record):
+        place, degrees = clean(record.place), record.degrees
+        mark = Mark(place, degrees, (Bounds(degrees - 1, degrees + 1),))
+        picture = Intervals(f"Temperature of {place}.", (mark,), unit="number")
+        columns = (Column("Place", head=True), Column("Degrees", number=True))
+        table = Rows("Temperatures", columns, (Row(cells(place, f"{degrees:g}")),))
+        figure = Figure((Panel(picture),), "Degrees, with an interval.")
+        return View(
+            title="Temperature",
+            question="How warm is it?",
+            badge=Badge("yes", "Measured"),
+            headline=f"It is {degrees:g} degrees in {place}.",
+            lead="",
+            facts=(),
+            sections=(Section("The figure", (figure, table), first=True),),
+            provenance=provenance({"kind": "temperature"}),
+            tables=(table,),
+            method=paragraph({}, ["We looked at a thermometer."]),
+        )
+
+    view.register(Temperature, show)
+    yield
+    registry = view.dispatch.__closure__
+    for cell in registry:
+        if isinstance(cell.cell_contents, dict):
+            cell.cell_contents.pop(Temperature, None)
+    view._clear_cache()
+
+
+@pytest.mark.parametrize("place", ["Oslo", *PAYLOADS[::9]])
+def test_all_outputs_follow(known, place, tmp_path):
+    record = Temperature(place, 21.5)
+    page = Page(record.save(tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert page.headings[0][1].startswith("It is 21.5 degrees in ")
+    assert "21.5" in record._repr_html_()
+    assert "| 21.5 |" in record.to_markdown()
+    assert r"& 21.5 \\" in record.to_latex()
+    assert "21.5" in record.to_html()
+    screen = io.StringIO()
+    Console(file=screen, width=200).print(record)
+    assert "21.5" in screen.getvalue()
+    assert record.method_section().startswith("We looked at a thermometer. Computed")
+    assert json.loads(json.dumps(record.to_dict()))["degrees"] == 21.5
+
+
+def test_without_a_view_it_is_refused_in_words():
+    with pytest.raises(InputError, match="no report is known for a Temperature"):
+        report.page(Temperature("Oslo", 21.5))
+
+
+def test_every_figure_can_be_drawn_by_every_renderer():
+    from veridical.report.render import matplotlib as mpl
+    from veridical.report.view import Picture
+
+    kinds = set(Picture.__args__)
+    assert kinds <= set(svg.draw_picture.registry)
+    # Calibration has axes of its own, and lanes are drawn together.
+    apart = {"Reliability", "Distribution"}
+    drawn = {kind.__name__ for kind in mpl.draw.registry}
+    assert {kind.__name__ for kind in kinds} - apart <= drawn

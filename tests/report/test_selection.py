@@ -1,0 +1,98 @@
+"""The page of a selection: do folds support the list of features?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from tests.report.all_records import KINDS
+from tests.report.markup import Page
+
+from veridical import report
+from veridical.datasets import make_linear
+from veridical.evaluation import select
+from veridical.evaluation.stability import stability
+from veridical.report.view import Rows
+from veridical.report.views.selection import curves
+
+
+def tables(record):
+    return [
+        block
+        for section in report.view(record).sections
+        for block in section.blocks
+        if isinstance(block, Rows)
+    ]
+
+
+def test_features_that_folds_do_not_support_are_marked():
+    record = KINDS["selection-unstable"]()
+    (features, *_) = tables(record)
+    marks = [(row.cells[5].text, row.cells[5].tone) for row in features.rows]
+    for feature, mark in zip(record.features, marks, strict=True):
+        if feature.n_folds == 0:
+            assert mark == ("in no fold", "no")
+        elif feature.n_folds < 4:
+            assert mark == ("weak", "care")
+        else:
+            assert mark == ("", None)
+    page = Page(report.page(record))
+    assert "Folds do not support the whole list." in page.text
+    assert "3 of the 9 listed features were selected in at least half" in page.text
+
+
+def test_a_list_that_folds_do_not_support_has_no_green_badge():
+    record = KINDS["selection-unstable"]()
+    assert record.accuracy.low > record.data.majority_share
+    assert not record.is_stable
+    assert record.conclusion.belief == "care"
+    assert "the list of features is not stable: 6 of 9" in record.conclusion.sentence
+    stable = replace(
+        record, features=tuple(replace(f, n_folds=8) for f in record.features)
+    )
+    assert stable.conclusion.belief == "yes"
+
+
+def test_features_that_the_list_lacks_appear():
+    record = KINDS["selection"]()
+    lacking = next(t for t in tables(record) if "the list lacks" in t.caption)
+    shown = [(row.cells[0].text, row.cells[3].text) for row in lacking.rows]
+    assert shown == [
+        (f.name, f"{f.n_folds} of {record.n_folds}") for f in record.other_features
+    ]
+    assert [f.name for f in record.consensus] == report.to_json(record)["consensus"]
+    text = Page(report.page(record)).text
+    assert "Consensus list, selected in at least half of the folds" in text
+    assert "Stability of the selection over the folds 0.62 (0.50 to 0.74)" in text
+
+
+def test_select_counts_what_folds_selected():
+    X, y = make_linear(60, 12, 4, random_state=0)
+    record = select(
+        "anova", X, y, estimator="nb", n_features_to_select=4, cv=5, random_state=0
+    )
+    listed = {f.index for f in record.features}
+    others = {f.index: f.n_folds for f in record.other_features}
+    assert not listed & set(others)
+    total = sum(f.n_folds for f in record.features) + sum(others.values())
+    assert total == 4 * 5  # every fold selects four features
+    assert min(others.values(), default=1) > 0
+    assert record.stability is not None
+    times = np.array([f.n_folds for f in (*record.features, *record.other_features)])
+    share = times / 5
+    # Nogueira's measure from the counts alone, by hand: d = 12, k = 4, M = 5.
+    spread = (4 / 12) * (1 - 4 / 12)
+    expected = 1 - (5 / 4) * (share * (1 - share)).sum() / 12 / spread
+    assert np.isclose(record.stability.value, expected)
+    assert stability([[0], [0]], 3).value == 1.0
+    assert [i.value for i in record.size_intervals] == list(record.size_accuracy)
+    assert all(i.low <= i.value <= i.high for i in record.size_intervals)
+
+
+def test_the_path_has_a_band_and_no_forced_zero():
+    record = KINDS["selection"]()
+    path = curves(record)[0]
+    assert path.ribbon
+    assert not path.from_zero
+    page = report.page(record)
+    assert page.count('class="vd-ribbon"') >= 1
