@@ -180,11 +180,12 @@ def test_select_tests_the_samples_outside_the_bootstrap_samples():
     assert "6 bootstrap samples" in found.to_dict()["words"]["evidence"]
 
 
-def test_resubstitution_is_called_optimistic():
+def test_resubstitution_is_called_optimistic_or_refused():
     X, y = problem()
-    found = select(X, y, cv=Resubstitution())
     note = "Resubstitution tests on the cases that were learned from; it is optimistic."
-    assert any(one.startswith(note) for one in found.notes)
+    for cv in (Resubstitution(), "resubstitution"):
+        with pytest.raises(InputError, match="no accuracy on new cases"):
+            select(X, y, cv=cv)
     assert any(
         one.startswith(note) for one in estimate(X, y, cv="resubstitution").notes
     )
@@ -195,7 +196,9 @@ def test_resubstitution_is_called_optimistic():
 
 def test_without_an_interval_the_page_says_so(tmp_path):
     X, y = problem()
-    found = select(X, y, cv="resubstitution")
+    rows = np.arange(len(y))
+    with pytest.warns(UserWarning, match="also training samples"):
+        found = select(X, y, cv=[(rows, rows)])
     summary = found.to_dict()
     assert summary["low"] is summary["high"] is None
     assert "no interval" in summary["words"]["headline"]

@@ -23,11 +23,12 @@ from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import describe_splits
 from veridical.auditing import audit, nulls
-from veridical.auditing.choosing import QuickF
+from veridical.auditing.choosing import QuickF, quick_version
 from veridical.auditing.procedures import make_audited
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson
+from veridical.evaluation.engine import rank
 from veridical.selection import AnovaF, Correlation, ReliefF
 
 FEW = {"n_permutations": 19, "random_state": 3}
@@ -335,6 +336,27 @@ def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
         ]
         expected = np.concatenate(right).mean()
         assert found.null["in"].accuracies[b] == pytest.approx(expected)
+
+
+def test_features_too_close_to_tell_are_chosen_as_by_anova():
+    """Rescaled copies have the same F ratio, which rounding would order by chance."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 20))
+    X[:, 10:] = -3 * X[:, :10] + 7
+    sets = [np.flatnonzero(rng.random(40) < 0.8) for _ in range(30)]
+    order = rng.permutation(20)
+    tied = 0
+    for n_features in (1, 5, 7):
+        codes = rng.integers(2, size=40)
+        table = read_table(X, codes)
+        quick = quick_version(AnovaF(n_features), table, n_features, order)
+        exact = rank(AnovaF(n_features), table, sets, n_features, order)
+        rounded = QuickF.of(X, n_features).rank_table(table, sets)
+        chosen = quick.rank_table(table, sets)
+        for ours, theirs, other in zip(chosen, exact, rounded, strict=True):
+            assert set(ours) == set(theirs.order)
+            tied += set(other) != set(theirs.order)
+    assert tied > 0  # else the test says nothing
 
 
 def test_quick_way_is_taken_only_where_it_is_the_same():

@@ -247,6 +247,46 @@ def test_an_audit_of_a_search_says_what_it_costs(monkeypatch):
     )
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """All work is long."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+
+
+class Slow(GaussianNB):
+    """Takes its time."""
+
+    def fit(self, X, y):
+        time.sleep(0.03)
+        return super().fit(X, y)
+
+
+def test_long_work_is_told_of_although_nobody_asked(impatient, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LONG", 4)
+    audit(Slow(), X, Y, cv=2, n_permutations=19, random_state=0)
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first == "audit: about 19 × 2 fits of Slow: 38 fits"
+    assert rest
+    assert all(line.startswith("audit: ") for line in rest)
+    estimate(Slow(), X, Y, cv=4, random_state=0)
+    assert capsys.readouterr().err.startswith("estimate: about 4 fits of Slow: 4 fits")
+
+
+def test_false_is_silent_and_so_is_short_work(impatient, monkeypatch, capsys):
+    estimate(Slow(), X, Y, cv=3, random_state=0, progress=False)
+    audit(Slow(), X, Y, cv=2, n_permutations=19, random_state=0, progress=False)
+    monkeypatch.setattr(progress, "PATIENCE", 60.0)
+    estimate(Slow(), X, Y, cv=3, random_state=0)
+    assert capsys.readouterr().err == ""
+
+
+def test_one_call_inside_another_does_not_report_twice(impatient, capsys):
+    with progress.reporting(None, "outer"):
+        estimate(Slow(), X, Y, cv=3, random_state=0)
+    assert "estimate" not in capsys.readouterr().err
+
+
 def test_a_single_long_job_is_not_silent(monkeypatch):
     monkeypatch.setattr(progress, "EVERY", 0.05)
     file = io.StringIO()

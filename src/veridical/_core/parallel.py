@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from veridical._core.errors import InputError
-from veridical._core.progress import Progress as Progress
+from veridical._core.progress import ProgressLike
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 Runner = Callable[[Iterable[Job]], list[Any]]
@@ -41,7 +41,7 @@ class Workers:
     """
 
     def __init__(
-        self, n_jobs: int | None, progress: Progress | None = None, total: int = 0
+        self, n_jobs: int | None, progress: ProgressLike = None, total: int = 0
     ) -> None:
         if n_jobs is not None and (
             isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)
@@ -53,7 +53,7 @@ class Workers:
         if n_jobs == 0:
             raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")
         self.n_jobs = n_jobs
-        self.progress = progress
+        self.progress = progress if callable(progress) else None
         self.total = total
         self.done = 0
         self.said: set[Said] = set()

@@ -1,27 +1,34 @@
 """Progress of long work: what it costs, how far it is, and how long the rest takes.
 
-Functions that work for long take ``progress=``, a callable ``progress(done, total)``.
-None is silent; the command line passes a `Reporter`.
+Functions that work for long take ``progress=``: a callable ``progress(done, total)``,
+None for lines on standard error where the work takes longer than `PATIENCE`, or False
+for none at all. The command line passes a `Reporter`.
 """
 
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import shutil
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self, TextIO
 
 from veridical._core.numbers import duration
 
 Progress = Callable[[int, int], object]
+ProgressLike = Progress | bool | None
 
 # Seconds between two lines where there is no terminal, and two drawings of a bar.
 EVERY, REDRAW = 10.0, 0.1
+# Seconds before a function that nobody asked to report says anything.
+PATIENCE = 2.0
 # The recent rate is taken over so many seconds and units of work, whichever is longer.
 _RECENT_SECONDS, _RECENT_UNITS = 120.0, 500
 # The number of fits from which on the cost of work is announced.
@@ -82,6 +89,8 @@ class Reporter:
         What the work is.
     stream : text stream, optional
         Standard error by default.
+    patience : float, default=0.0
+        Seconds before anything is said; shorter work is silent.
 
     Examples
     --------
@@ -93,7 +102,9 @@ class Reporter:
     Counting: 20 × 10 fits
     """
 
-    def __init__(self, label: str, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, label: str, stream: TextIO | None = None, *, patience: float = 0.0
+    ) -> None:
         self._label = label
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
@@ -102,6 +113,8 @@ class Reporter:
         self._width = 0  # characters of the bar on the screen
         self._began = time.monotonic()
         self._at = (0, 0)  # done, total
+        self._patience = patience
+        self._kept: list[str] = []  # lines that came too early
         self._lock = threading.RLock()
         self._over = threading.Event()
 
@@ -121,7 +134,12 @@ class Reporter:
             now = time.monotonic()
             if now - self._shown < (REDRAW if self._terminal else EVERY):
                 return
+            if self._is_early():
+                return
             self._show(text or self._numbers())
+
+    def _is_early(self) -> bool:
+        return time.monotonic() - self._began < self._patience
 
     def _numbers(self) -> str:
         done, total = self._at
@@ -141,16 +159,27 @@ class Reporter:
 
     def _keep_telling(self) -> None:
         """Tell the state now and then, while nothing is reported."""
-        while not self._over.wait(min(max(EVERY, 0.05), 3600.0)):
+        pause = min(self._patience or EVERY, EVERY)
+        while not self._over.wait(min(max(pause, 0.05), 3600.0)):
             with self._lock:
-                if time.monotonic() - self._shown >= EVERY and not self._over.is_set():
+                if self._over.is_set() or self._is_early():
+                    continue
+                self._say_kept()
+                if time.monotonic() - self._shown >= EVERY:
                     self._show(self._numbers())
 
     def say(self, text: str) -> None:
-        """Write a line."""
+        """Write a line, once the patience is over."""
         with self._lock:
+            self._kept.append(text)
+            if not self._is_early():
+                self._say_kept()
+
+    def _say_kept(self) -> None:
+        for text in self._kept:
             self._clear()
             print(f"{self._label}: {text}", file=self._stream, flush=True)
+        self._kept.clear()
 
     def _draw(self, share: float, text: str) -> None:
         self._clear()
@@ -179,12 +208,52 @@ class Reporter:
             self._stream.flush()
 
 
-def announce(progress: Progress | None, estimator: Any, *times: int) -> None:
+_REPORTING: ContextVar[bool] = ContextVar("reporting", default=False)
+
+
+@contextmanager
+def reporting(progress: ProgressLike, label: str) -> Iterator[Progress | None]:
+    """Report progress as a caller wants it; None where nothing is to be said.
+
+    A function that another one calls, a worker process and a thread say nothing of
+    their own accord.
+
+    Parameters
+    ----------
+    progress : callable, bool or None
+        As the function that works was given it.
+    label : str
+        What the work is called.
+    """
+    if progress is False or callable(progress):
+        called = None if progress is False else progress
+        token = _REPORTING.set(True)
+        try:
+            yield called
+        finally:
+            _REPORTING.reset(token)
+        return
+    if (
+        _REPORTING.get()
+        or threading.current_thread() is not threading.main_thread()
+        or multiprocessing.parent_process() is not None
+    ):
+        yield None
+        return
+    token = _REPORTING.set(True)
+    try:
+        with Reporter(label, patience=PATIENCE) as reporter:
+            yield reporter
+    finally:
+        _REPORTING.reset(token)
+
+
+def announce(progress: ProgressLike, estimator: Any, *times: int) -> None:
     """Say beforehand what long work costs, where `progress` is a `Reporter`.
 
     Parameters
     ----------
-    progress : callable or None
+    progress : callable, bool or None
         As passed to the function that works.
     estimator : estimator
         What is fitted.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
+from veridical._core.progress import reporting
 from veridical._core.versions import in_a_line
 
 P = ParamSpec("P")
@@ -23,13 +24,17 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
     """Have the settings of a record tell the call that made it, and the versions.
 
     The call is written with all that differs from defaults and with the seed that was
-    drawn where none was given; data go by their names.
+    drawn where none was given; data go by their names. Progress is reported meanwhile,
+    see `veridical._core.progress`.
     """
     signature = inspect.signature(function)
 
     @functools.wraps(function)
     def asked(*arguments: P.args, **options: P.kwargs) -> R:
-        record = function(*arguments, **options)
+        label, asked_for = function.__name__, options.get("progress")
+        with reporting(asked_for, label) as progress:  # type: ignore[arg-type]
+            options["progress"] = progress
+            record = function(*arguments, **options)
         given = signature.bind(*arguments, **options).arguments
         written = {name: _write(name, value) for name, value in given.items()}
         if "random_state" in record.settings:

@@ -8,12 +8,12 @@ stands in: its choice is repeated inside the folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.evaluation.engine import rank
 from veridical.kernels.statistics import between_classes
@@ -23,26 +23,34 @@ from veridical.selection import SELECTORS, AnovaF, Correlation
 _MOST = 2e8
 
 
-def quick_version(selector: Any, table: Table, n_features: int) -> QuickF | None:
+# Relative difference of two F ratios; below it rounding may order them either way.
+_TIED = 1e-9
+
+
+def quick_version(
+    selector: Any, table: Table, n_features: int, order: IntArray | None = None
+) -> QuickF | None:
     """Return what chooses the same features for many permutations of the labels.
 
-    None where there is no quicker way, or doubt about ties.
+    None where there is no quicker way. `order` is that in which the selector sees the
+    features, which decides ties.
     """
     by_f = type(selector) is AnovaF or (
         type(selector) is Correlation and table.n_classes == 2
     )
     if not by_f or table.is_sparse or table.categorical.any():
         return None
-    return QuickF.of(table.values, n_features)
+    return replace(QuickF.of(table.values, n_features), selector=selector, order=order)
 
 
 @dataclass(frozen=True, eq=False)
 class QuickF:
     """The best columns by the F ratio, for many training sets and orders of labels.
 
-    Sums over training sets are one matrix product. They are rounded otherwise than
-    those of `AnovaF`, which is exact; so columns whose F ratios agree to about twelve
-    digits may change places. Under random labels that is of no consequence.
+    Sums over training sets are one matrix product, which is rounded. Where the last
+    chosen and the first other feature are too close to tell, the selector that this
+    stands for is asked, so that the chosen features are the same; only their order may
+    differ.
 
     Parameters
     ----------
@@ -52,11 +60,17 @@ class QuickF:
         Their squares.
     n_features : int
         How many features to choose.
+    selector : selector, optional
+        What is asked about ties; without one, rounding decides.
+    order : int array, optional
+        Order in which the selector sees the features.
     """
 
     values: FloatArray
     squares: FloatArray
     n_features: int
+    selector: Any = None
+    order: IntArray | None = None
 
     @classmethod
     def of(cls, values: FloatArray, n_features: int) -> QuickF:
@@ -81,7 +95,19 @@ class QuickF:
             share = np.where(spread > 1e-12 * square, between / spread, -1.0)
         best = np.argpartition(-share, n_features - 1, axis=1)[:, :n_features]
         inside = np.argsort(-np.take_along_axis(share, best, axis=1), axis=1)
-        return np.take_along_axis(best, inside, axis=1)
+        chosen = np.take_along_axis(best, inside, axis=1)
+        if self.selector is not None and n_features < share.shape[1]:
+            for s in np.flatnonzero(_is_tied(share, n_features)).tolist():
+                asked = (self.selector, table, [train_sets[s]], n_features, self.order)
+                chosen[s] = rank(*asked)[0].order
+        return chosen
+
+
+def _is_tied(share: FloatArray, n_features: int) -> BoolArray:
+    """Tell, row by row, whether the best features cannot be told from the next one."""
+    ranked = -np.partition(-share, (n_features - 1, n_features), axis=1)
+    last, following = ranked[:, n_features - 1], ranked[:, n_features]
+    return np.asarray(last - following <= _TIED * np.abs(last))
 
 
 def find_stand_in(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
@@ -71,7 +71,7 @@ def audit(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Audit:
     """Is the accuracy I am about to publish an artefact of how I got it?
 
@@ -116,8 +116,10 @@ def audit(
         Number of processes. The result does not depend on it.
     name : str, optional
         Display name of the data.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while the work goes on.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while the work goes on. By default, work
+        that takes more than two seconds tells its cost and its progress on standard
+        error; False is silent.
 
     Returns
     -------

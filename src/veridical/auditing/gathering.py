@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.parallel import one_thread
-from veridical._core.progress import Progress, announce
+from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
@@ -34,7 +34,7 @@ def gather(
     alpha: float,
     root: int,
     n_jobs: int | None,
-    progress: Progress | None,
+    progress: ProgressLike,
 ) -> Evidence:
     """Measure everything once."""
     protocols = ("in", "out") if procedure.columns is not None else ("in",)

@@ -26,7 +26,7 @@ from scipy.special import stdtrit
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike
 from veridical._core.records import Interval
 from veridical._core.seeds import as_generator, stream
 from veridical._core.splits import Split
@@ -69,7 +69,7 @@ def null_accuracies(
     orders: Orders,
     protocols: Sequence[str],
     n_jobs: int | None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> dict[str, FloatArray]:
     """Run a procedure on labels in random order.
 

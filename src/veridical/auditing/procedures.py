@@ -137,7 +137,7 @@ class Audited:
         """Prepare for many permutations of the labels: the same, for less."""
         if self.selector is None:
             return _take_apart(self) or self
-        quick = quick_version(self.selector, self.seen, self.n_selected)
+        quick = quick_version(self.selector, self.seen, self.n_selected, self.order)
         if quick is None:
             return replace(self, checked=True)
         procedure = replace(self.procedure, selector=quick)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -48,10 +48,10 @@ def print_json(summary: Mapping[str, Any], page: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Reporter | None]:
+def progress_bar(label: str) -> Iterator[Reporter | Literal[False]]:
     """Report progress on stderr: a bar on a terminal, else a line now and then."""
     if is_quiet():
-        yield None
+        yield False
         return
     from veridical._core.progress import Reporter
 

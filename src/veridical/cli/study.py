@@ -184,7 +184,7 @@ def _run_one(
                 where=conditions,
                 retry_failed=retry_failed,
                 limit_seconds=study_options.seconds_until(stop_at),
-                watch=None if progress is None else partial(_watch, progress),
+                watch=partial(_watch, progress) if progress else None,
             )
         stopped = report.stopped == "signal"
         found = None if stopped else study_report.find(study, chosen, path)

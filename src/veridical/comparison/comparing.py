@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress, announce
+from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
@@ -71,7 +71,7 @@ def compare(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Comparison:
     """Compare feature selectors: which is better, and may I believe it?
 
@@ -133,8 +133,10 @@ def compare(
         Number of processes, as in joblib. The result does not depend on it.
     name : str, optional
         Display name of the data.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while the work goes on.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while the work goes on. By default, work
+        that takes more than two seconds tells its cost and its progress on standard
+        error; False is silent.
 
     Returns
     -------
@@ -382,7 +384,7 @@ def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
 
 
 def announce_fits(
-    progress: Progress | None, design: Design, n_splits: int, n_sets: int
+    progress: ProgressLike, design: Design, n_splits: int, n_sets: int
 ) -> None:
     """Say beforehand how many fits a comparison costs, estimator by estimator."""
     n_protocols, n_selectors = len(design.protocols), len(design.selectors)

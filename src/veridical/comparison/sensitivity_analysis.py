@@ -7,7 +7,7 @@ from typing import Any
 
 from veridical._core.errors import InputError
 from veridical._core.numbers import number, percent, pvalue
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
@@ -55,7 +55,7 @@ def sensitivity(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Sensitivity:
     """How does this pair react to IN and OUT on sources like this data?
 
@@ -80,8 +80,10 @@ def sensitivity(
         Decides everything that is left to chance.
     n_jobs : int or None, default=None
         Number of processes, as in joblib. The result does not depend on it.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each data set.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` after each data set. By default, work that
+        takes more than two seconds tells its cost and its progress on standard error;
+        False is silent.
 
     Returns
     -------
@@ -190,9 +192,9 @@ def _check_strengths(strengths: Sequence[float]) -> tuple[float, ...]:
     return given
 
 
-def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
-    if progress is None:
-        return None
+def _shifted(progress: ProgressLike, before: int, total: int) -> ProgressLike:
+    if not callable(progress):
+        return False
     return lambda done, _: progress(before + done, total)
 
 

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.parallel import Progress, Workers, serial
+from veridical._core.parallel import Workers, serial
+from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Interval
 from veridical._core.repeating import repeatable
@@ -76,7 +77,7 @@ def truth(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Comparison:
     """Which selector is truly better on a source, and do IN and OUT find out?
 
@@ -120,8 +121,10 @@ def truth(
         Number of processes, as in joblib. The result does not depend on it.
     name : str, optional
         Display name of the source; its own name by default.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each data set.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` after each data set. By default, work that
+        takes more than two seconds tells its cost and its progress on standard error;
+        False is silent.
 
     Returns
     -------

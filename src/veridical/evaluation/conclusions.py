@@ -188,7 +188,7 @@ def conclude_selection(record: Selection) -> Conclusion:
     """
     found, share = record.accuracy, record.data.majority_share
     n_features = count(len(record.features), "feature")
-    bounds = ""
+    bounds = " (no interval)"
     if math.isfinite(found.low):
         bounds = f" ({percent_range(found.low, found.high)})"
     start = (

@@ -14,7 +14,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table, refuse_missing_or_infinite
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
@@ -43,7 +43,7 @@ def correction(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Correction:
     """Show what conditioning on the discarded features changes.
 
@@ -70,8 +70,10 @@ def correction(
         Number of processes; the result does not depend on it.
     name : str, optional
         What the data are called on the page.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each fit.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` after each fit. By default, work that
+        takes more than two seconds tells its cost and its progress on standard error;
+        False is silent.
 
     Returns
     -------

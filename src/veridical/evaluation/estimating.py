@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike, announce, reporting
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary
 from veridical._core.scoring import find_scorer, range_of
@@ -66,7 +66,7 @@ def estimate(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Estimate:
     """Estimate the accuracy a classifier will have on new cases.
 
@@ -95,8 +95,10 @@ def estimate(
         Number of processes; the result does not depend on it.
     name : str, optional
         What the data are called. Given a name, the page also describes the data.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while the work goes on.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while the work goes on. By default, work
+        that takes more than two seconds tells its cost and its progress on standard
+        error; False is silent.
 
     Returns
     -------
@@ -146,7 +148,6 @@ def estimate(
     table = read_table(X, y, name=name, encoded=False)
     chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
-    run = Workers(n_jobs, progress)
     learner = seeded(read_estimator(estimator), root)
     metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
@@ -157,10 +158,12 @@ def estimate(
         "score_range": range_of(scorer),
         "data": None if name is None else _summary(table),
     }
-    if isinstance(chosen, Bootstrap632):
-        found = _by_bootstrap(chosen, learner, table, scorer, root, run)
-    else:
-        found = _by_splits(chosen, learner, table, scorer, root, run)
+    with reporting(progress, "estimate") as told:
+        run = Workers(n_jobs, told)
+        if isinstance(chosen, Bootstrap632):
+            found = _by_bootstrap(chosen, learner, table, scorer, root, run)
+        else:
+            found = _by_splits(chosen, learner, table, scorer, root, run)
     return Estimate(**common, **found)
 
 
@@ -176,6 +179,7 @@ def _by_splits(
     run: Workers,
 ) -> dict[str, Any]:
     splits = method.split(table.labels, root)
+    announce(run.progress, learner, len(splits))
     is_accuracy = scorer is None
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=is_accuracy, stacklevel=3

@@ -24,7 +24,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike, announce, reporting
 from veridical._core.reading import read_table
 from veridical._core.records import Record, frame
 from veridical._core.seeds import root_seed
@@ -109,7 +109,7 @@ def nested_cv(
     n_repeats: int = 200,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> NestedCV:
     """Estimate how far cross-validation is off, by cross-validating it.
 
@@ -137,8 +137,10 @@ def nested_cv(
         Decides the folds.
     n_jobs : int, optional
         Number of processes.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while models are fitted.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while models are fitted. By default, work
+        that takes more than two seconds tells its cost and its progress on standard
+        error; False is silent.
 
     Returns
     -------
@@ -177,7 +179,9 @@ def nested_cv(
         splits.extend(repeat)
         splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
     procedure, seen = as_procedure(estimator, table)
-    (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs, progress))
+    with reporting(progress, "nested_cv") as told:
+        announce(told, estimator, len(splits))
+        (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs, told))
     wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
     per_repeat = n_folds + len(pairs)
     repeats = [
@@ -252,7 +256,7 @@ class NestedLater:
         """Whether it has been run."""
         return self._result is not None
 
-    def result(self, progress: Progress | None = None) -> NestedCV:
+    def result(self, progress: ProgressLike = None) -> NestedCV:
         """Run it the first time; later calls remember, and the data is let go."""
         if self._result is None:
             self._result = nested_cv(

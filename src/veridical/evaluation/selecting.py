@@ -12,12 +12,12 @@ from sklearn.base import clone
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import Progress
+from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Split, describe_splits
+from veridical._core.splits import Resubstitution, Split, describe_splits
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
@@ -66,7 +66,7 @@ def select(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Selection:
     """Select features on all samples, and estimate how good doing so is.
 
@@ -104,8 +104,10 @@ def select(
         Number of processes; the result does not depend on it.
     name : str, optional
         What the data are called.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while the work goes on.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while the work goes on. By default, work
+        that takes more than two seconds tells its cost and its progress on standard
+        error; False is silent.
 
     Returns
     -------
@@ -140,11 +142,18 @@ def select(
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
     method = read_cv(cv, table.n_samples)
+    if isinstance(method, Resubstitution):
+        raise InputError(
+            "Resubstitution tests the cases that the features were selected on, which "
+            "is no accuracy on new cases; use folds, such as cv=10. estimate() shows "
+            "resubstitution beside other methods."
+        )
     splits = method.split(table.labels, root)
     notes.refuse_one_class(table, splits)
     remarks += notes.warn_of_splits(method, table, splits, stacklevel=3)
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
+    announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
     fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
     (found,) = evaluate([procedure], table, splits, run=run)
     predicted = [codes[-1] for codes in found.predictions]
