@@ -275,7 +275,8 @@ class Column:
     """A column: its header, what its cells are, and where it is left out.
 
     A ``head`` names the row. ``words`` are sentences. A ``wide`` column is left out
-    where there is little room: in a terminal and in a paper.
+    where there is little room: in a terminal and in a paper. The header is our ``own``,
+    or else one that a user may have chosen.
     """
 
     header: str
@@ -285,6 +286,7 @@ class Column:
     side: Side | None = None
     protocol: str | None = None
     wide: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -758,6 +760,7 @@ def _column(head: str) -> tuple[Column, bool]:
         head="!" in signs,
         words="~" in signs,
         wide="^" in signs,
+        own=True,
     )
     return column, "*" in signs
 
