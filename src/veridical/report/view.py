@@ -275,7 +275,7 @@ class Column:
     """A column: its header, what its cells are, and where it is left out.
 
     A ``head`` names the row. ``words`` are sentences. A ``wide`` column is left out
-    where there is little room: in a terminal and in a paper. The header is our ``own``,
+    where there is little room: in a terminal. The header is our ``own``,
     or else one that a user may have chosen.
     """
 
@@ -325,9 +325,9 @@ class Rows:
             filled.append(line)
         return filled
 
-    def narrow(self) -> Rows:
-        """Leave out the wide columns, and write every cell of a spanned row."""
-        keep = [i for i, column in enumerate(self.columns) if not column.wide]
+    def flat(self, *, narrow: bool = False) -> Rows:
+        """Write every cell of a spanned row, and leave out wide columns if asked."""
+        keep = [i for i, c in enumerate(self.columns) if not (narrow and c.wide)]
         rows = tuple(
             Row(tuple(replace(line[i] or Cell(""), span=1) for i in keep))
             for line in self.grid()

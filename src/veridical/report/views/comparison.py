@@ -1349,18 +1349,19 @@ def _pair_table(s: Summary) -> Rows:
         gap = m["difference"]
         row = [m["label"], *(percent(m[side]["value"]) for side in SIDES)]
         if gap is None:
-            row += [""] * 4
+            row += [""] * 5
         else:
             row += [
                 points(gap["value"], unit=False),
                 points_range(gap["low"], gap["high"], unit=False),
                 _p(gap["pvalue"]),
                 "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]],
+                write_size(gap["size"]),
             ]
         rows.append([*row, count(m["a"]["n"], m["unit"])])
     level = f"{confidence(1 - s['alpha'])} (points)#"
     heads: Heads = ["Selection!", *_sides(s), "Diff. (points)#", level, "p-value#"]
-    return table(_caption(s), [*heads, "Better", "n#"], rows)
+    return table(_caption(s), [*heads, "Better", "False-positive rate^", "n#"], rows)
 
 
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
@@ -1421,16 +1422,14 @@ def _many_method_section(s: ManySummary) -> list[str]:
 def _on_resampling(s: Summary | ManySummary) -> list[str]:
     methods = {method["method"]: method for method in s["methods"]}
     said = []
-    first: Any = s["methods"][0]
-    if {"in", "out"} & set(methods):
-        splits = s["settings"].get("cross-validation", "cross-validation")
-        how = f"{count(first['n_folds'], 'fold')}, "
-        how += "once" if first["n_repeats"] == 1 else f"{first['n_repeats']} repeats"
-        if "in" in methods:
-            said.append(
-                f"Features were selected anew in each training set (IN) of {splits} "
-                f"({how}), the same folds for all selectors."
-            )
+    if "in" in methods:
+        first: Any = methods["in"]
+        drawn = f"{first['n_repeats']} × {first['n_folds']}-fold cross-validation"
+        splits = s["settings"].get("cross-validation", drawn)
+        said.append(
+            f"Features were selected anew in each training set (IN) of {splits}, the "
+            "same folds for all selectors."
+        )
     if "out" in methods:
         said.append(
             "For comparison, features were also selected once on all cases (OUT), "
