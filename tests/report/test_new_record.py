@@ -19,18 +19,15 @@ from veridical.report.render import svg
 from veridical.report.view import (
     Badge,
     Bounds,
-    Column,
     Figure,
     Intervals,
     Mark,
     Panel,
-    Row,
-    Rows,
     Section,
     View,
-    cells,
     paragraph,
     provenance,
+    table,
     view,
 )
 
@@ -51,8 +48,8 @@ def known():
         place, degrees = clean(record.place), record.degrees
         mark = Mark(place, degrees, (Bounds(degrees - 1, degrees + 1),))
         picture = Intervals(f"Temperature of {place}.", (mark,), unit="number")
-        columns = (Column("Place", head=True), Column("Degrees", number=True))
-        table = Rows("Temperatures", columns, (Row(cells(place, f"{degrees:g}")),))
+        rows = [(place, f"{degrees:g}")]
+        listed = table("Temperatures", "Place! | Degrees#", rows)
         figure = Figure((Panel(picture),), "Degrees, with an interval.")
         return View(
             title="Temperature",
@@ -61,9 +58,9 @@ def known():
             headline=f"It is {degrees:g} degrees in {place}.",
             lead="",
             facts=(),
-            sections=(Section("The figure", (figure, table), first=True),),
+            sections=(Section("The figure", (figure, listed), first=True),),
             provenance=provenance({"kind": "temperature"}),
-            tables=(table,),
+            tables=(listed,),
             method=paragraph({}, ["We looked at a thermometer."]),
         )
 

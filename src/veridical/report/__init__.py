@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from veridical.report import views
+from veridical.report import views as _views  # noqa: F401 (they register)
 from veridical.report.files import check_writable, write
 from veridical.report.plain import to_json
 from veridical.report.render import html, latex, markdown, terminal
@@ -21,17 +21,10 @@ from veridical.report.view import view
 __all__ = [
     "check_writable",
     "fragment",
-    "method_section",
     "page",
     "save",
-    "to_dict",
-    "to_html",
     "to_json",
-    "to_latex",
-    "to_markdown",
-    "to_rich",
     "view",
-    "views",
 ]
 
 

@@ -14,9 +14,8 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from veridical._core.errors import InputError
-from veridical.auditing.records import Audit
-from veridical.comparison.records import SIDES, Comparison, Sensitivity
-from veridical.evaluation.records import Estimate, Estimates, Selection
+from veridical.comparison.records import SIDES, Comparison
+from veridical.evaluation.records import Selection
 from veridical.experiments.findings import StudyReport
 from veridical.report.calibration import CalibrationDisplay
 from veridical.report.predictor_sets import (
@@ -64,11 +63,36 @@ __all__ = [
 T = TypeVar("T")
 
 
+D = TypeVar("D", bound="_Display")
+
+
+@classmethod  # type: ignore[misc]
+def _from_record(
+    cls: type[D], record: Any, *, ax: Axes | None = None, **kwargs: Any
+) -> D:
+    """Draw the picture of a record's page.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned: `Estimates` or `Estimate`, `Selection`, `Sensitivity` or
+        `Audit`, as the name of the display says.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    **kwargs
+        For the marks, as ``Axes.errorbar`` takes them.
+    """
+    found = tuple(picture for _, picture in _panels(record, cls.kind))
+    picture = found if cls.kind is Distribution else found[0]
+    return cls(picture).plot(ax=ax, **kwargs)
+
+
 class _Display:
     """A picture of a view, drawn in axes that are kept as ``ax_`` and ``figure_``."""
 
     ax_: Axes
     figure_: Any
+    kind: Any = None
 
     def __init__(self, picture: Any, title: str = "") -> None:
         self.picture = picture
@@ -335,23 +359,8 @@ class AuditDisplay(_Display):
         Where it was drawn.
     """
 
-    @classmethod
-    def from_audit(
-        cls, record: Audit, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Draw an audit.
-
-        Parameters
-        ----------
-        record : Audit
-            What `veridical.audit` returned.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the marks, as ``Axes.errorbar`` takes them.
-        """
-        lanes = tuple(picture for _, picture in _panels(record, Distribution))
-        return cls(lanes).plot(ax=ax, **kwargs)
+    kind = Distribution
+    from_audit = _from_record
 
 
 class EstimatesDisplay(_Display):
@@ -370,22 +379,8 @@ class EstimatesDisplay(_Display):
         Where it was drawn.
     """
 
-    @classmethod
-    def from_estimates(
-        cls, record: Estimates | Estimate, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Draw the estimates of one estimator.
-
-        Parameters
-        ----------
-        record : Estimates or Estimate
-            Several estimates, or one.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the marks, as ``Axes.errorbar`` takes them.
-        """
-        return cls(_panels(record, Intervals)[0][1]).plot(ax=ax, **kwargs)
+    kind = Intervals
+    from_estimates = _from_record
 
 
 class SelectionDisplay(_Display):
@@ -402,22 +397,8 @@ class SelectionDisplay(_Display):
         Where it was drawn.
     """
 
-    @classmethod
-    def from_selection(
-        cls, record: Selection, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Draw a selection.
-
-        Parameters
-        ----------
-        record : Selection
-            What `veridical.select` returned.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the marks, as ``Axes.errorbar`` takes them.
-        """
-        return cls(_panels(record, Intervals)[0][1]).plot(ax=ax, **kwargs)
+    kind = Intervals
+    from_selection = _from_record
 
 
 class SensitivityDisplay(_Display):
@@ -434,22 +415,8 @@ class SensitivityDisplay(_Display):
         Where it was drawn.
     """
 
-    @classmethod
-    def from_sensitivity(
-        cls, record: Sensitivity, *, ax: Axes | None = None, **kwargs: Any
-    ) -> Self:
-        """Draw a sensitivity analysis.
-
-        Parameters
-        ----------
-        record : Sensitivity
-            What `veridical.comparison.sensitivity` returned.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the marks, as ``Axes.errorbar`` takes them.
-        """
-        return cls(_panels(record, Intervals)[0][1]).plot(ax=ax, **kwargs)
+    kind = Intervals
+    from_sensitivity = _from_record
 
 
 class CurvesDisplay(_Display):

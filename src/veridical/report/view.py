@@ -10,7 +10,7 @@ Two sides "a" and "b" are told apart by every renderer, by colour and by more th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple
@@ -275,7 +275,8 @@ class Column:
     """A column: its header, what its cells are, and where it is left out.
 
     A ``head`` names the row. ``words`` are sentences. A ``wide`` column is left out
-    where there is little room: in a terminal and in a paper.
+    where there is little room: in a terminal. The header is our ``own``,
+    or else one that a user may have chosen.
     """
 
     header: str
@@ -285,6 +286,7 @@ class Column:
     side: Side | None = None
     protocol: str | None = None
     wide: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -323,9 +325,9 @@ class Rows:
             filled.append(line)
         return filled
 
-    def narrow(self) -> Rows:
-        """Leave out the wide columns, and write every cell of a spanned row."""
-        keep = [i for i, column in enumerate(self.columns) if not column.wide]
+    def flat(self, *, narrow: bool = False) -> Rows:
+        """Write every cell of a spanned row, and leave out wide columns if asked."""
+        keep = [i for i, c in enumerate(self.columns) if not (narrow and c.wide)]
         rows = tuple(
             Row(tuple(replace(line[i] or Cell(""), span=1) for i in keep))
             for line in self.grid()
@@ -700,6 +702,69 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     return " ".join(filter(None, [*sentences, last]))
 
 
-def cells(*texts: str, strong: Sequence[int] = ()) -> tuple[Cell, ...]:
-    """Make cells of texts; those at the places in ``strong`` stand out."""
-    return tuple(Cell(text, strong=i in strong) for i, text in enumerate(texts))
+Heads = list[str | Column]
+
+
+def table(
+    caption: str,
+    heads: str | Sequence[str | Column],
+    rows: Iterable[Row | Sequence[str | Cell]],
+    folded: str = "",
+    protocol: str | None = None,
+) -> Rows:
+    """Make a table of texts.
+
+    Parameters
+    ----------
+    caption : str
+        What it shows.
+    heads : str or sequence of str and Column
+        Headers of our own, separated by " | "; signs at the end of one say what its
+        column holds: ! names of the rows, # numbers, ~ sentences, * what stands out,
+        ^ what is left out where there is little room. Names that a user chose are given
+        as `Column`.
+    rows : iterable of Row or sequence of str and Cell
+        From top to bottom.
+    folded, protocol : str, optional
+        As in `Rows`.
+
+    Examples
+    --------
+    >>> made = table("Two", "Name! | Mean#*", [("x", "80.0 %")])
+    >>> made.columns[1].number, made.rows[0].cells[1].strong
+    (True, True)
+    """
+    given = heads.split(" | ") if isinstance(heads, str) else heads
+    made = [_column(head) if isinstance(head, str) else (head, False) for head in given]
+    strong = [stands_out for _, stands_out in made]
+
+    def filled(row: Row | Sequence[str | Cell]) -> Row:
+        if isinstance(row, Row):
+            return row
+        pairs = zip(row, strong, strict=True)
+        return Row(
+            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs)
+        )
+
+    columns = tuple(column for column, _ in made)
+    return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
+
+
+def _column(head: str) -> tuple[Column, bool]:
+    """Read a header and the signs at its end; the second tells what stands out."""
+    text = head.rstrip("!#~*^")
+    signs = head[len(text) :]
+    column = Column(
+        text,
+        number="#" in signs,
+        head="!" in signs,
+        words="~" in signs,
+        wide="^" in signs,
+        own=True,
+    )
+    return column, "*" in signs
+
+
+def bold(text: str) -> Cell:
+    """Make a cell that stands out."""
+    return Cell(text, strong=True)

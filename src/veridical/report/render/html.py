@@ -107,14 +107,13 @@ def table(rows: Rows) -> str:
 
     Examples
     --------
-    >>> from veridical.report.view import Column, Row, cells
-    >>> rows = Rows("Two", (Column("A"), Column("B")), (Row(cells("x", "y")),))
-    >>> print(table(rows))
+    >>> from veridical.report.view import table as make
+    >>> print(table(make("Two", "A! | B", [("x", "y")])))
     <table><caption>Two</caption><thead><tr><th scope="col">A</th>\
 <th scope="col">B</th></tr></thead><tbody><tr><th scope="row">x</th><td>y</td></tr>\
 </tbody></table>
     """
-    rows = rows.narrow()
+    rows = rows.flat()
     head = Markup("").join(
         Markup('<th scope="col">{}</th>').format(column.header)
         for column in rows.columns

@@ -23,9 +23,9 @@ def to_latex(rows: Rows) -> str:
     Parameters
     ----------
     rows : Rows
-        The table; its wide columns are left out.
+        The table.
     """
-    rows = rows.narrow()
+    rows = rows.flat()
     columns = "".join("r" if column.number else "l" for column in rows.columns)
     return "\n".join(
         [

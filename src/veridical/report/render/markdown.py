@@ -11,9 +11,9 @@ def to_markdown(rows: Rows) -> str:
     Parameters
     ----------
     rows : Rows
-        The table; its wide columns are left out.
+        The table.
     """
-    rows = rows.narrow()
+    rows = rows.flat()
     rules = ["---:" if column.number else "---" for column in rows.columns]
     lines = [
         [_escaped(column.header) for column in rows.columns],

@@ -25,7 +25,7 @@ def grid(rows: Rows, *, title: bool = True) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    rows = rows.narrow()
+    rows = rows.flat(narrow=True)
     table = Table(
         title=Text(rows.caption) if title else None,
         title_justify="left",

@@ -18,7 +18,6 @@ from veridical._core.numbers import (
 )
 from veridical._core.text import names as listing
 from veridical.auditing.records import Audit, Preselection
-from veridical.auditing.records import Finding as Found
 from veridical.report.plain import (
     LONGEST_TEXT,
     DataInfo,
@@ -27,13 +26,13 @@ from veridical.report.plain import (
     clean_settings,
     data_info,
     interval,
+    plain,
     to_json,
 )
 from veridical.report.view import (
     Badge,
     Block,
     Cell,
-    Column,
     Distribution,
     Fact,
     Facts,
@@ -48,8 +47,8 @@ from veridical.report.view import (
     Section,
     Text,
     View,
+    bold,
     bounded,
-    cells,
     confidence,
     in_full,
     majority,
@@ -59,6 +58,7 @@ from veridical.report.view import (
     said_data,
     sentence,
     size_of,
+    table,
     view,
 )
 
@@ -164,8 +164,8 @@ def summarize(record: Audit) -> Any:
         "balanced_accuracy": float(record.balanced_accuracy),
         "stability": None if record.stability is None else interval(record.stability),
         "n_selected": record.n_selected,
-        "findings": [_finding(finding) for finding in record.findings],
-        "muted": [_finding(finding) for finding in record.muted],
+        "findings": [plain(finding) for finding in record.findings],
+        "muted": [plain(finding) for finding in record.muted],
         "preselection": _preselection(record, record.preselection),
         "settings": clean_settings(record.settings),
         "words": {
@@ -200,17 +200,6 @@ def _lane(record: Audit, protocol: str) -> LaneSummary:
         lane["null_mean"], lane["pvalue"] = float(null.mean), float(null.pvalue)
         lane["null_low"], lane["null_high"] = float(null.low), float(null.high)
     return lane
-
-
-def _finding(finding: Found) -> FindingSummary:
-    return {
-        "code": clean(finding.code),
-        "title": clean(finding.title),
-        "severity": finding.severity,
-        "evidence": clean(finding.evidence, LONGEST_TEXT),
-        "cure": clean(finding.cure, 2000),
-        "details": {clean(k): float(v) for k, v in finding.details.items()},
-    }
 
 
 def _preselection(
@@ -319,12 +308,12 @@ def show(record: Audit) -> View:
         audited += f" on {count(len(chosen['columns']), 'feature')} selected beforehand"
     both = len(s["lanes"]) > 1
     where = "Selected first, and selected inside" if both else "Against random labels"
-    table = _table(s)
+    accuracies = _table(s)
     figures: list[Block] = [Text(words["verdict"])] if words["verdict"] else []
     sections = [
         Section(where, (_figure(s),), first=True),
         Section("Findings", _findings(s), first=True),
-        Section("The figures", (*figures, table, _facts(s)), first=True),
+        Section("The figures", (*figures, accuracies, _facts(s)), first=True),
     ]
     if chosen is not None:
         sections.append(Section("The features selected beforehand", _chosen(chosen)))
@@ -341,7 +330,7 @@ def show(record: Audit) -> View:
         ),
         sections=tuple(sections),
         provenance=provenance(s, words["methods"], [Fact("Audited", s["estimator"])]),
-        tables=(_for_paper(s, table),),
+        tables=(_for_paper(s, accuracies),),
         method=paragraph(s["settings"], _method(s)),
         remarks=_remarks(s),
     )
@@ -406,38 +395,30 @@ def _findings(s: AuditSummary) -> tuple[Block, ...]:
 
 
 def _table(s: AuditSummary) -> Rows:
-    columns = (
-        Column("Protocol", head=True, words=True),
-        Column("Accuracy", number=True),
-        Column(confidence(1 - s["alpha"]), number=True),
-        Column("On random labels", number=True),
-        Column("95 % of them", number=True),
-        Column("p-value", number=True),
-    )
     rows = []
     for lane in s["lanes"]:
         a, p = lane["accuracy"], lane["pvalue"]
-        row = cells(
-            lane["label"],
-            percent(a["value"]),
-            percent_range(a["low"], a["high"]),
-            percent(lane["null_mean"]),
-            percent_range(lane["null_low"], lane["null_high"]),
-            MISSING if p is None else pvalue(p),
-            strong=(1,),
+        row = (
+            Cell(lane["label"]),
+            bold(percent(a["value"])),
+            Cell(percent_range(a["low"], a["high"])),
+            Cell(percent(lane["null_mean"])),
+            Cell(percent_range(lane["null_low"], lane["null_high"])),
+            Cell(MISSING if p is None else pvalue(p)),
         )
         rows.append(Row(row, lane["protocol"]))
     caption = "Accuracy on the true labels and on labels in random order"
-    return Rows(caption, columns, tuple(rows))
+    heads = f"Protocol!~ | Accuracy# | {confidence(1 - s['alpha'])}# | "
+    return table(caption, f"{heads}On random labels# | 95 % of them# | p-value#", rows)
 
 
-def _for_paper(s: AuditSummary, table: Rows) -> Rows:
-    found = listing(each["code"] for each in s["findings"]) or "none"
+def _for_paper(s: AuditSummary, found: Rows) -> Rows:
+    codes = listing(each["code"] for each in s["findings"]) or "none"
     caption = (
         f"Accuracy of {s['estimator']} on {said_data(s['data'])}; majority class "
-        f"{percent(s['data']['chance'])}. Findings: {found}."
+        f"{percent(s['data']['chance'])}. Findings: {codes}."
     )
-    return Rows(caption, table.columns, table.rows)
+    return Rows(caption, found.columns, found.rows)
 
 
 def _facts(s: AuditSummary) -> Facts:
@@ -472,20 +453,14 @@ def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
         f"of the {n} features are among the same number of its best, on all cases."
     )
     repeats = " (repeats the selection inside the folds)"
-    rows = tuple(
-        Row(
-            (
-                Cell(f"{name}{repeats if name == chosen['selector'] else ''}"),
-                Cell(f"{n_common} of {n}"),
-            )
-        )
-        for name, n_common in chosen["overlap"].items()
-    )
-    columns = (Column("Selector", head=True), Column("Features in common", number=True))
+    rows = [
+        (f"{name}{repeats if name == chosen['selector'] else ''}", f"{common} of {n}")
+        for name, common in chosen["overlap"].items()
+    ]
     caption = "Agreement of selectors with the features, on all cases"
     return (
         Text(said),
-        Rows(caption, columns, rows),
+        table(caption, "Selector! | Features in common#", rows),
         Folded(f"The {n} features", ", ".join(chosen["columns"])),
     )
 

@@ -34,7 +34,6 @@ from veridical.comparison.records import (
     SIDES,
     Comparison,
     Friedman,
-    MeanAccuracy,
     MeasuredSize,
     PairVerdict,
     Side,
@@ -51,6 +50,7 @@ from veridical.report.plain import (
     data_info,
     finite,
     interval,
+    plain,
     to_json,
 )
 from veridical.report.view import (
@@ -60,6 +60,7 @@ from veridical.report.view import (
     Column,
     Fact,
     Figure,
+    Heads,
     Mark,
     Notes,
     Pair,
@@ -72,8 +73,8 @@ from veridical.report.view import (
     Text,
     View,
     Warn,
+    bold,
     bounded,
-    cells,
     confidence,
     in_full,
     majority,
@@ -83,6 +84,7 @@ from veridical.report.view import (
     said_data,
     sentence,
     size_of,
+    table,
     view,
 )
 
@@ -120,6 +122,7 @@ BADGES = {
     "known": "The truth is known",
 }
 QUESTION = "Which selector is better, and may I believe it?"
+_CELLS = ("only_in", "only_out", "both_right", "both_wrong")
 MOST_PAIRS = 150  # more dots than this cannot be told apart: show a mean per repeat
 MOST_FEATURES = 500  # rows of the table of features
 
@@ -484,16 +487,6 @@ def _n_selections(record: Comparison) -> dict[str, int]:
     return {m: int(s[0, ..., 0].size) for m, s in record.selected.items()}
 
 
-def _mean(mean: MeanAccuracy) -> MeanSummary:
-    return {
-        "value": mean.value,
-        "low": finite(mean.low),
-        "high": finite(mean.high),
-        "std": finite(mean.std),
-        "n": mean.n,
-    }
-
-
 def _difference(
     pairs: Mapping[str, Sequence[PairVerdict]], method: str
 ) -> DifferenceSummary | None:
@@ -525,17 +518,8 @@ def difference(verdict: Verdict) -> DifferenceSummary:
 
 
 def _size(size: MeasuredSize | None, calibrated: bool) -> SizeSummary | None:
-    if size is None:
-        return None
-    return {
-        "nominal": float(size.nominal),
-        "rate": float(size.rate),
-        "low": float(size.low),
-        "high": float(size.high),
-        "n_simulations": int(size.n_simulations),
-        "design": clean(size.design, 2000),
-        "calibrated": calibrated,
-    }
+    found: SizeSummary | None = plain(size)
+    return None if found is None else {**found, "calibrated": calibrated}
 
 
 def _method(record: Comparison, method: str) -> MethodSummary:
@@ -553,8 +537,8 @@ def _method(record: Comparison, method: str) -> MethodSummary:
         "unit": unit,
         "n_repeats": n_repeats,
         "n_folds": n_folds,
-        "a": _mean(a),
-        "b": _mean(b),
+        "a": plain(a),
+        "b": plain(b),
         "interval": _on_interval(sample.shape[1], unit, fold_ratio(record, n_folds)),
         "difference": _difference(record.pairs, method),
         "pairs": _pairs(shown, n_folds, "repeat" if by_repeat else unit),
@@ -662,10 +646,7 @@ def _truth(record: Comparison) -> TruthSummary | None:
         "truthfulness": None
         if outcome is None
         else {
-            "n_sets": outcome.only_in
-            + outcome.only_out
-            + outcome.both_right
-            + outcome.both_wrong,
+            "n_sets": sum(getattr(outcome, k) for k in _CELLS),
             "only_in": outcome.only_in,
             "only_out": outcome.only_out,
             "both_right": outcome.both_right,
@@ -681,7 +662,7 @@ def _selector(record: Comparison, i: int) -> SelectorSummary:
     chosen = record.selected.get("in", next(iter(record.selected.values())))
     return {
         "name": clean(record.names[i]),
-        "means": {method: _mean(own[i]) for method, own in record.means.items()},
+        "means": {method: plain(own[i]) for method, own in record.means.items()},
         "ranks": {m: float(f.mean_ranks[i]) for m, f in record.friedman.items()},
         "optimism": interval(record.optimism[i]) if record.optimism else None,
         "stability": interval(steady[i]) if steady else None,
@@ -718,17 +699,8 @@ def _pair(first: int, second: int, pair: PairVerdict) -> ManyPair:
 
 
 def _friedman(found: Friedman) -> RanksSummary:
-    return {
-        "mean_ranks": [float(rank) for rank in found.mean_ranks],
-        "statistic": finite(found.statistic),
-        "df": [float(df) for df in found.df],
-        "pvalue": float(found.pvalue),
-        "chi2": float(found.chi2),
-        "critical_difference": float(found.critical_difference),
-        "n": int(found.n),
-        "groups": [list(group) for group in found.groups],
-        "size": _size(found.size, False),
-    }
+    told = {key: plain(getattr(found, key)) for key in RanksSummary.__annotations__}
+    return {**told, "size": _size(found.size, False)}  # type: ignore[typeddict-item]
 
 
 # -- sentences -------------------------------------------------------------------------
@@ -1075,33 +1047,30 @@ def _verdict_cell(s: Summary, gap: DifferenceSummary) -> Cell:
     return Cell(_better(s, gap), side=side)
 
 
-def _sides(s: Summary, suffix: str = "", **options: Any) -> list[Column]:
+def _sides(s: Summary, suffix: str = "") -> list[Column]:
     return [
-        Column(f"{s['names'][side]}{suffix}", number=True, side=side, **options)
-        for side in SIDES
+        Column(f"{s['names'][side]}{suffix}", number=True, side=side) for side in SIDES
     ]
 
 
 def _behind(s: Summary, m: MethodSummary) -> Rows:
-    columns = (
-        Column(m["pair_unit"].capitalize(), head=True),
+    heads: Heads = [
+        f"{m['pair_unit'].capitalize()}!",
         *_sides(s),
-        Column("Difference (points)", number=True),
-    )
-    rows = tuple(
-        Row(
-            cells(
-                pair["label"],
-                percent(pair["a"]),
-                percent(pair["b"]),
-                points(pair["a"] - pair["b"], unit=False),
-            )
+        "Difference (points)#",
+    ]
+    rows = [
+        (
+            pair["label"],
+            percent(pair["a"]),
+            percent(pair["b"]),
+            points(pair["a"] - pair["b"], unit=False),
         )
         for pair in m["pairs"]
-    )
+    ]
     caption = f"{m['label']}: accuracy per {m['pair_unit']}"
     folded = f"{m['label']}: the accuracies behind the picture"
-    return Rows(caption, columns, rows, folded, m["method"])
+    return table(caption, heads, rows, folded, m["method"])
 
 
 def _pair_means(s: Summary) -> tuple[Block, ...]:
@@ -1111,21 +1080,15 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
             mean = m[side]
             row = (
                 Cell(s["names"][side], side=side),
-                Cell(percent(mean["value"]), strong=True),
+                bold(percent(mean["value"])),
                 Cell(percent_range(mean["low"], mean["high"])),
                 Cell(points(mean["std"], signed=False, unit=False)),
                 Cell(count(mean["n"], m["unit"])),
             )
             first = (Cell(m["label"], span=2),) if side == "a" else ()
             rows.append(Row((*first, *row), m["method"]))
-    columns = (
-        Column("Method", head=True),
-        Column("Selector"),
-        Column("Mean", number=True),
-        Column(confidence(1 - s["alpha"]), number=True),
-        Column("Standard deviation (points)", number=True),
-        Column("n", number=True),
-    )
+    heads = f"Method! | Selector | Mean# | {confidence(1 - s['alpha'])}# | "
+    heads += "Standard deviation (points)# | n#"
     alike: dict[str, list[str]] = {}
     for m in s["methods"]:
         alike.setdefault(m["interval"], []).append(m["label"])
@@ -1134,7 +1097,7 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
     if s["estimators"][1:]:
         cut += f" Accuracies are averaged over {len(s['estimators'])} estimators."
     caption = "Mean accuracy of each selector under each method"
-    return Rows(caption, columns, tuple(rows)), Notes((*notes, cut))
+    return table(caption, heads, rows), Notes((*notes, cut))
 
 
 def _differences(s: Summary) -> tuple[Block, ...]:
@@ -1150,7 +1113,7 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         row = (
             Cell(m["label"]),
             _verdict_cell(s, gap),
-            Cell(points(gap["value"], unit=False), strong=True),
+            bold(points(gap["value"], unit=False)),
             Cell(points_range(gap["low"], gap["high"], unit=False)),
             Cell(pvalue(gap["pvalue"])),
             Cell(size),
@@ -1158,20 +1121,12 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         )
         rows.append(Row(row, m["method"]))
         notes.append(_on_test(s, m["label"], gap))
-    columns = (
-        Column("Method", head=True),
-        Column("Verdict", words=True),
-        Column("Difference (points)", number=True),
-        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
-        Column("p-value", number=True),
-        Column("False-positive rate of the test", words=True),
-        Column("n", number=True),
-    )
-    caption = (
-        f"{s['names']['a']} minus {s['names']['b']}, in percentage points of accuracy"
-    )
-    table = Rows(caption, columns, tuple(rows))
-    return table, Notes((*notes, *s["words"]["sizes"]))
+    heads = "Method! | Verdict~ | Difference (points)# | "
+    heads += f"{confidence(1 - s['alpha'])} (points)# | p-value# | "
+    heads += "False-positive rate of the test~ | n#"
+    caption = f"{s['names']['a']} minus {s['names']['b']}, in percentage points of "
+    found = table(f"{caption}accuracy", heads, rows)
+    return found, Notes((*notes, *s["words"]["sizes"]))
 
 
 def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
@@ -1206,6 +1161,7 @@ def assumed(assumptions: str) -> str:
 
 def _optimism(s: Summary) -> tuple[Block, ...]:
     rows = []
+    first = s["methods"][0]
     for side in SIDES:
         gap = s["optimism"][side]
         reading = "not shown to differ"
@@ -1213,38 +1169,26 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
             reading = "OUT is too optimistic"
         elif gap["high"] is not None and gap["high"] < 0:
             reading = "OUT is not too optimistic"
-        n = s["methods"][0]["a"]["n"]
         row = (
             Cell(s["names"][side], side=side),
-            Cell(points(gap["value"], unit=False), strong=True),
-            Cell(points_range(gap["low"], gap["high"], unit=False)),
-            Cell(count(n, s["methods"][0]["unit"])),
-            Cell(reading),
+            points(gap["value"], unit=False),
+            points_range(gap["low"], gap["high"], unit=False),
+            count(first["a"]["n"], first["unit"]),
+            reading,
         )
-        rows.append(Row(row))
-    columns = (
-        Column("Selector", head=True),
-        Column(f"OUT {MINUS} IN (points)", number=True),
-        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
-        Column("n", number=True),
-        Column("Reading", words=True),
-    )
-    caption = (
-        "Optimism: accuracy under OUT minus accuracy under IN, in percentage points"
-    )
-    blocks: list[Block] = [Rows(caption, columns, tuple(rows))]
+        rows.append(row)
+    heads = f"Selector! | OUT {MINUS} IN (points)#* | "
+    heads += f"{confidence(1 - s['alpha'])} (points)# | n# | Reading~"
+    caption = "Optimism: accuracy under OUT minus accuracy under IN, in percentage "
+    blocks: list[Block] = [table(f"{caption}points", heads, rows)]
     if s["bias_imbalance"]:
         listed = ", ".join(
             f"{method.upper()} {points(value, signed=False)}"
             for method, value in s["bias_imbalance"].items()
         )
-        blocks.append(
-            Text(
-                "Bias imbalance, how unequally a method treats the two selectors, "
-                f"measured against {s['bias_reference']}: {listed}.",
-                "note",
-            )
-        )
+        note = "Bias imbalance, how unequally a method treats the two selectors, "
+        note += f"measured against {s['bias_reference']}: {listed}."
+        blocks.append(Text(note, "note"))
     return tuple(blocks)
 
 
@@ -1252,7 +1196,7 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
     blocks: list[Block] = [Text(text) for text in s["words"]["stability"]]
     if s["stability"] or s["seconds"]:
         blocks += _choosing(s)
-    columns = [Column("Feature", head=True)]
+    columns: Heads = ["Feature!"]
     for side in SIDES:
         columns += [
             Column(
@@ -1264,15 +1208,13 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
             for method in s["n_selections"]
         ]
     rows = [
-        Row(
-            (
-                Cell(feature["name"]),
-                *(
-                    times_chosen(feature[side].get(method, 0), total, side)
-                    for side in SIDES
-                    for method, total in s["n_selections"].items()
-                ),
-            )
+        (
+            feature["name"],
+            *(
+                times_chosen(feature[side].get(method, 0), total, side)
+                for side in SIDES
+                for method, total in s["n_selections"].items()
+            ),
         )
         for feature in s["features"]
     ]
@@ -1286,42 +1228,37 @@ def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
     return Cell(f"{n} of {total}", side=side, share=n / total)
 
 
-def _feature_table(columns: list[Column], rows: list[Row]) -> list[Block]:
+def _feature_table(heads: Any, rows: list[Any]) -> list[Block]:
     caption = "How many selections chose each feature, of those the method made; the "
     caption += "most often chosen first"
-    table = Rows(caption, tuple(columns), tuple(rows[:MOST_FEATURES]))
+    found = table(caption, heads, rows[:MOST_FEATURES])
     more = len(rows) - MOST_FEATURES
     if more <= 0:
-        return [table]
+        return [found]
     left = f"{count(more, 'feature')} more were chosen, less often; --json lists all."
-    return [table, Text(left, "note")]
+    return [found, Text(left, "note")]
 
 
 def _choosing(s: Summary) -> list[Block]:
-    columns = [
-        Column("Selector", head=True),
-        Column("Features each time", number=True),
-        Column("Different ones in all", number=True),
-    ]
+    heads = "Selector! | Features each time# | Different ones in all#"
     for method in s["stability"]:
-        columns.append(Column(f"Stability, {method.upper()}", number=True))
-        columns.append(Column(confidence(1 - s["alpha"]), number=True))
+        heads += f" | Stability, {method.upper()}#* | {confidence(1 - s['alpha'])}#"
     if s["seconds"]:
-        columns.append(Column("Time to select (s)", number=True))
+        heads += " | Time to select (s)#"
     rows = []
     for side in SIDES:
-        row = [
+        row: list[str | Cell] = [
             Cell(s["names"][side], side=side),
-            Cell(str(s["n_features_to_select"])),
-            Cell(str(sum(bool(f[side]) for f in s["features"]))),
+            str(s["n_features_to_select"]),
+            str(sum(bool(f[side]) for f in s["features"])),
         ]
         for own in s["stability"].values():
-            row += _stability_cells(own[side])
+            row += write_stability(own[side])
         if s["seconds"]:
-            row.append(Cell(seconds(s["seconds"][side])))
-        rows.append(Row(tuple(row)))
+            row.append(seconds(s["seconds"][side]))
+        rows.append(row)
     caption = "How each selector chose: how many features, how stably, how fast"
-    return [Rows(caption, tuple(columns), tuple(rows)), Text(ON_STABILITY, "note")]
+    return [table(caption, heads, rows), Text(ON_STABILITY, "note")]
 
 
 ON_STABILITY = (
@@ -1333,14 +1270,14 @@ ON_STABILITY = (
 )
 
 
-def _stability_cells(found: IntervalSummary | None) -> list[Cell]:
+def write_stability(found: IntervalSummary | None) -> tuple[str, str]:
+    """Write a stability and its interval."""
     if found is None:
-        return [Cell(MISSING), Cell(MISSING)]
+        return MISSING, MISSING
     span = MISSING
     if found["low"] is not None and found["high"] is not None:
         span = f"{found['low']:.2f} to {found['high']:.2f}".replace("-", MINUS)
-    value = f"{found['value']:.2f}".replace("-", MINUS)
-    return [Cell(value, strong=True), Cell(span)]
+    return f"{found['value']:.2f}".replace("-", MINUS), span
 
 
 def _estimators(s: Summary) -> tuple[Block, ...]:
@@ -1348,36 +1285,32 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
     for one in s["by_estimator"]:
         for m in one["methods"]:
             gap = m["difference"]
-            first = cells(one["name"], m["label"], percent(m["a"]), percent(m["b"]))
-            rest = cells(points(m["a"] - m["b"], unit=False), MISSING, MISSING, MISSING)
+            row = [one["name"], m["label"], percent(m["a"]), percent(m["b"])]
+            row.append(points(m["a"] - m["b"], unit=False))
+            row += [MISSING, MISSING]
+            verdict = Cell(MISSING)
             if gap is not None:
-                rest = (
-                    *cells(
-                        points(gap["value"], unit=False),
-                        pvalue(gap["pvalue"]),
-                        count(gap["n"], "pair"),
-                    ),
-                    _verdict_cell(s, gap),
-                )
-            rows.append(Row((*first, *rest), m["method"]))
-    columns = (
-        Column("Estimator", head=True),
-        Column("Method"),
+                row[4:] = [
+                    points(gap["value"], unit=False),
+                    pvalue(gap["pvalue"]),
+                    count(gap["n"], "pair"),
+                ]
+                verdict = _verdict_cell(s, gap)
+            rows.append(Row((*map(Cell, row), verdict), m["method"]))
+    heads: Heads = [
+        "Estimator!",
+        "Method",
         *_sides(s),
-        Column("Difference (points)", number=True),
-        Column("p-value", number=True),
-        Column("n", number=True),
-        Column("Verdict", words=True),
-    )
+        "Difference (points)#",
+        "p-value#",
+    ]
     n = len(s["by_estimator"])
-    caption = (
-        "Mean accuracy with each estimator, and the difference in percentage points"
+    caption = "Mean accuracy with each estimator, and the difference in percentage "
+    warning = f"{n} estimators are {n} tests: the more there are, the likelier that "
+    return (
+        table(f"{caption}points", [*heads, "n#", "Verdict~"], rows),
+        Text(f"{warning}one of them errs.", "note"),
     )
-    warning = (
-        f"{n} estimators are {n} tests: the more there are, the likelier that one of "
-        "them errs."
-    )
-    return Rows(caption, columns, tuple(rows)), Text(warning, "note")
 
 
 def _found_truth(s: Summary, truth: TruthSummary) -> tuple[Block, ...]:
@@ -1386,66 +1319,49 @@ def _found_truth(s: Summary, truth: TruthSummary) -> tuple[Block, ...]:
         rows = []
         for v in truth["verdicts"]:
             n = v["a"] + v["b"] + v["draw"]
-            found = (v["a"], v["b"], v["draw"], v["right"])
-            row = cells(v["label"], *(f"{k} of {n}" for k in found), strong=(4,))
+            found = [Cell(f"{v[k]} of {n}") for k in ("a", "b", "draw")]
+            row = (Cell(v["label"]), *found, bold(f"{v['right']} of {n}"))
             rows.append(Row(row, v["method"]))
-        columns = (
-            Column("Method", head=True),
-            *_sides(s, " better"),
-            Column("No significant difference", number=True),
-            Column("Right", number=True),
-        )
+        heads: Heads = ["Method!", *_sides(s, " better"), "No significant difference#"]
         caption = f"Verdicts on {truth['n_sets']} data sets from the source, each alone"
-        blocks.append(Rows(caption, columns, tuple(rows)))
+        blocks.append(table(caption, [*heads, "Right#"], rows))
     t = truth["truthfulness"]
     if t is not None:
-        square = (
-            Row(cells("IN right", str(t["both_right"]), str(t["only_in"]))),
-            Row(cells("IN wrong", str(t["only_out"]), str(t["both_wrong"]))),
-        )
-        columns = (
-            Column("Verdict of IN", head=True),
-            Column("OUT right", number=True),
-            Column("OUT wrong", number=True),
-        )
+        square = [
+            ("IN right", str(t["both_right"]), str(t["only_in"])),
+            ("IN wrong", str(t["only_out"]), str(t["both_wrong"])),
+        ]
         caption = f"Number of data sets, of {t['n_sets']}, on which each method reached"
-        blocks.append(Rows(f"{caption} the true verdict", columns, square))
+        caption += " the true verdict"
         blocks.append(
-            Text(
-                "A right verdict is not an unbiased accuracy: a method may find the "
-                "better selector and still overestimate its accuracy.",
-                "note",
-            )
+            table(caption, "Verdict of IN! | OUT right# | OUT wrong#", square)
         )
+        note = "A right verdict is not an unbiased accuracy: a method may find the "
+        note += "better selector and still overestimate its accuracy."
+        blocks.append(Text(note, "note"))
     return tuple(blocks)
 
 
 def _pair_table(s: Summary) -> Rows:
     """Tabulate two selectors, method by method."""
-    columns = (
-        Column("Selection", head=True),
-        *_sides(s),
-        Column("Diff. (points)", number=True),
-        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
-        Column("p-value", number=True),
-        Column("Better"),
-        Column("n", number=True),
-    )
     rows = []
     for m in s["methods"]:
         gap = m["difference"]
         row = [m["label"], *(percent(m[side]["value"]) for side in SIDES)]
         if gap is None:
-            row += [""] * 4
+            row += [""] * 5
         else:
             row += [
                 points(gap["value"], unit=False),
                 points_range(gap["low"], gap["high"], unit=False),
                 _p(gap["pvalue"]),
                 "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]],
+                write_size(gap["size"]),
             ]
-        rows.append(Row(cells(*row, count(m["a"]["n"], m["unit"]))))
-    return Rows(_caption(s), columns, tuple(rows))
+        rows.append([*row, count(m["a"]["n"], m["unit"])])
+    level = f"{confidence(1 - s['alpha'])} (points)#"
+    heads: Heads = ["Selection!", *_sides(s), "Diff. (points)#", level, "p-value#"]
+    return table(_caption(s), [*heads, "Better", "False-positive rate^", "n#"], rows)
 
 
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
@@ -1506,16 +1422,14 @@ def _many_method_section(s: ManySummary) -> list[str]:
 def _on_resampling(s: Summary | ManySummary) -> list[str]:
     methods = {method["method"]: method for method in s["methods"]}
     said = []
-    first: Any = s["methods"][0]
-    if {"in", "out"} & set(methods):
-        splits = s["settings"].get("cross-validation", "cross-validation")
-        how = f"{count(first['n_folds'], 'fold')}, "
-        how += "once" if first["n_repeats"] == 1 else f"{first['n_repeats']} repeats"
-        if "in" in methods:
-            said.append(
-                f"Features were selected anew in each training set (IN) of {splits} "
-                f"({how}), the same folds for all selectors."
-            )
+    if "in" in methods:
+        first: Any = methods["in"]
+        drawn = f"{first['n_repeats']} × {first['n_folds']}-fold cross-validation"
+        splits = s["settings"].get("cross-validation", drawn)
+        said.append(
+            f"Features were selected anew in each training set (IN) of {splits}, the "
+            "same folds for all selectors."
+        )
     if "out" in methods:
         said.append(
             "For comparison, features were also selected once on all cases (OUT), "
@@ -1605,27 +1519,22 @@ def describe_ranks(label: str, names: Sequence[str], found: RanksSummary) -> str
 
 
 def _many_means(s: ManySummary) -> tuple[Block, ...]:
-    columns = [Column("Selector", head=True)]
+    columns: Heads = ["Selector!"]
+    level = confidence(1 - s["alpha"])
     for m in s["methods"]:
-        options: Any = {"number": True, "protocol": m["method"]}
         columns += [
-            Column(m["label"], **options),
-            Column(confidence(1 - s["alpha"]), **options),
-            Column(f"Mean rank, {m['label']}", **options),
+            Column(head, number=True, protocol=m["method"])
+            for head in (m["label"], level, f"Mean rank, {m['label']}")
         ]
-    columns.append(Column("n", number=True))
     rows = []
     for one in s["selectors"]:
-        row = [Cell(one["name"])]
+        row: list[str | Cell] = [one["name"]]
         for m in s["methods"]:
             mean = one["means"][m["method"]]
-            row += [
-                Cell(percent(mean["value"]), strong=True),
-                Cell(percent_range(mean["low"], mean["high"])),
-                Cell(f"{one['ranks'][m['method']]:.2f}"),
-            ]
-        row.append(Cell(count(s["methods"][0]["friedman"]["n"], "fold")))
-        rows.append(Row(tuple(row)))
+            row.append(bold(percent(mean["value"])))
+            row.append(percent_range(mean["low"], mean["high"]))
+            row.append(f"{one['ranks'][m['method']]:.2f}")
+        rows.append([*row, count(s["methods"][0]["friedman"]["n"], "fold")])
     note = (
         "Always predicting the most frequent class is correct for "
         f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'case')}. "
@@ -1635,41 +1544,31 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
     )
     if s["estimators"][1:]:
         note += f" Accuracies are averaged over {len(s['estimators'])} estimators."
-    caption = "Mean accuracy of each selector, with its "
-    caption += f"{confidence(1 - s['alpha'])}, and mean rank"
-    return Rows(caption, tuple(columns), tuple(rows)), Text(note, "note")
+    caption = f"Mean accuracy of each selector, with its {level}, and mean rank"
+    return table(caption, [*columns, "n#"], rows), Text(note, "note")
 
 
 def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
-    columns = (
-        Column("First", head=True),
-        Column("Second"),
-        Column("Difference (points)", number=True),
-        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
-        Column("p-value", number=True),
-        Column("Corrected p", number=True),
-        Column("Verdict", words=True),
-    )
     rows = []
     for pair in m["pairs"]:
         gap = pair["difference"]
         verdict = "no significant difference"
         if pair["better"] is not None:
             verdict = f"{shortened(s['names'][pair['better']])} better"
-        row = cells(
-            s["names"][pair["first"]],
-            s["names"][pair["second"]],
+        row = (
+            *(s["names"][i] for i in (pair["first"], pair["second"])),
             points(gap["value"], unit=False),
             points_range(gap["low"], gap["high"], unit=False),
             pvalue(gap["pvalue"]),
             pvalue(pair["adjusted"]),
             verdict,
-            strong=(2,),
         )
-        rows.append(Row(row))
+        rows.append(row)
+    heads = f"First! | Second | Difference (points)#* | {confidence(1 - s['alpha'])} "
+    heads += "(points)# | p-value# | Corrected p# | Verdict~"
     caption = f"{m['label']}: first minus second, in percentage points of accuracy; "
     caption += f"p-values corrected for {count(len(rows), 'pair')}"
-    return Rows(caption, columns, tuple(rows), protocol=m["method"])
+    return table(caption, heads, rows, protocol=m["method"])
 
 
 def _on_pairs(s: ManySummary) -> Notes:
@@ -1684,93 +1583,58 @@ def _on_pairs(s: ManySummary) -> Notes:
 
 def _many_features(s: ManySummary) -> tuple[Block, ...]:
     steady = s["selectors"][0]["stability"] is not None
-    optimistic = s["selectors"][0]["optimism"] is not None
-    columns = [
-        Column("Selector", head=True),
-        Column("Features each time", number=True),
-        Column("Different ones in all", number=True),
-    ]
     level = confidence(1 - s["alpha"])
+    heads = "Selector! | Features each time# | Different ones in all#"
     if steady:
-        columns += [Column("Stability", number=True), Column(level, number=True)]
-    if optimistic:
-        columns += [
-            Column(f"OUT {MINUS} IN (points)", number=True),
-            Column(f"{level} (points)", number=True),
-        ]
-    columns.append(Column("Time to select (s)", number=True))
+        heads += f" | Stability#* | {level}#"
+    if s["selectors"][0]["optimism"] is not None:
+        heads += f" | OUT {MINUS} IN (points)# | {level} (points)#"
     rows = []
     for one in s["selectors"]:
-        row = [
-            Cell(one["name"]),
-            Cell(str(s["n_features_to_select"])),
-            Cell(str(one["n_distinct"])),
-        ]
+        row = [one["name"], str(s["n_features_to_select"]), str(one["n_distinct"])]
         if steady:
-            row += _stability_cells(one["stability"])
+            row += write_stability(one["stability"])
         gap = one["optimism"]
-        if optimistic and gap is not None:
-            row.append(Cell(points(gap["value"], unit=False)))
-            row.append(Cell(points_range(gap["low"], gap["high"], unit=False)))
-        row.append(Cell(seconds(one["seconds"])))
-        rows.append(Row(tuple(row)))
+        if gap is not None:
+            row.append(points(gap["value"], unit=False))
+            row.append(points_range(gap["low"], gap["high"], unit=False))
+        rows.append([*row, seconds(one["seconds"])])
     caption = "How many features, how stably, how fast, and what selecting on all "
-    table = Rows(f"{caption}cases adds", tuple(columns), tuple(rows))
-    return (table, Text(ON_STABILITY, "note"), *_many_feature_table(s))
+    found = table(f"{caption}cases adds", f"{heads} | Time to select (s)#", rows)
+    return (found, Text(ON_STABILITY, "note"), *_many_feature_table(s))
 
 
 def _many_feature_table(s: ManySummary) -> list[Block]:
     """Tabulate the features, method by method: with many selectors rows are long."""
     blocks: list[Block] = []
     for method, total in s["n_selections"].items():
-        columns = [Column("Feature", head=True)]
-        columns += [Column(name, number=True) for name in s["names"]]
+        heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]
         rows = [
-            Row(
-                (
-                    Cell(feature["name"]),
-                    *(times_chosen(n, total) for n in feature["times"][method]),
-                )
-            )
-            for feature in s["features"]
-            if any(feature["times"][method])
+            (f["name"], *(times_chosen(n, total) for n in f["times"][method]))
+            for f in s["features"]
+            if any(f["times"][method])
         ]
-        table, *more = _feature_table(columns, rows)
-        assert isinstance(table, Rows)
-        caption = f"{method.upper()}: {table.caption[:1].lower()}{table.caption[1:]}"
-        blocks += [replace(table, caption=caption, protocol=method), *more]
+        found, *more = _feature_table(heads, rows)
+        assert isinstance(found, Rows)
+        caption = f"{method.upper()}: {found.caption[:1].lower()}{found.caption[1:]}"
+        blocks += [replace(found, caption=caption, protocol=method), *more]
     return blocks
 
 
 def _many_table(s: ManySummary) -> Rows:
     """Tabulate several selectors."""
-    columns = [Column("Selector", head=True)]
+    heads = "Selector!"
     for m in s["methods"]:
-        columns += [
-            Column(m["label"], number=True),
-            Column(f"{m['label']} rank", number=True),
-        ]
-    columns += [
-        Column("Stability", number=True),
-        Column("Features", number=True),
-        Column("Time (s)", number=True),
-    ]
+        heads += f" | {m['label']}# | {m['label']} rank#"
     rows = []
     for one in s["selectors"]:
         row = [one["name"]]
         for m in s["methods"]:
-            row += [
-                percent(one["means"][m["method"]]["value"]),
-                f"{one['ranks'][m['method']]:.2f}",
-            ]
-        steady = one["stability"]
-        row += [
-            "" if steady is None else f"{steady['value']:.2f}".replace("-", MINUS),
-            str(one["n_distinct"]),
-            seconds(one["seconds"]),
-        ]
-        rows.append(Row(cells(*row)))
+            row.append(percent(one["means"][m["method"]]["value"]))
+            row.append(f"{one['ranks'][m['method']]:.2f}")
+        steady = write_stability(one["stability"])[0] if one["stability"] else ""
+        rows.append([*row, steady, str(one["n_distinct"]), seconds(one["seconds"])])
     more = f", n = {count(s['methods'][0]['friedman']['n'], 'fold')}"
     caption = f"{_caption(s, more)} Mean ranks over folds; Nogueira's stability, and "
     caption += "the number of different features that the folds selected."
-    return Rows(caption, tuple(columns), tuple(rows))
+    return table(caption, f"{heads} | Stability# | Features# | Time (s)#", rows)

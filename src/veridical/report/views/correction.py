@@ -23,20 +23,20 @@ from veridical.report.view import (
     Column,
     Fact,
     Figure,
+    Heads,
     Notes,
     Panel,
     Reliability,
-    Row,
     Rows,
     Section,
     Share,
     Side,
     View,
-    cells,
     paragraph,
     provenance,
     said_data,
     size_of,
+    table,
     view,
 )
 
@@ -127,30 +127,13 @@ def summarize_table(record: CalibrationTable) -> Any:
 
 
 def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
-    return {
-        "label": clean(table.label),
-        "positive": clean(table.positive),
-        "n": int(table.n),
-        "error": float(table.error),
-        "expected_error": float(table.expected_error),
-        "log_loss": float(table.log_loss),
-        "squared_error": float(table.squared_error),
-        "alpha": float(alpha),
-        "bins": [_bin(one) for one in table.bins],
-    }
+    bins = [_bin(one) for one in table.bins]
+    return {**plain(table), "alpha": float(alpha), "bins": bins}  # type: ignore[typeddict-item]
 
 
 def _bin(one: Bin) -> BinSummary:
     low, high = observed_bounds(one)
-    return {
-        "low": one.low,
-        "high": one.high,
-        "n": one.n,
-        "predicted": one.predicted,
-        "observed": one.observed,
-        "observed_low": low,
-        "observed_high": high,
-    }
+    return {**plain(one), "observed_low": low, "observed_high": high}  # type: ignore[typeddict-item]
 
 
 def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
@@ -277,39 +260,28 @@ def _figure(models: list[CalibrationSummary]) -> Figure:
 
 
 def _errors(s: CorrectionSummary) -> Rows:
-    rows = tuple(
-        Row(
-            cells(
-                m["label"],
-                percent(m["error"]),
-                percent(m["expected_error"]),
-                f"{m['log_loss']:.3f}",
-                f"{m['squared_error']:.4f}",
-                f"{m['alpha']:.3g}",
-                count(m["n"], "case"),
-                strong=(1, 2),
-            )
+    rows = [
+        (
+            m["label"],
+            percent(m["error"]),
+            percent(m["expected_error"]),
+            f"{m['log_loss']:.3f}",
+            f"{m['squared_error']:.4f}",
+            f"{m['alpha']:.3g}",
+            count(m["n"], "case"),
         )
         for m in s["models"]
-    )
-    columns = (
-        Column("Model", head=True),
-        Column("Error rate", number=True),
-        Column("It expects", number=True),
-        Column("Minus log probability (nats)", number=True),
-        Column("Squared error", number=True),
-        Column("α", number=True),
-        Column("n", number=True, wide=True),
-    )
+    ]
     caption = "Naive Bayes with and without the correction, by cross-validation"
-    return Rows(caption, columns, rows)
+    heads = "Model! | Error rate#* | It expects#* | Minus log probability (nats)# | "
+    return table(caption, f"{heads}Squared error# | α# | n#^", rows)
 
 
 def _bins(models: list[CalibrationSummary]) -> Rows:
-    columns = [Column("Probability", head=True)]
+    heads: Heads = ["Probability!"]
     for m in models:
         before = f"{m['label']}: " if len(models) > 1 else ""
-        columns += [
+        heads += [
             Column(f"{before}{what}", number=True)
             for what in ("cases", "predicted", "observed")
         ]
@@ -323,9 +295,9 @@ def _bins(models: list[CalibrationSummary]) -> Rows:
                 MISSING if value is None else f"{value:.3f}"
                 for value in (one["predicted"], one["observed"])
             ]
-        rows.append(Row(cells(*row)))
+        rows.append(row)
     caption = f"Probability of {models[0]['positive']}: cases, mean probability and "
-    return Rows(f"{caption}share observed, by tenths", tuple(columns), tuple(rows))
+    return table(f"{caption}share observed, by tenths", heads, rows)
 
 
 def _notes() -> Notes:

@@ -34,7 +34,6 @@ from veridical.report.view import (
     Badge,
     Bounds,
     Cell,
-    Column,
     Fact,
     Figure,
     Intervals,
@@ -48,7 +47,6 @@ from veridical.report.view import (
     Unit,
     View,
     Warn,
-    cells,
     confidence,
     in_full,
     majority,
@@ -61,6 +59,7 @@ from veridical.report.view import (
     scorer_name,
     sentence,
     size_of,
+    table,
     view,
 )
 
@@ -271,7 +270,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
                 "low": float(low),
                 "high": float(high),
                 "assumes": clean(estimate.assumes[kind], 2000),
-                "coverage": _coverage(estimate.coverage.get(kind)),
+                "coverage": plain(estimate.coverage.get(kind)),
             }
             for kind, low, high in intervals_of(estimate)
         ],
@@ -282,14 +281,6 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
         "off": None if truth is None else float(estimate.value) - truth,
         "notes": [clean(note, 2000) for note in estimate.notes],
     }
-
-
-def _coverage(measured: Coverage | None) -> CoverageSummary | None:
-    if measured is None:
-        return None
-    conditions = clean(measured.conditions, 2000)
-    low, high = float(measured.low), float(measured.high)
-    return {"low": low, "high": high, "conditions": conditions}
 
 
 def _covered(bounds: BoundsSummary) -> str:
@@ -395,10 +386,10 @@ def show(record: Estimates) -> View:
     if data is not None:
         facts = [Fact("Data", data["name"]), Fact("Size", size_of(data))]
     facts.append(Fact("Estimator", s["estimator"]))
-    table = _table(s)
+    figures = _table(s)
     sections = [
         Section("The estimates side by side", (_figure(s),), first=True),
-        Section("The figures", (table, _remarks(s)), first=True),
+        Section("The figures", (figures, _remarks(s)), first=True),
     ]
     if words["notes"]:
         doubts = tuple(
@@ -416,7 +407,7 @@ def show(record: Estimates) -> View:
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, words["methods"], [Fact("Estimator", s["estimator"])]),
-        tables=(_for_paper(s, table),),
+        tables=(_for_paper(s, figures),),
         method=paragraph(
             s["settings"],
             [
@@ -493,25 +484,17 @@ def _figure(s: EstimatesSummary) -> Figure:
 def _table(s: EstimatesSummary) -> Rows:
     unit, truth = _unit(s["metric"]), s["truth"]
     in_points = " (points)" if unit == "percent" else ""
-    columns = [
-        Column("Method", head=True, words=True),
-        Column(sentence(scorer_name(s["metric"]))[:-1], number=True),
-        Column(confidence(s["confidence"]), number=True),
-        Column("Kind"),
-        Column("Measured coverage", number=True),
-        Column(f"Standard deviation of splits{in_points}", number=True, wide=True),
-        Column("Cases", number=True),
-        Column("Splits", number=True, wide=True),
-    ]
-    if truth is not None:
-        columns.insert(2, Column(f"Off the truth{in_points}", number=True))
+    off = f"Off the truth{in_points}# | " if truth is not None else ""
+    heads = f"Method!~ | {sentence(scorer_name(s['metric']))[:-1]}# | {off}"
+    heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
+    heads += f"Standard deviation of splits{in_points}#^ | Cases# | Splits#^"
     rows = [row for e in s["estimates"] for row in _rows(e, s, unit)]
     if truth is not None:
         lone: EstimateSummary = {**truth, "method": "the truth", "std": None}
         lone["intervals"] = truth["intervals"][:1]
         rows += _rows(lone, s, unit)
     caption = f"Estimated {scorer_name(s['metric'])} by each method, with its intervals"
-    return Rows(caption, tuple(columns), tuple(rows))
+    return table(caption, heads, rows)
 
 
 def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
@@ -531,20 +514,21 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
         Cell(str(e["n_splits"]), span=n),
     )
     bounds = [
-        cells(score_range(b["low"], b["high"], unit), b["kind"], _covered(b))
+        (score_range(b["low"], b["high"], unit), b["kind"], _covered(b))
         for b in e["intervals"]
-    ] or [cells(MISSING, "none valid", MISSING)]
-    return [Row((*first, *bounds[0], *last)), *(Row(more) for more in bounds[1:])]
+    ] or [(MISSING, "none valid", MISSING)]
+    lead, *more = (tuple(map(Cell, one)) for one in bounds)
+    return [Row((*first, *lead, *last)), *map(Row, more)]
 
 
-def _for_paper(s: EstimatesSummary, table: Rows) -> Rows:
+def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
     known = [] if s["data"] is None else [said_data(s["data"])]
     if s["data"] is not None and s["metric"] == "accuracy":
         known.append(f"majority class {percent(s['data']['chance'])}")
     where = f" ({'; '.join(known)})" if known else ""
     metric = sentence(scorer_name(s["metric"]))[:-1]
     caption = f"{metric} of {s['estimator']}{where}."
-    return Rows(caption, table.columns, table.rows)
+    return Rows(caption, figures.columns, figures.rows)
 
 
 def _remarks(s: EstimatesSummary) -> Notes:
@@ -582,27 +566,18 @@ def show_nested(record: NestedCV) -> View:
         "Share of new cases classified correctly; the line is the 95 % interval of "
         "nested cross-validation."
     )
-    table = Rows(
+    row = (
+        "nested cross-validation",
+        percent(s["value"]),
+        percent_range(low, high),
+        points(s["standard_error"], signed=False),
+        points(s["naive_standard_error"], signed=False),
+    )
+    heads = "Method! | Accuracy#* | 95 % interval# | Standard error# | "
+    figures = table(
         f"Accuracy by nested cross-validation ({size}).",
-        (
-            Column("Method", head=True),
-            Column("Accuracy", number=True),
-            Column("95 % interval", number=True),
-            Column("Standard error", number=True),
-            Column("Naive standard error", number=True),
-        ),
-        (
-            Row(
-                cells(
-                    "nested cross-validation",
-                    percent(s["value"]),
-                    percent_range(low, high),
-                    points(s["standard_error"], signed=False),
-                    points(s["naive_standard_error"], signed=False),
-                    strong=(1,),
-                )
-            ),
-        ),
+        f"{heads}Naive standard error#",
+        [row],
     )
     return View(
         title="Nested cross-validation",
@@ -620,10 +595,10 @@ def show_nested(record: NestedCV) -> View:
                 (Figure((Panel(Intervals(f"Accuracy: {said}.", marks)),), caption),),
                 first=True,
             ),
-            Section("The figures", (table,), first=True),
+            Section("The figures", (figures,), first=True),
         ),
         provenance=provenance(s),
-        tables=(table,),
+        tables=(figures,),
         method=paragraph(
             {},
             [

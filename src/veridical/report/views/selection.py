@@ -27,7 +27,6 @@ from veridical.report.view import (
     Block,
     Bounds,
     Cell,
-    Column,
     Curve,
     Curves,
     Fact,
@@ -36,14 +35,12 @@ from veridical.report.view import (
     Mark,
     Notes,
     Panel,
-    Row,
     Rows,
     Section,
     Text,
     View,
     Warn,
     bounded,
-    cells,
     in_full,
     majority,
     on_majority,
@@ -51,6 +48,7 @@ from veridical.report.view import (
     provenance,
     said_data,
     size_of,
+    table,
     view,
 )
 
@@ -376,27 +374,23 @@ def _figure(s: SelectionSummary, bounds: list[Any]) -> Figure:
 
 
 def _features(s: SelectionSummary) -> Rows:
-    rows = []
-    for f in s["features"]:
-        folds = f"{f['n_folds']} of {s['n_folds']}"
-        row = (
-            Cell(str(f["rank"])),
-            Cell(f["name"]),
-            Cell(str(f["index"])),
-            Cell(_score(f["score"])),
-            Cell(folds, share=f["n_folds"] / s["n_folds"]),
+    rows = [
+        (
+            str(f["rank"]),
+            f["name"],
+            str(f["index"]),
+            _score(f["score"]),
+            _in_folds(f["n_folds"], s),
             _supported(f["n_folds"], s["n_folds"]),
         )
-        rows.append(Row(row))
-    columns = (
-        Column("Rank", number=True),
-        Column("Feature", head=True),
-        Column("Column", number=True, wide=True),
-        Column("Score by itself", number=True),
-        Column("Selected in folds", number=True),
-        Column("Support"),
-    )
-    return Rows("Features selected on all cases, best first", columns, tuple(rows))
+        for f in s["features"]
+    ]
+    heads = "Rank# | Feature! | Column#^ | Score by itself# | Selected in folds# | "
+    return table("Features selected on all cases, best first", f"{heads}Support", rows)
+
+
+def _in_folds(n: int, s: SelectionSummary) -> Cell:
+    return Cell(f"{n} of {s['n_folds']}", share=n / s["n_folds"])
 
 
 def _supported(n: int, total: int) -> Cell:
@@ -433,12 +427,12 @@ def _support(s: SelectionSummary) -> list[str]:
     return said
 
 
-def _feature_blocks(s: SelectionSummary, table: Rows) -> tuple[Block, ...]:
+def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     said = _support(s)
     blocks: list[Block] = [Text(text) for text in said]
     if any(f["n_folds"] == 0 for f in s["features"]):
         blocks = [Warn("Folds do not support the whole list.", tuple(said))]
-    blocks.append(table)
+    blocks.append(listed)
     if s["consensus"]:
         n = len(s["consensus"])
         blocks.append(
@@ -454,28 +448,13 @@ def _feature_blocks(s: SelectionSummary, table: Rows) -> tuple[Block, ...]:
         )
     others = s["other_features"]
     if others:
-        rows = tuple(
-            Row(
-                (
-                    Cell(f["name"]),
-                    Cell(str(f["index"])),
-                    Cell(_score(f["score"])),
-                    Cell(
-                        f"{f['n_folds']} of {s['n_folds']}",
-                        share=f["n_folds"] / s["n_folds"],
-                    ),
-                )
-            )
+        rows = [
+            (f["name"], str(f["index"]), _score(f["score"]), _in_folds(f["n_folds"], s))
             for f in others[:MOST_OTHERS]
-        )
-        columns = (
-            Column("Feature", head=True),
-            Column("Column", number=True),
-            Column("Score by itself", number=True),
-            Column("Selected in folds", number=True),
-        )
+        ]
         caption = "Features that folds selected and the list lacks"
-        blocks.append(Rows(caption, columns, rows))
+        heads = "Feature! | Column# | Score by itself# | Selected in folds#"
+        blocks.append(table(caption, heads, rows))
         if len(others) > MOST_OTHERS:
             more = len(others) - MOST_OTHERS
             blocks.append(Text(f"{more} more are listed by --json.", "note"))
@@ -483,26 +462,18 @@ def _feature_blocks(s: SelectionSummary, table: Rows) -> tuple[Block, ...]:
 
 
 def _classes(s: SelectionSummary, bounds: list[Any]) -> Rows:
-    rows = tuple(
-        Row(
-            cells(
-                one["name"],
-                percent(one["accuracy"]),
-                percent_range(*(span or (None, None))),
-                str(one["n_test"]),
-                strong=(1,),
-            )
+    rows = [
+        (
+            one["name"],
+            percent(one["accuracy"]),
+            percent_range(*(span or (None, None))),
+            str(one["n_test"]),
         )
         for one, span in zip(s["classes"], bounds, strict=True)
-    )
-    columns = (
-        Column("Class", head=True),
-        Column("Accuracy", number=True),
-        Column("95 % interval", number=True),
-        Column("Cases", number=True),
-    )
+    ]
     caption = "Share of the cases of each class classified correctly, in "
-    return Rows(f"{caption}cross-validation", columns, rows)
+    heads = "Class! | Accuracy#* | 95 % interval# | Cases#"
+    return table(f"{caption}cross-validation", heads, rows)
 
 
 def _sizes(s: SelectionSummary) -> Rows:
@@ -510,24 +481,11 @@ def _sizes(s: SelectionSummary) -> Rows:
     rows = []
     for one, span in zip(s["sizes"], spans, strict=True):
         bounds = (None, None) if span is None else (span["low"], span["high"])
-        rows.append(
-            Row(
-                cells(
-                    str(one["size"]),
-                    percent(one["accuracy"]),
-                    percent_range(*bounds),
-                    strong=(1,),
-                )
-            )
-        )
-    columns = (
-        Column("Features", number=True, head=True),
-        Column("Accuracy", number=True),
-        Column("95 % interval", number=True),
-    )
+        row = (str(one["size"]), percent(one["accuracy"]), percent_range(*bounds))
+        rows.append(row)
     caption = "Cross-validated accuracy with the first features"
-    folded = "The figures behind the first picture"
-    return Rows(caption, columns, tuple(rows), folded)
+    heads = "Features#! | Accuracy#* | 95 % interval#"
+    return table(caption, heads, rows, "The figures behind the first picture")
 
 
 def _method(s: SelectionSummary) -> list[str]:

@@ -33,21 +33,22 @@ from veridical.report.view import (
     Column,
     Fact,
     Figure,
+    Heads,
     Intervals,
     Mark,
     Panel,
-    Row,
     Rows,
     Section,
     Text,
     View,
-    cells,
+    bold,
     confidence,
     paragraph,
     provenance,
     said_data,
     sentence,
     size_of,
+    table,
     view,
 )
 
@@ -183,7 +184,7 @@ def show(record: Sensitivity) -> View:
     """Show how often each protocol found the truth, and whether sources are alike."""
     s: SensitivitySummary = summarize(record)
     words, names, data = s["words"], s["names"], s["data"]
-    table = _table(s)
+    found = _table(s)
     test = s["settings"].get("test", "")
     note = (
         "The true verdict is that of a paired t-test over the data sets, each tested "
@@ -214,7 +215,7 @@ def show(record: Sensitivity) -> View:
         ),
         sections=(
             Section("Which protocol finds the truth", (_figure(s),), first=True),
-            Section("The figures", (table, Text(note, "note")), first=True),
+            Section("The figures", (found, Text(note, "note")), first=True),
             Section(
                 "What follows", (Text(words["recommendation"], "claim"),), first=True
             ),
@@ -229,7 +230,7 @@ def show(record: Sensitivity) -> View:
                 )
             ],
         ),
-        tables=(Rows(caption, table.columns, table.rows),),
+        tables=(Rows(caption, found.columns, found.rows),),
         method=paragraph(
             s["settings"],
             [
@@ -275,7 +276,7 @@ def _table(s: SensitivitySummary) -> Rows:
         if one["winner"] != "draw":
             verdict = f"{s['names'][one['winner']]} better"
         gap, n = one["difference"], one["n_sets"]
-        row = cells(
+        row = (
             f"{one['strength']:g}",
             verdict,
             points(gap["value"], unit=False),
@@ -285,51 +286,39 @@ def _table(s: SensitivitySummary) -> Rows:
             str(one["only"]["in"]),
             str(one["only"]["out"]),
             pvalue(one["truthful_pvalue"]),
-            strong=(4, 5),
         )
-        rows.append(Row(row))
-    columns = (
-        Column("Strength", number=True, head=True),
-        Column("True verdict", words=True),
-        Column(f"{s['names']['a']} minus {s['names']['b']} (points)", number=True),
-        Column(f"{confidence(1 - s['alpha'])} (points)", number=True),
-        Column("IN right", number=True),
-        Column("OUT right", number=True),
-        Column("Only IN", number=True, wide=True),
-        Column("Only OUT", number=True, wide=True),
-        Column("p-value", number=True),
-    )
-    caption = (
-        "On each source: the truth, and the data sets on which a method reached it"
-    )
-    return Rows(caption, columns, tuple(rows))
+        rows.append(row)
+    gap_of = Column(f"{s['names']['a']} minus {s['names']['b']} (points)", number=True)
+    level = f"{confidence(1 - s['alpha'])} (points)#"
+    heads: Heads = [
+        "Strength#!",
+        "True verdict~",
+        gap_of,
+        level,
+        "IN right#*",
+        "OUT right#*",
+    ]
+    caption = "On each source: the truth, and the data sets on which a method reached "
+    return table(f"{caption}it", [*heads, "Only IN#^", "Only OUT#^", "p-value#"], rows)
 
 
 def _likeness(s: SensitivitySummary) -> tuple[Rows, Text]:
-    columns = [
-        Column("Where", head=True),
-        Column("Features that carry information", number=True),
-    ]
-    columns += [
+    methods = ("in", "out", "truth")
+    heads = ["Where!", "Features that carry information#"]
+    named = [
         Column(f"{method.upper()}, {s['names'][side]}", number=True)
-        for method in ("in", "out", "truth")
+        for method in methods
         for side in SIDES
     ]
-    found = [percent(s["observed"][m][side]) for m in ("in", "out") for side in SIDES]
-    rows = [
-        Row(cells("The data", MISSING, *found, MISSING, MISSING, strong=(2, 3, 4, 5)))
-    ]
+    found = [bold(percent(s["observed"][m][k])) for m in methods[:2] for k in SIDES]
+    rows: list[Any] = [("The data", MISSING, *found, MISSING, MISSING)]
     for one in s["sources"]:
-        means = [
-            percent(one["means"][m][side])
-            for m in ("in", "out", "truth")
-            for side in SIDES
-        ]
+        means = [percent(one["means"][m][side]) for m in methods for side in SIDES]
         relevant = f"{one['n_relevant']} of {s['data']['n_features']}"
-        rows.append(Row(cells(f"Strength {one['strength']:g}", relevant, *means)))
-    caption = "Mean accuracy on the data and on each source"
+        rows.append((f"Strength {one['strength']:g}", relevant, *means))
     note = (
         "Where the accuracies of a source are far from those on the data, the source "
         "is not like the data, and its result for IN and OUT says little about them."
     )
-    return Rows(caption, tuple(columns), tuple(rows)), Text(note, "note")
+    caption = "Mean accuracy on the data and on each source"
+    return table(caption, [*heads, *named], rows), Text(note, "note")

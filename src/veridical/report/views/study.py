@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration, number
 from veridical.experiments.findings import Picture, StudyReport
-from veridical.report.plain import clean, clean_settings, finite, to_json
+from veridical.report.plain import clean, clean_settings, finite, plain, to_json
 from veridical.report.view import (
     Badge,
     Block,
@@ -26,7 +26,6 @@ from veridical.report.view import (
     Outcome,
     Outcomes,
     Panel,
-    Row,
     Rows,
     Section,
     Side,
@@ -34,10 +33,10 @@ from veridical.report.view import (
     Tone,
     View,
     Warn,
-    cells,
     paragraph,
     provenance,
     sentence,
+    table,
     view,
 )
 
@@ -138,25 +137,10 @@ def summarize(report: StudyReport) -> Any:
         "headline": headline,
         "belief": {"kind": belief, "badge": BADGES[belief]},
         "checks": [
-            {
-                "statement": clean(check.statement, LONGEST),
-                "outcome": check.outcome,
-                "belief": SIGNS[check.outcome][0],
-                "published": clean(check.published, LONGEST),
-                "ours": clean(check.ours, LONGEST),
-                "rule": clean(check.rule, LONGEST),
-            }
+            {**plain(check), "belief": SIGNS[check.outcome][0]}  # type: ignore[typeddict-item]
             for check in report.checks
         ],
-        "tables": [
-            {
-                "title": clean(table.title, LONGEST),
-                "header": [clean(cell, LONGEST) for cell in table.header],
-                "rows": [[clean(cell, LONGEST) for cell in row] for row in table.rows],
-                "notes": [clean(note, LONGEST) for note in table.notes],
-            }
-            for table in report.tables
-        ],
+        "tables": [plain(one) for one in report.tables],
         "pictures": [_picture(picture) for picture in report.pictures],
         "notes": [clean(note, 2000) for note in report.notes],
         "settings": clean_settings(report.settings),
@@ -213,11 +197,11 @@ def curves(picture: Picture) -> Curves:
 def show(report: StudyReport) -> View:
     """Show the paper's findings first, then the curves and tables behind them."""
     s: StudySummary = summarize(report)
-    table = _checks(s["checks"])
+    checks = _checks(s["checks"])
     findings: list[Block] = [_strip(s["checks"])] if s["checks"] else []
     sections = [
         Section(
-            "The paper's findings", (*findings, table, Notes(tuple(s["notes"]))), True
+            "The paper's findings", (*findings, checks, Notes(tuple(s["notes"]))), True
         ),
         *_groups(report),
         *(_table(one) for one in s["tables"]),
@@ -242,7 +226,7 @@ def show(report: StudyReport) -> View:
         provenance=provenance(
             s, (), [Fact("Study", s["study"]), Fact("Paper", s["paper"])]
         ),
-        tables=(Rows(f"{s['paper']} {s['headline']}", table.columns, table.rows),),
+        tables=(Rows(f"{s['paper']} {s['headline']}", checks.columns, checks.rows),),
         method=paragraph(s["settings"], said),
         remarks=tuple(s["notes"]),
     )
@@ -262,27 +246,19 @@ def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
 
 
 def _checks(checks: Sequence[CheckSummary]) -> Rows:
-    rows = tuple(
-        Row(
-            (
-                Cell(c["statement"]),
-                Cell(c["outcome"], tone=SIGNS[c["outcome"]][0]),
-                Cell(c["published"]),
-                Cell(c["ours"], strong=True),
-                Cell(c["rule"]),
-            )
+    rows = [
+        (
+            c["statement"],
+            Cell(c["outcome"], tone=SIGNS[c["outcome"]][0]),
+            c["published"],
+            c["ours"],
+            c["rule"],
         )
         for c in checks
-    )
-    columns = (
-        Column("Finding", head=True),
-        Column("Outcome"),
-        Column("Published", words=True),
-        Column("Here", words=True),
-        Column("Reproduced where", words=True, wide=True),
-    )
+    ]
     caption = "What the paper says, and what was found here, with its 95 % interval "
-    return Rows(f"{caption}and n", columns, rows)
+    heads = "Finding! | Outcome | Published~ | Here~* | Reproduced where~^"
+    return table(f"{caption}and n", heads, rows)
 
 
 def _groups(report: StudyReport) -> list[Section]:
@@ -308,38 +284,21 @@ def _behind(picture: PictureSummary) -> Rows:
             return MISSING
         return " to ".join(f"{value:.2f}" for value in values).replace("-", MINUS)
 
-    rows = tuple(
-        Row(
-            cells(
-                p["curve"],
-                p["place"],
-                written(p["value"]),
-                written(p["low"], p["high"]),
-                strong=(2,),
-            )
-        )
+    rows = [
+        (p["curve"], p["place"], written(p["value"]), written(p["low"], p["high"]))
         for p in picture["points"]
-    )
-    columns = (
-        Column("Estimate", head=True),
-        Column("Setting", number=True),
-        Column("Value", number=True),
-        Column("95 % interval", number=True),
-    )
+    ]
     caption = f"{picture['title']}, {picture['unit']}"
-    return Rows(caption, columns, rows, "The figures behind the picture")
+    heads = "Estimate! | Setting# | Value#* | 95 % interval#"
+    return table(caption, heads, rows, "The figures behind the picture")
 
 
-def _table(table: StudyTableSummary) -> Section:
-    columns = tuple(
-        Column(cell, number=i > 0, head=i == 0)
-        for i, cell in enumerate(table["header"])
-    )
-    rows = tuple(Row(cells(*row)) for row in table["rows"])
-    notes: tuple[Block, ...] = ()
-    if table["notes"]:
-        notes = (Notes(tuple(table["notes"])),)
-    return Section(table["title"], (Rows(table["title"], columns, rows), *notes))
+def _table(one: StudyTableSummary) -> Section:
+    heads = [
+        Column(cell, number=i > 0, head=i == 0) for i, cell in enumerate(one["header"])
+    ]
+    notes = (Notes(tuple(one["notes"])),) if one["notes"] else ()
+    return Section(one["title"], (table(one["title"], heads, one["rows"]), *notes))
 
 
 # -- a study that is still running -----------------------------------------------------
@@ -368,7 +327,6 @@ def watch(state: Mapping[str, Any]) -> View:
     if state["trouble"] is not None:
         trouble = (clean(state["trouble"], 2000),)
         warnings = (Warn("The store cannot be read just now.", trouble),)
-    failures = _failures(state["failures"])
     return View(
         title=headline,
         question=f"How far is {study}?",
@@ -386,7 +344,7 @@ def watch(state: Mapping[str, Any]) -> View:
         ),
         sections=(
             Section("Findings so far", _so_far(findings, unchanged)),
-            Section("Failures", (failures,) if failures else ()),
+            Section("Failures", _failures(state["failures"])),
         ),
         provenance=provenance(
             {
@@ -419,52 +377,37 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
         " What is open may still go either way, and what is not may still change while "
         "cells are left."
     )
-    rows = tuple(
-        Row(
-            (
-                Cell(c["statement"]),
-                Cell(c["outcome"], tone=c["belief"]),
-                Cell(count(since, "cell")),
-                Cell(c["published"]),
-                Cell(c["ours"], strong=True),
-            )
+    rows = [
+        (
+            c["statement"],
+            Cell(c["outcome"], tone=c["belief"]),
+            count(since, "cell"),
+            c["published"],
+            c["ours"],
         )
         for c, since in zip(findings["checks"], unchanged, strict=True)
-    )
-    columns = (
-        Column("Finding", head=True),
-        Column("Outcome"),
-        Column("Unchanged for", number=True),
-        Column("Published", words=True),
-        Column("Here", words=True),
-    )
+    ]
+    caption = "What the paper says, and what the cells so far say"
+    heads = "Finding! | Outcome | Unchanged for# | Published~ | Here~*"
+    note = "Unchanged for: cells that have come in since the outcome last changed, or "
     return (
         _strip(findings["checks"], more),
-        Rows("What the paper says, and what the cells so far say", columns, rows),
-        Text(
-            "Unchanged for: cells that have come in since the outcome last changed, or "
-            "since the watching began.",
-            "note",
-        ),
+        table(caption, heads, rows),
+        Text(f"{note}since the watching began.", "note"),
         Link("The whole report as it stands", "/report"),
     )
 
 
-def _failures(failures: Sequence[Mapping[str, Any]]) -> Rows | None:
+def _failures(failures: Sequence[Mapping[str, Any]]) -> tuple[Rows, ...]:
     """List failures; their words come from anywhere."""
-    if not failures:
-        return None
     rows = []
     for one in failures:
         cell = ", ".join(f"{clean(k)} {clean(v)}" for k, v in one["cell"].items())
         detail = "" if one["detail"] is None else clean(one["detail"], 2000)
-        rows.append(Row(cells(clean(one["status"]), cell, detail)))
-    columns = (
-        Column("Status", head=True),
-        Column("Cell", words=True),
-        Column("What happened", words=True),
-    )
-    return Rows("The last failures, the most recent first", columns, tuple(rows))
+        rows.append((clean(one["status"]), cell, detail))
+    caption = "The last failures, the most recent first"
+    found = table(caption, "Status! | Cell~ | What happened~", rows)
+    return (found,) if rows else ()
 
 
 def _badge(state: Mapping[str, Any]) -> Badge:

@@ -17,22 +17,19 @@ from veridical.report.plain import plain, to_json
 from veridical.report.view import (
     Badge,
     Bounds,
-    Column,
     Figure,
     Intervals,
     Level,
     Mark,
     Panel,
     Ranks,
-    Row,
-    Rows,
     Section,
     Text,
     View,
-    cells,
     confidence,
     paragraph,
     provenance,
+    table,
     view,
 )
 from veridical.report.views.comparison import assumed, describe_ranks
@@ -74,29 +71,18 @@ def show_test(record: TestResult) -> View:
     )
     level = f"{100 * s['alpha']:g} %"
     n = count(s["n"], "difference")
-    table = Rows(
+    row = (
+        s["name"],
+        _number(s["mean_difference"]),
+        " to ".join(map(_number, s["interval"])),
+        _number(s["statistic"]),
+        pvalue(s["pvalue"]).removeprefix("p ").removeprefix("= "),
+        better,
+    )
+    figures = table(
         f"Difference of a and b, positive where a is better ({n}, level {level}).",
-        (
-            Column("Test", head=True),
-            Column("Difference", number=True),
-            Column("Interval", number=True),
-            Column("Statistic", number=True),
-            Column("p", number=True),
-            Column("Better"),
-        ),
-        (
-            Row(
-                cells(
-                    s["name"],
-                    _number(s["mean_difference"]),
-                    " to ".join(map(_number, s["interval"])),
-                    _number(s["statistic"]),
-                    pvalue(s["pvalue"]).removeprefix("p ").removeprefix("= "),
-                    better,
-                    strong=(1,),
-                )
-            ),
-        ),
+        "Test! | Difference#* | Interval# | Statistic# | p# | Better",
+        [row],
     )
     found = "The difference is not significant"
     if s["winner"] != "draw":
@@ -119,11 +105,11 @@ def show_test(record: TestResult) -> View:
                 first=True,
             ),
             Section(
-                "The figures", (table, Text(assumed(s["assumptions"]))), first=True
+                "The figures", (figures, Text(assumed(s["assumptions"]))), first=True
             ),
         ),
         provenance=provenance(s),
-        tables=(table,),
+        tables=(figures,),
         method=paragraph(
             {},
             [
@@ -151,15 +137,12 @@ def show_ranks(record: Friedman) -> View:
         tuple(tuple(group) for group in s["groups"]),
     )
     splits = count(s["n"], "split")
-    table = Rows(
+    figures = table(
         f"Mean ranks over {splits}, 1 is best; Iman and Davenport's F "
         f"= {_number(s['statistic'])}, {pvalue(s['pvalue'])}, Nemenyi's critical "
         f"difference {critical}.",
-        (Column("Selector", head=True), Column("Mean rank", number=True)),
-        tuple(
-            Row(cells(str(i), f"{rank:.2f}", strong=(1,)))
-            for i, rank in enumerate(s["mean_ranks"])
-        ),
+        "Selector! | Mean rank#*",
+        [(str(i), f"{rank:.2f}") for i, rank in enumerate(s["mean_ranks"])],
     )
     n = count(len(names), "selector")
     significant = s["pvalue"] < s["alpha"]
@@ -184,10 +167,10 @@ def show_ranks(record: Friedman) -> View:
                 (Figure((Panel(picture),), caption),),
                 first=True,
             ),
-            Section("The figures", (table,), first=True),
+            Section("The figures", (figures,), first=True),
         ),
         provenance=provenance(s),
-        tables=(table,),
+        tables=(figures,),
         method=paragraph(
             {},
             [
@@ -216,28 +199,11 @@ def show_size(record: Calibration) -> View:
         axis="false-positive rate",
     )
     n = count(size["n_simulations"], "data set")
-    table = Rows(
+    figures = table(
         f"False-positive rate of the test: how often it rejects where neither side is "
         f"better ({size['design']}).",
-        (
-            Column("Test", head=True),
-            Column("Nominal", number=True),
-            Column("Measured", number=True),
-            Column("95 % interval", number=True),
-            Column("Data sets", number=True),
-        ),
-        (
-            Row(
-                cells(
-                    s["test"],
-                    nominal,
-                    rate,
-                    span,
-                    str(size["n_simulations"]),
-                    strong=(2,),
-                )
-            ),
-        ),
+        "Test! | Nominal# | Measured#* | 95 % interval# | Data sets#",
+        [(s["test"], nominal, rate, span, str(size["n_simulations"]))],
     )
     too_often = size["low"] > size["nominal"]
     return View(
@@ -262,10 +228,10 @@ def show_size(record: Calibration) -> View:
                 ),
                 first=True,
             ),
-            Section("The figures", (table,), first=True),
+            Section("The figures", (figures,), first=True),
         ),
         provenance=provenance(s),
-        tables=(table,),
+        tables=(figures,),
         method=paragraph(
             {},
             [
