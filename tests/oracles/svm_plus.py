@@ -171,8 +171,8 @@ def generic_optimum(X, Z, y, c, gamma, *, bias, loss, enough=0.0):
     Any weights that meet all constraints cost at least the optimum, so the least of
     several attempts is taken; none is made after one as low as `enough`. An attempt
     guesses the optimum T and works with weights of size 1, in units of √(T/curvature)
-    with and without the curvature of the slacks; the objective is divided by T. Later
-    guesses are what was found.
+    with and without the curvature of the slacks, or with columns of size 1; the
+    objective is divided by T. Later guesses are what was found.
     """
     rows, limit, wide_star = _rows(X, Z, y, bias, loss)
     p, q = X.shape[1] + 1, wide_star.shape[1]
@@ -189,13 +189,15 @@ def generic_optimum(X, Z, y, c, gamma, *, bias, loss, enough=0.0):
     # What slack 1 costs for all samples, and margins of 1 by either kind of features.
     guesses = [c.sum(), y.size / (X**2).sum(), gamma * y.size / (Z**2).sum(), 1.0]
     best = np.nan
-    for attempt in range(14):
-        total = guesses[attempt // 2] if attempt < 2 * len(guesses) else best
-        sizes = np.diag(P) if attempt % 2 else curve
+    for attempt in range(21):
+        total = guesses[attempt // 3] if attempt < 3 * len(guesses) else best
         if not np.isfinite(total):
             break
-        unit = np.ones(p + q)
-        unit[sizes > 0] = np.sqrt(total / sizes[sizes > 0])
+        unit = 1.0 / np.abs(rows).max(axis=0)
+        sizes = (curve, np.diag(P), np.zeros(p + q))[attempt % 3]
+        if sizes.any():
+            unit = np.ones(p + q)
+            unit[sizes > 0] = np.sqrt(total / sizes[sizes > 0])
         x = _solve_scaled(P, price, rows, limit, unit, total)
         if x is None:
             continue
