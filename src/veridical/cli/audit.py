@@ -30,7 +30,7 @@ class Question:
     estimator: str
     selected: Path | None
     selector: str | None
-    features: int | None
+    features: int | float | None
     first: bool
     cv: str
     permutations: int | None
@@ -71,9 +71,7 @@ def audit(
             "columns."
         ),
     ] = None,
-    features: Annotated[
-        int | None, options.features_option("the selector keeps")
-    ] = None,
+    features: options.Features = None,
     first: Annotated[
         bool,
         options.flag(
@@ -130,7 +128,7 @@ def audit(
         estimator=estimator,
         selected=selected,
         selector=selector,
-        features=features,
+        features=options.read_features(features),
         first=first,
         cv=cv,
         permutations=permutations,
@@ -258,7 +256,6 @@ def _estimator(
     """Make what is audited; the question comes back with nothing left open."""
     from sklearn.pipeline import make_pipeline
 
-    from veridical._core.validation import count_features
     from veridical.evaluation.reading import make_selector
 
     if question.selected is not None:
@@ -270,7 +267,6 @@ def _estimator(
     if question.selector is None:
         return alone, {}, question
     wanted = options.how_many(question.features, X.shape[1])
-    wanted = count_features(wanted, X.shape[1], strict=True)
     selector = make_selector(question.selector, n_features_to_select=wanted)
     question = replace(question, features=wanted)
     if question.first:

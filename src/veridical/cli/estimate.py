@@ -32,7 +32,7 @@ class Question:
     drop: tuple[str, ...]
     estimator: str
     selector: str | None
-    features: int | None
+    features: int | float | None
     cv: tuple[str, ...]
     nested: bool
     seed: int
@@ -54,12 +54,9 @@ class Question:
 
     def complete(self, n_cases: int, n_columns: int) -> Question:
         """Fill in what was left open, now that the data is known."""
-        from veridical._core.validation import count_features
-
         features = None
         if self.selector is not None:
-            wanted = options.how_many(self.features, n_columns)
-            features = count_features(wanted, n_columns, strict=True)
+            features = options.how_many(self.features, n_columns)
         cv = self.cv
         if not cv:
             few = n_cases <= MOST_LEFT_OUT
@@ -80,9 +77,7 @@ def estimate(
             f"{names.one_of(names.SELECTORS)}."
         ),
     ] = None,
-    features: Annotated[
-        int | None, options.features_option("the selector keeps")
-    ] = None,
+    features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: Annotated[
         list[str] | None,
@@ -122,7 +117,8 @@ def estimate(
     options.check_target("estimate", data, target, drop)
     options.check_numbers(seed, jobs)
     options.check_names([] if selector is None else [selector], [estimator])
-    if features is not None and selector is None:
+    wanted = options.read_features(features)
+    if wanted is not None and selector is None:
         raise InputError(
             f"--features {features} is for a selector, but there is none; add "
             "--selector relieff, say."
@@ -136,7 +132,7 @@ def estimate(
         tuple(drop or ()),
         estimator,
         selector,
-        features,
+        wanted,
         methods,
         nested,
         seed,
@@ -259,7 +255,7 @@ def _record(
 
     name, selection = question.estimator, {}
     if question.selector is not None:
-        kept = count(question.features or 0, "feature")
+        kept = count(int(question.features or 0), "feature")
         name = f"{question.estimator} on {kept} by {question.selector}"
         selection = {
             "selection": f"{question.selector} keeps {question.features} of "

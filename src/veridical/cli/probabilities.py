@@ -23,7 +23,7 @@ class Question:
     data: Path | None
     target: str | None
     drop: tuple[str, ...]
-    features: int | None
+    features: int | float | None
     cv: str
     seed: int
 
@@ -41,7 +41,7 @@ def probabilities(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
-    features: Annotated[int | None, options.features_option("are selected")] = None,
+    features: options.Features = None,
     cv: options.Cv = CV,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
@@ -62,7 +62,7 @@ def probabilities(
     options.check_target("probabilities", data, target, drop)
     options.check_numbers(seed, jobs)
     options.folds(cv)
-    options.check_features(features)
+    wanted = options.read_features(features)
     if out is not None:
         report.check_writable(out)
     if data is None:
@@ -71,7 +71,7 @@ def probabilities(
             f"{N_COLUMNS} weak features.",
             aside=as_json,
         )
-    question = Question(data, target, tuple(drop or ()), features, cv, seed)
+    question = Question(data, target, tuple(drop or ()), wanted, cv, seed)
     record = _record(question, jobs)
     page = None if out is None else report.save(record, out)
     console.show(record, page, as_json=as_json)
