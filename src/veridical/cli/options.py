@@ -41,9 +41,6 @@ Drop = Annotated[
     list[str] | None,
     unset("COLUMN,...", "Columns to leave out, an identifier say."),
 ]
-Cv = Annotated[
-    str, asked("CV", help="Folds of the cross-validation, stratified by class.")
-]
 Features = Annotated[
     str | None,
     unset(
@@ -211,24 +208,14 @@ def one_of(option: str, given: str, known: Iterable[str]) -> str:
     return given
 
 
-def folds(given: str) -> int:
-    """Read ``--cv`` where it is a number of folds."""
-    from veridical._core.errors import InputError
-
-    if not given.isdecimal():
-        raise InputError(f"--cv {given} is no number of folds; give 10, say.")
-    if int(given) < 2:
-        raise InputError(f"--cv {given} leaves nothing to test; give 2 folds or more.")
-    return int(given)
-
-
 def method(given: str) -> Method:
-    """Read ``--cv`` where it is any method."""
+    """Read ``--cv``."""
     from veridical._core.advice import for_the_command_line
+    from veridical._core.errors import InputError
     from veridical.evaluation.naming import make_method
 
-    if given.isdecimal():
-        folds(given)
+    if given.isdecimal() and int(given) < 2:
+        raise InputError(f"--cv {given} leaves nothing to test; give 2 folds or more.")
     with for_the_command_line():
         return make_method(given)
 
