@@ -12,6 +12,7 @@ import typer
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
+    from veridical._core.table import Table
     from veridical.auditing.records import Audit
 
 ESTIMATOR = "svm"
@@ -213,16 +214,18 @@ def _check_words(question: Question) -> None:
 
 def _audit(question: Question, jobs: int) -> Audit:
     from veridical._core.advice import for_the_command_line
+    from veridical._core.reading import read_table
     from veridical.auditing import audit as run
     from veridical.learning import make_estimator
 
     X, y, name = _data(question)
-    estimator, chosen, question = _estimator(question, X, y)
+    data: Any = read_table(X, y)
+    estimator, chosen, question = _estimator(question, X, data)
     with for_the_command_line(), console.progress_bar("Auditing") as progress:
         record = run(
             estimator,
-            X,
-            y,
+            data,
+            data.labels,
             **chosen,
             cv=options.method(question.cv),
             n_permutations=question.permutations,
@@ -251,7 +254,7 @@ def _data(question: Question) -> tuple[Any, Any, str]:
 
 
 def _estimator(
-    question: Question, X: Any, y: Any
+    question: Question, X: Any, data: Table
 ) -> tuple[Any, dict[str, Any], Question]:
     """Make what is audited; the question comes back with nothing left open."""
     from sklearn.pipeline import make_pipeline
@@ -270,7 +273,7 @@ def _estimator(
     selector = make_selector(question.selector, n_features_to_select=wanted)
     question = replace(question, features=wanted)
     if question.first:
-        best = selector.fit(X, y).get_support(indices=True)
+        best = selector.fit_table(data).get_support(indices=True)
         chosen = {"selected": best, "selector": question.selector}
         return question.estimator, chosen, question
     if hasattr(X, "columns"):  # names and nominal columns reach the estimator

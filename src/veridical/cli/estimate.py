@@ -159,7 +159,9 @@ def _on_file(question: Question, jobs: int) -> Estimates:
     X, y, name = options.take(question.data, question.target, question.drop)
     data = read_table(X, y)
     question = question.complete(*X.shape)
-    return _record(question, data, name, _estimates(question, X, y, jobs), None)
+    estimator = _estimator(question, X)
+    found = _estimates(question, estimator, data, jobs)
+    return _record(question, data, name, found, None)
 
 
 def _on_source(question: Question, jobs: int) -> Estimates:
@@ -174,17 +176,18 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     X, y = source(N_TRAIN, random_state=question.seed)
     fresh = source.test(N_FRESH, random_state=mixed_generator(question.seed, 1))
     question = question.complete(*X.shape)
-    found = _estimates(question, X, y, jobs)
+    estimator, data = _estimator(question, X), read_table(X, y)
+    found = _estimates(question, estimator, data, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
     truth = run(
-        _estimator(question, X),
+        estimator,
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
         random_state=question.seed,
     )
     truth = replace(truth, method="fresh cases")
-    return _record(question, read_table(X, y), f"{SOURCE} source", found, truth)
+    return _record(question, data, f"{SOURCE} source", found, truth)
 
 
 def _estimator(question: Question, X: Any) -> Any:
@@ -209,14 +212,15 @@ def _estimator(question: Question, X: Any) -> Any:
     return make_pipeline(*steps) if len(steps) > 1 else steps[0]
 
 
-def _estimates(question: Question, X: Any, y: Any, jobs: int) -> tuple[Estimate, ...]:
-    estimator = _estimator(question, X)
+def _estimates(
+    question: Question, estimator: Any, data: Table, jobs: int
+) -> tuple[Estimate, ...]:
     methods = dict.fromkeys(map(options.method, question.cv))
-    return tuple(_by(method, estimator, X, y, question, jobs) for method in methods)
+    return tuple(_by(method, estimator, data, question, jobs) for method in methods)
 
 
 def _by(
-    method: Method, estimator: Any, X: Any, y: Any, question: Question, jobs: int
+    method: Method, estimator: Any, data: Any, question: Question, jobs: int
 ) -> Estimate:
     """Estimate by one method; of its warnings only those that are no notes are told."""
     from veridical.evaluation import estimate as run
@@ -227,8 +231,8 @@ def _by(
     ):
         found = run(
             estimator,
-            X,
-            y,
+            data,
+            data.labels,
             cv=method,
             random_state=question.seed,
             n_jobs=jobs,
