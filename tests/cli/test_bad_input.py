@@ -62,8 +62,8 @@ CASES = [
     (GOOD, ["--selectors", "zzz,fcbf"], ["'zzz'", "information-gain", "relieff"]),
     (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
     (GOOD, ["--features", "7"], ["7", "6 column", "1 to 6"]),
-    (GOOD, ["--features", "0"], ["0", "1 to 6"]),
-    (GOOD, ["--features", "-3"], ["-3", "1 to 6"]),
+    (GOOD, ["--features", "0"], ["--features 0", "1 or more"]),
+    (GOOD, ["--features", "-3"], ["--features -3", "1 or more"]),
     (GOOD, ["--cv", "1"], ["--cv 1", "2 folds or more"]),
     (GOOD, ["--cv", "61"], ["61 folds"]),
     (GOOD, ["--cv", "ten"], ["'ten'", "number of folds", "10x5"]),
@@ -104,7 +104,7 @@ def test_a_class_that_a_training_set_lacks_is_warned_of(run, table, verb, option
     assert "'rare' is missing from the training set of 1 of 10 splits" in said
 
 
-@pytest.mark.parametrize("verb", ["select", "compare"])
+@pytest.mark.parametrize("verb", ["select", "compare", "probabilities"])
 def test_more_features_than_there_are(run, table, verb):
     result = run(verb, table, "--target", "kind", "--features", 7)
     assert_refused(result, ["7", "6 column", "1 to 6"])

@@ -92,15 +92,6 @@ def test_the_command_on_the_page_repeats_the_run(run, table):
     assert [c["name"] for c in answer["by_estimator"]] == ["nb", "1nn"]
 
 
-def test_a_share_of_the_features(run, table):
-    common = ("compare", table, "--target", "kind", *PAIR, "--cv", 3, "--json")
-    answer = json.loads(run(*common, "--features", "0.34").stdout)
-    assert answer["n_features_to_select"] == 2  # of 6
-    assert "--features 2 " in answer["settings"]["command"]
-    for wrong in ("many", "1.5", "7"):
-        assert run(*common, "--features", wrong).exit_code == 2
-
-
 def test_without_data_several_run_on_a_source_and_say_so(run):
     words = ("--selectors", "anova,correlation,information-gain", *MANY)
     result = run("compare", *words)

@@ -27,7 +27,7 @@ CASES = [
     (GOOD, ["--selector", "relief"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--features", "3"], ["--features 3", "--selector"]),
     (GOOD, ["--selector", "anova", "--features", "7"], ["7", "1 to 6"]),
-    (GOOD, ["--selector", "anova", "--features", "0"], ["0", "1 to 6"]),
+    (GOOD, ["--selector", "anova", "--features", "0"], ["--features 0", "1 or more"]),
     (GOOD, ["--seed", "-1"], ["--seed -1"]),
     (GOOD, ["--jobs", "0"], ["--jobs 0"]),
 ]

@@ -65,7 +65,9 @@ def test_without_data_it_says_what_stands_in():
     ("words", "message"),
     [
         (("--cv", "1"), "--cv 1 leaves nothing to test"),
-        (("--cv", "loo"), "--cv loo is no number of folds"),
+        (("--cv", "10x5"), "use a number of folds, or loo"),
+        (("--cv", "boot632"), "--cv boot632 does not test every case once"),
+        (("--cv", "many"), "There is no method 'many'"),
         (("--features", "0"), "--features 0"),
     ],
 )
@@ -74,6 +76,22 @@ def test_what_makes_no_sense_is_refused(words, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert not result.stdout
+
+
+def test_the_advice_for_too_many_folds_can_be_followed(tmp_path):
+    X, y = make_beta_bernoulli(16, 30, random_state=0)
+    path = tmp_path / "few.csv"
+    pd.DataFrame(X).add_prefix("f").assign(label=y).to_csv(path, index=False)
+    common = (path, "--target", "label", "--features", 0.2)
+    refused = invoke(*common, "--cv", 100)
+    assert refused.exit_code == 2
+    assert "--cv loo" in refused.stderr
+    assert "LeaveOut" not in refused.stderr
+    done = invoke(*common, "--cv", "loo", "--json")
+    assert done.exit_code == 0, done.output
+    settings = json.loads(done.stdout)["settings"]
+    assert "leave-one-out" in settings["cross-validation"]
+    assert "--features 6 --cv loo" in settings["command"]
 
 
 def test_three_classes_are_refused(tmp_path):

@@ -7,9 +7,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import veridical
 from veridical._core import encoding
+from veridical.cli import app
 from veridical.datasets import read
 
 VERBS = {
@@ -44,6 +46,18 @@ VERBS = {
         cv=3,
         random_state=0,
     ),
+}
+
+
+# The same through the command line, and ways of its own.
+COMMANDS = {
+    "estimate": "estimate",
+    "estimate, selected": "estimate --selector relieff --features 2",
+    "estimate, nested": "estimate --nested --cv 3 --estimator nb",
+    "audit": "audit --selector relieff --features 2 --permutations 19",
+    "audit, first": "audit --selector relieff --features 2 --first --permutations 19",
+    "compare": "compare --selectors relieff,information-gain --features 2 --cv 3",
+    "select": "select --selector relieff --features 2 --cv 3",
 }
 
 
@@ -84,3 +98,31 @@ def test_a_table_is_encoded_once(file, encoded, verb, estimator):
     VERBS[verb](X, y, estimator)
     # One sample alone tells which features declare their categories.
     assert [shape for shape in encoded if shape[0] > 1] == [(60, 5)]
+
+
+def answer(command, path):
+    """Run a command on a file; a finding of an audit is no failure."""
+    words = [*command.split(), str(path), "--target", "kind", "--json"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code in (0, 1), done.output
+    assert done.stdout.startswith("{")
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_file_is_encoded_once(file, encoded, command):
+    answer(command, file)
+    assert [shape for shape in encoded if shape[0] > 1] == [(60, 5)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "audit --selector anova --features 2 --permutations 19",
+        "audit --selector anova --features 2 --permutations 19 --cv boot632",
+        "probabilities --features 2 --cv 3",
+    ],
+)
+def test_a_file_of_numbers_is_encoded_once(file, encoded, command):
+    pd.read_csv(file).drop(columns="colour").fillna(0).to_csv(file, index=False)
+    answer(command, file)
+    assert [shape for shape in encoded if shape[0] > 1] == [(60, 4)]

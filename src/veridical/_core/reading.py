@@ -62,7 +62,8 @@ def read_table(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        numpy, pandas, polars, pyarrow, scipy, or a list of rows.
+        numpy, pandas, polars, pyarrow, scipy, or a list of rows. A `Table` that has
+        been read already is returned as it is; y is its labels then.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
     categorical_features : optional
@@ -92,6 +93,8 @@ def read_table(
         ...
     veridical._core.errors.InputError: toy.csv has only one class, 'a', ...
     """
+    if isinstance(X, Table):
+        return X if name is None else X.replace(name=name)
     shown = "X" if name is None else name
     _refuse_no_table(X)
     labels = np.asarray(y)

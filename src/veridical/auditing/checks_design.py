@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +82,8 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     if not isinstance(e.method, Bootstrap632) or e.method.plus:
         return None
     p = e.procedure
-    X = p.table.frame(None, p.columns)
-    found = estimate(p.whole, X, p.table.labels, cv=e.method, random_state=e.seed)
+    table: Any = p.table if p.columns is None else p.table.take_columns(p.columns)
+    found = estimate(p.whole, table, table.labels, cv=e.method, random_state=e.seed)
     remembered, outside = found.details["resubstitution"], found.details["outside"]
     if remembered < 1 or outside >= 1:
         return None

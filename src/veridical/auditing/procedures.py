@@ -133,6 +133,13 @@ class Audited:
             return None
         return self.whole[:-1]
 
+    @property
+    def _selects_last(self) -> bool:
+        """Whether choosing features is all that is learned before the last step."""
+        if self.selector is None or type(self.whole) is not Pipeline:
+            return False
+        return self.procedure.estimator is self.whole.steps[-1][1]
+
     def hurried(self) -> Audited:
         """Prepare for many permutations of the labels: the same, for less."""
         if self.selector is None:
@@ -149,7 +156,7 @@ class Audited:
 
     def outside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
         """Run it as it should not be: what comes before the last step sees all."""
-        if self.columns is not None:
+        if self.columns is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
             return self._run(out, self.seen.with_codes(codes), splits)
         labels = self.table.target.classes[codes]

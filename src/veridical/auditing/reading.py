@@ -103,6 +103,8 @@ def picked_columns(
     first = estimator.steps[0][1]
     if is_rowwise(first) or sparse.issparse(X) or data.categorical.any():
         return None
+    if hasattr(first, "fit_table"):  # a selector of ours learns whatever it is given
+        return None
     one = _picked_alike(first, X, data, seed)
     if one is None or not one.size:
         return None

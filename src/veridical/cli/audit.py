@@ -12,6 +12,7 @@ import typer
 from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
+    from veridical._core.table import Table
     from veridical.auditing.records import Audit
 
 ESTIMATOR = "svm"
@@ -30,7 +31,7 @@ class Question:
     estimator: str
     selected: Path | None
     selector: str | None
-    features: int | None
+    features: int | float | None
     first: bool
     cv: str
     permutations: int | None
@@ -71,9 +72,7 @@ def audit(
             "columns."
         ),
     ] = None,
-    features: Annotated[
-        int | None, options.features_option("the selector keeps")
-    ] = None,
+    features: options.Features = None,
     first: Annotated[
         bool,
         options.flag(
@@ -130,7 +129,7 @@ def audit(
         estimator=estimator,
         selected=selected,
         selector=selector,
-        features=features,
+        features=options.read_features(features),
         first=first,
         cv=cv,
         permutations=permutations,
@@ -215,16 +214,18 @@ def _check_words(question: Question) -> None:
 
 def _audit(question: Question, jobs: int) -> Audit:
     from veridical._core.advice import for_the_command_line
+    from veridical._core.reading import read_table
     from veridical.auditing import audit as run
     from veridical.learning import make_estimator
 
     X, y, name = _data(question)
-    estimator, chosen, question = _estimator(question, X, y)
+    data: Any = read_table(X, y)
+    estimator, chosen, question = _estimator(question, X, data)
     with for_the_command_line(), console.progress_bar("Auditing") as progress:
         record = run(
             estimator,
-            X,
-            y,
+            data,
+            data.labels,
             **chosen,
             cv=options.method(question.cv),
             n_permutations=question.permutations,
@@ -253,12 +254,11 @@ def _data(question: Question) -> tuple[Any, Any, str]:
 
 
 def _estimator(
-    question: Question, X: Any, y: Any
+    question: Question, X: Any, data: Table
 ) -> tuple[Any, dict[str, Any], Question]:
     """Make what is audited; the question comes back with nothing left open."""
     from sklearn.pipeline import make_pipeline
 
-    from veridical._core.validation import count_features
     from veridical.evaluation.reading import make_selector
 
     if question.selected is not None:
@@ -270,11 +270,10 @@ def _estimator(
     if question.selector is None:
         return alone, {}, question
     wanted = options.how_many(question.features, X.shape[1])
-    wanted = count_features(wanted, X.shape[1], strict=True)
     selector = make_selector(question.selector, n_features_to_select=wanted)
     question = replace(question, features=wanted)
     if question.first:
-        best = selector.fit(X, y).get_support(indices=True)
+        best = selector.fit_table(data).get_support(indices=True)
         chosen = {"selected": best, "selector": question.selector}
         return question.estimator, chosen, question
     if hasattr(X, "columns"):  # names and nominal columns reach the estimator

@@ -36,13 +36,10 @@ class Request:
 
     def settings(self, n_columns: int) -> dict[str, Any]:
         """Arguments that `compare` and `truth` share."""
-        features = self.features
         return {
             "selectors": self.selectors,
             "estimator": self.estimators,
-            "n_features_to_select": options.how_many(None, n_columns)
-            if features is None
-            else features,
+            "n_features_to_select": options.how_many(self.features, n_columns),
             "cv": self.cv,
             "test": self.test,
             "random_state": self.seed,
@@ -77,7 +74,7 @@ def compare(
             autocompletion=names.completing(names.SELECTORS),
         ),
     ] = None,
-    features: Annotated[str | None, options.features_option("each selects")] = None,
+    features: options.Features = None,
     estimator: Annotated[
         list[str] | None,
         options.unset(
@@ -135,7 +132,7 @@ def compare(
         drop=tuple(drop or ()),
         selectors=chosen,
         estimators=options.split(estimator or [ESTIMATOR]),
-        features=_read_features(features),
+        features=options.read_features(features),
         cv=cv,
         test=test or DEFAULT_TEST,
         calibrated=calibrated,
@@ -183,21 +180,6 @@ def _check_words(request: Request) -> None:
             f"--test {request.test} is not made for {repeats} x {folds} folds; add "
             f"--cv {entry.wanted}, or take --test {DEFAULT_TEST}, which is for any."
         )
-
-
-def _read_features(text: str | None) -> int | float | None:
-    """Read a number of features, or a share of them."""
-    from veridical._core.errors import InputError
-
-    for kind in (int, float):
-        try:
-            return None if text is None else kind(text)
-        except ValueError:
-            continue
-    raise InputError(
-        f"--features {text} is neither a number of features nor a share of them; give "
-        "20, or 0.1 for a tenth."
-    )
 
 
 def _names(selectors: list[str] | None) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Question:
     drop: tuple[str, ...]
     estimator: str
     selector: str | None
-    features: int | None
+    features: int | float | None
     cv: tuple[str, ...]
     nested: bool
     seed: int
@@ -54,12 +54,9 @@ class Question:
 
     def complete(self, n_cases: int, n_columns: int) -> Question:
         """Fill in what was left open, now that the data is known."""
-        from veridical._core.validation import count_features
-
         features = None
         if self.selector is not None:
-            wanted = options.how_many(self.features, n_columns)
-            features = count_features(wanted, n_columns, strict=True)
+            features = options.how_many(self.features, n_columns)
         cv = self.cv
         if not cv:
             few = n_cases <= MOST_LEFT_OUT
@@ -80,9 +77,7 @@ def estimate(
             f"{names.one_of(names.SELECTORS)}."
         ),
     ] = None,
-    features: Annotated[
-        int | None, options.features_option("the selector keeps")
-    ] = None,
+    features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: Annotated[
         list[str] | None,
@@ -122,7 +117,8 @@ def estimate(
     options.check_target("estimate", data, target, drop)
     options.check_numbers(seed, jobs)
     options.check_names([] if selector is None else [selector], [estimator])
-    if features is not None and selector is None:
+    wanted = options.read_features(features)
+    if wanted is not None and selector is None:
         raise InputError(
             f"--features {features} is for a selector, but there is none; add "
             "--selector relieff, say."
@@ -136,7 +132,7 @@ def estimate(
         tuple(drop or ()),
         estimator,
         selector,
-        features,
+        wanted,
         methods,
         nested,
         seed,
@@ -163,7 +159,9 @@ def _on_file(question: Question, jobs: int) -> Estimates:
     X, y, name = options.take(question.data, question.target, question.drop)
     data = read_table(X, y)
     question = question.complete(*X.shape)
-    return _record(question, data, name, _estimates(question, X, y, jobs), None)
+    estimator = _estimator(question, X)
+    found = _estimates(question, estimator, data, jobs)
+    return _record(question, data, name, found, None)
 
 
 def _on_source(question: Question, jobs: int) -> Estimates:
@@ -178,17 +176,18 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     X, y = source(N_TRAIN, random_state=question.seed)
     fresh = source.test(N_FRESH, random_state=mixed_generator(question.seed, 1))
     question = question.complete(*X.shape)
-    found = _estimates(question, X, y, jobs)
+    estimator, data = _estimator(question, X), read_table(X, y)
+    found = _estimates(question, estimator, data, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
     truth = run(
-        _estimator(question, X),
+        estimator,
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
         random_state=question.seed,
     )
     truth = replace(truth, method="fresh cases")
-    return _record(question, read_table(X, y), f"{SOURCE} source", found, truth)
+    return _record(question, data, f"{SOURCE} source", found, truth)
 
 
 def _estimator(question: Question, X: Any) -> Any:
@@ -213,14 +212,15 @@ def _estimator(question: Question, X: Any) -> Any:
     return make_pipeline(*steps) if len(steps) > 1 else steps[0]
 
 
-def _estimates(question: Question, X: Any, y: Any, jobs: int) -> tuple[Estimate, ...]:
-    estimator = _estimator(question, X)
+def _estimates(
+    question: Question, estimator: Any, data: Table, jobs: int
+) -> tuple[Estimate, ...]:
     methods = dict.fromkeys(map(options.method, question.cv))
-    return tuple(_by(method, estimator, X, y, question, jobs) for method in methods)
+    return tuple(_by(method, estimator, data, question, jobs) for method in methods)
 
 
 def _by(
-    method: Method, estimator: Any, X: Any, y: Any, question: Question, jobs: int
+    method: Method, estimator: Any, data: Any, question: Question, jobs: int
 ) -> Estimate:
     """Estimate by one method; of its warnings only those that are no notes are told."""
     from veridical.evaluation import estimate as run
@@ -231,8 +231,8 @@ def _by(
     ):
         found = run(
             estimator,
-            X,
-            y,
+            data,
+            data.labels,
             cv=method,
             random_state=question.seed,
             n_jobs=jobs,
@@ -259,7 +259,7 @@ def _record(
 
     name, selection = question.estimator, {}
     if question.selector is not None:
-        kept = count(question.features or 0, "feature")
+        kept = count(int(question.features or 0), "feature")
         name = f"{question.estimator} on {kept} by {question.selector}"
         selection = {
             "selection": f"{question.selector} keeps {question.features} of "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,8 +41,14 @@ Drop = Annotated[
     list[str] | None,
     unset("COLUMN,...", "Columns to leave out, an identifier say."),
 ]
-Cv = Annotated[
-    str, asked("CV", help="Folds of the cross-validation, stratified by class.")
+Features = Annotated[
+    str | None,
+    unset(
+        "N",
+        r"How many features to select, or a share of them such as 0.1. \[default: "
+        f"{DEFAULT_FEATURES}, or half of them where there are fewer than "
+        f"{2 * DEFAULT_FEATURES}]",
+    ),
 ]
 Out = Annotated[
     Path | None,
@@ -111,23 +119,38 @@ def cv_option(help: str, default: str | None = None) -> Any:
     return asked("CV", help=about, autocompletion=known, show_default=default is None)
 
 
-def features_option(who: str) -> Any:
-    """Offer ``--features``, with the default of `how_many`."""
-    return unset(
-        "N",
-        rf"How many features {who}. \[default: {DEFAULT_FEATURES}, or half of them "
-        f"where there are fewer than {2 * DEFAULT_FEATURES}]",
-    )
-
-
 def examples(*commands: str) -> str:
     """Write examples for the end of a help text, each in a line of its own."""
     return "\n\n".join(["Examples:", *(f"  veridical {line}" for line in commands)])
 
 
-def how_many(asked: int | None, n_columns: int) -> int:
-    """How many features to select; all of them would be no selection."""
-    return min(DEFAULT_FEATURES, (n_columns + 1) // 2) if asked is None else asked
+def read_features(text: str | None) -> int | float | None:
+    """Read ``--features``: a number of features, or a share of them."""
+    from veridical._core.errors import InputError
+
+    if text is None:
+        return None
+    number: int | float = math.nan
+    for kind in (float, int):
+        with suppress(ValueError):
+            number = kind(text)
+    if isinstance(number, int) and number < 1:
+        raise InputError(f"--features {text} selects nothing; give 1 or more.")
+    if isinstance(number, int) or 0 < number <= 1:
+        return number
+    raise InputError(
+        f"--features {text} is neither a number of features nor a share of them; give "
+        "20, or 0.1 for a tenth."
+    )
+
+
+def how_many(asked: int | float | None, n_columns: int) -> int:
+    """How many features to select; by default not all, which would be no selection."""
+    from veridical._core.validation import count_features
+
+    if asked is None:
+        asked = min(DEFAULT_FEATURES, (n_columns + 1) // 2)
+    return count_features(asked, n_columns, name="--features", strict=True)
 
 
 # -- before anything is read ---------------------------------------------------------
@@ -172,14 +195,6 @@ def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -
         make_estimator(name)
 
 
-def check_features(wanted: int | None) -> None:
-    """Refuse to select nothing."""
-    from veridical._core.errors import InputError
-
-    if wanted is not None and wanted < 1:
-        raise InputError(f"--features {wanted} selects nothing; give 1 or more.")
-
-
 def one_of(option: str, given: str, known: Iterable[str]) -> str:
     """Refuse a word that is not known; near misses are named."""
     from veridical._core.errors import InputError
@@ -193,24 +208,14 @@ def one_of(option: str, given: str, known: Iterable[str]) -> str:
     return given
 
 
-def folds(given: str) -> int:
-    """Read ``--cv`` where it is a number of folds."""
-    from veridical._core.errors import InputError
-
-    if not given.isdecimal():
-        raise InputError(f"--cv {given} is no number of folds; give 10, say.")
-    if int(given) < 2:
-        raise InputError(f"--cv {given} leaves nothing to test; give 2 folds or more.")
-    return int(given)
-
-
 def method(given: str) -> Method:
-    """Read ``--cv`` where it is any method."""
+    """Read ``--cv``."""
     from veridical._core.advice import for_the_command_line
+    from veridical._core.errors import InputError
     from veridical.evaluation.naming import make_method
 
-    if given.isdecimal():
-        folds(given)
+    if given.isdecimal() and int(given) < 2:
+        raise InputError(f"--cv {given} leaves nothing to test; give 2 folds or more.")
     with for_the_command_line():
         return make_method(given)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from veridical.cli import console, options
+from veridical.cli import console, names, options
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Correction
@@ -23,7 +23,7 @@ class Question:
     data: Path | None
     target: str | None
     drop: tuple[str, ...]
-    features: int | None
+    features: int | float | None
     cv: str
     seed: int
 
@@ -41,8 +41,15 @@ def probabilities(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
-    features: Annotated[int | None, options.features_option("are selected")] = None,
-    cv: options.Cv = CV,
+    features: options.Features = None,
+    cv: Annotated[
+        str,
+        options.asked(
+            "CV",
+            help="How to split: a number of folds, stratified by class, or loo.",
+            autocompletion=names.completing([CV, "loo"]),
+        ),
+    ] = CV,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -57,12 +64,13 @@ def probabilities(
     predicted, and how often the class was observed.
     """
     from veridical import report
+    from veridical._core.advice import for_the_command_line
 
     console.be(quiet=quiet)
     options.check_target("probabilities", data, target, drop)
     options.check_numbers(seed, jobs)
-    options.folds(cv)
-    options.check_features(features)
+    _check_cv(cv)
+    wanted = options.read_features(features)
     if out is not None:
         report.check_writable(out)
     if data is None:
@@ -71,10 +79,25 @@ def probabilities(
             f"{N_COLUMNS} weak features.",
             aside=as_json,
         )
-    question = Question(data, target, tuple(drop or ()), features, cv, seed)
-    record = _record(question, jobs)
+    question = Question(data, target, tuple(drop or ()), wanted, cv, seed)
+    with for_the_command_line():
+        record = _record(question, jobs)
     page = None if out is None else report.save(record, out)
     console.show(record, page, as_json=as_json)
+
+
+def _check_cv(given: str) -> None:
+    """Refuse a method that does not test every case once, before anything is read."""
+    from veridical._core.errors import InputError
+    from veridical._core.splits import CrossValidation, LeaveOut
+
+    method = options.method(given)
+    once = isinstance(method, CrossValidation) and method.n_repeats == 1
+    if not (once or isinstance(method, LeaveOut)):
+        raise InputError(
+            f"--cv {given} does not test every case once, which the calibration of "
+            "probabilities needs; use a number of folds, or loo."
+        )
 
 
 def _record(question: Question, jobs: int) -> Correction:

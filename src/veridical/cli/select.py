@@ -28,7 +28,7 @@ class Question:
     selector: str
     alpha: str | None
     relevance: str | None
-    features: int | None
+    features: int | float | None
     estimator: str
     cv: str
     seed: int
@@ -72,7 +72,7 @@ def select(
             autocompletion=names.completing(names.RELEVANCES),
         ),
     ] = None,
-    features: Annotated[int | None, options.features_option("are selected")] = None,
+    features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: Annotated[str, options.cv_option("How to split")] = CV,
     jobs: options.Jobs = 1,
@@ -101,13 +101,12 @@ def select(
         selector,
         alpha,
         relevance,
-        features,
+        options.read_features(features),
         estimator,
         cv,
         seed,
     )
     made = _selector(question)
-    options.check_features(features)
     options.check_names(estimators=[estimator])
     if out is not None:
         report.check_writable(out)

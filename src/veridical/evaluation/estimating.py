@@ -204,7 +204,7 @@ def _by_splits(
         later = NestedLater(
             {
                 "estimator": learner,
-                "X": table.source,
+                "X": table,  # what has been encoded is not encoded again
                 "y": table.labels,
                 "n_folds": method.n_folds,
                 "stratified": method.stratified,
