@@ -724,7 +724,9 @@ def _levels(
             _line(group, x, y - 8, x, LEVEL_ROW * len(levels))
             for start, end in spans:
                 _line(group, x, start, x, end)
-            shift, anchor = ("5", "start") if x < 70 else ("-5", "end")
+            others = [scale.x(one.value) for one in levels if one is not level]
+            crossed = x > 30 and any(x <= other for other in others)
+            shift, anchor = ("-5", "end") if x >= 70 or crossed else ("5", "start")
             _text(group, x, y, words, anchor).set("dx", shift)
         elif level.value < scale.low:
             _text(group, LEFT, y, f"← {words}", "start")
