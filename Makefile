@@ -32,12 +32,16 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.installed-base
 	$(BIN)/veridical compare --out demo.html
 
+# Each of the JOBS processes takes one core: threads of BLAS that wait for a core that
+# another process holds would double the time.
+PYTEST  = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=explore
-	$(AS_OLD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(NUMERIC)
+	$(PYTEST) --hypothesis-profile=explore
+	$(AS_OLD) $(PYTEST) -m "not slow" $(NUMERIC)
 
 # OpenBLAS and numba choose instructions by the processor; here they take any processor
 # for an old one. What depends on the last digits then fails.
@@ -53,7 +57,7 @@ TELLING = tests/test_processors.py tests/kernels/test_exact.py \
           tests/learning/test_svm_plus.py
 
 test-processors: $(VENV)/.installed-test
-	$(AS_OLD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(TELLING)
+	$(AS_OLD) $(PYTEST) -m "not slow" $(TELLING)
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .
