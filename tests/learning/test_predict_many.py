@@ -154,10 +154,10 @@ def kinds_of_splits(y, seed=0):
     rng = np.random.default_rng(seed)
     single = np.flatnonzero(y == y[0])
     return [
-        *CrossValidation(3).split(y, seed),
-        *LeaveOut(1).split(y)[:4],
+        *CrossValidation(2).split(y, seed),
+        *LeaveOut(1).split(y)[:2],
         *Holdout().split(y, seed),
-        *Bootstrap632(2).split(y, seed),
+        *Bootstrap632(1).split(y, seed),
         Split(rng.permutation(n)[:9], n, rng.permutation(n)[:40]),
         Split(np.arange(n), n, single),
         Split(np.arange(n), n, np.arange(n)),
