@@ -27,7 +27,7 @@ from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.learning.bias_corrected_nominal import WHO
+from veridical.learning.bias_corrected_nominal import CORRECTION
 
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
@@ -99,7 +99,7 @@ def correction(
             "made for two. Leave the correction out, or take two of the classes."
         )
     # Refused here, a missing value has the number of its row in X.
-    refuse_missing_or_infinite(table.values, table.names, WHO)
+    refuse_missing_or_infinite(table.values, table.names, CORRECTION)
     chosen = _choose(table, model)
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
