@@ -182,7 +182,7 @@ def test_select_tests_the_samples_outside_the_bootstrap_samples():
 
 def test_resubstitution_is_called_optimistic_or_refused():
     X, y = problem()
-    note = "Resubstitution tests on the cases that were learned from; it is optimistic."
+    note = "Resubstitution tests on the training cases; it is optimistic."
     for cv in (Resubstitution(), "resubstitution"):
         with pytest.raises(InputError, match="no accuracy on new cases"):
             select(X, y, cv=cv)

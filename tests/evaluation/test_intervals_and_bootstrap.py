@@ -126,7 +126,7 @@ def test_bootstrap_follows_its_definition(model, plus, n):
         pytest.skip("a sample holds one class")
     expected = oracle.bootstrap(model, X, y, splits)
     assert found.value == pytest.approx(expected["632+" if plus else "632"], abs=1e-12)
-    assert found.details["outside_by_case"] == pytest.approx(1 - expected["by_case"])
+    assert found.details["outside_by_sample"] == pytest.approx(1 - expected["by_case"])
     assert found.details["no_information_rate"] == pytest.approx(expected["gamma"])
     assert found.details["overfitting_rate"] == pytest.approx(expected["rate"])
     assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
@@ -144,7 +144,7 @@ def test_632_plus_is_632_where_there_is_no_overfitting():
         for plus in (False, True)
     )
     assert plus.details["overfitting_rate"] == 0
-    assert plain.details["outside"] != plain.details["outside_by_case"]
+    assert plain.details["outside"] != plain.details["outside_by_sample"]
     assert plus.value == pytest.approx(plain.value, abs=1e-12)
     np.testing.assert_allclose(plus.scores, plain.scores, atol=1e-12)
 

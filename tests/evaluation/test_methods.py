@@ -227,3 +227,17 @@ def test_methods_have_names(name, method):
     assert isinstance(method, Method)
     assert method.describe()
     assert len(METHODS) >= 10
+
+
+@pytest.mark.parametrize("cv", [41, "41", "2x41", "plain-41", CrossValidation(41)])
+def test_too_many_folds_have_one_message_however_they_are_given(cv):
+    with pytest.raises(
+        InputError, match="cv=41 folds are not possible with 40 samples"
+    ):
+        read_cv(cv, 40)
+
+
+@pytest.mark.parametrize("cv", [1, "1"])
+def test_too_few_folds_have_one_message_however_they_are_given(cv):
+    with pytest.raises(InputError, match="cv=1 folds are not possible with 40 samples"):
+        read_cv(cv, 40)

@@ -115,7 +115,7 @@ def test_the_verdict_says_what_may_be_believed():
     copies = np.column_stack([one] * 60)
     bad = correction(copies, y, n_features_to_select=40, random_state=0)
     assert "depend on each other" in bad.verdict
-    assert bad.verdict.endswith("too sure of itself.")
+    assert bad.verdict.endswith("the expected error is too low.")
 
 
 @pytest.mark.parametrize(
