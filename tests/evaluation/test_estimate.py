@@ -408,7 +408,7 @@ def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
     inside, outside = found.details["resubstitution"], found.details["outside"]
     assert inside == 1 - (200 // slip) / 200
     assert (1 - inside <= 0.1 * (1 - outside)) == noted
-    assert any("nearly knows" in note for note in found.notes) == noted
+    assert any("nearly memorised" in note for note in found.notes) == noted
     if noted:
         plus = estimate(
             Parrot(slip), X, y, cv=Bootstrap632(20, plus=True), random_state=0
@@ -440,7 +440,7 @@ def test_632_plus_says_when_guessing_is_better():
     in_part = 0.632 * outside + 0.368 * 0.5
     assert found.details["cut_in_part"] == pytest.approx(in_part)
     assert "worse than guessing" in found.notes[0]
-    assert found.notes[0].endswith(f"would read {100 * in_part:.1f} %.")
+    assert found.notes[0].endswith(f"would be {100 * in_part:.1f} %.")
 
 
 def test_a_class_missing_from_a_training_set_is_warned_of():

@@ -48,7 +48,7 @@ def test_wilson_agrees_with_scipy():
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, "high", None])
 def test_confidence_is_a_share(confidence):
-    with pytest.raises(InputError, match="must be a share between 0 and 1"):
+    with pytest.raises(InputError, match="must be a number between 0 and 1"):
         wilson(0.7, 50, confidence)
 
 
@@ -186,7 +186,7 @@ def test_given_samples_are_those_that_are_learned_from(plus):
         ([[]], r"samples\[0\] is not a list of row indices"),
         ([[0, 1], [0.5]], r"samples\[1\] is not a list of row indices"),
         ([[0, 1], [0, 4]], r"samples\[1\] names row 4, but X has 4 rows"),
-        ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every case"),
+        ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every sample"),
     ],
 )
 def test_bad_samples_are_named(samples, word):

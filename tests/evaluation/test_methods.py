@@ -171,7 +171,7 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: Holdout(57).split(Y), "leaves nothing of 57 cases"),
         (lambda: CompleteCV(57).split(Y), "leaves nothing of 57 cases"),
         (lambda: CompleteCV(20).split(Y), "ways to choose 20 of 57"),
-        (lambda: Bootstrap632(3).split([0]), "at least 2 cases"),
+        (lambda: Bootstrap632(3).split([0]), "at least 2 samples"),
         (lambda: Holdout().split(Y, "seed"), "random_state='seed'"),
         (lambda: Holdout().split(Y, -1), "random_state=-1"),
         (lambda: read_cv(CrossValidation), "is the class CrossValidation"),

@@ -55,10 +55,10 @@ def test_extreme_probabilities_keep_their_digits():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0, 1, 2], [0.1, 0.2, 0.3]), "about two"),
+        (([0, 1, 2], [0.1, 0.2, 0.3]), "for two classes"),
         (([0, 1], [0.1, 1.2]), "from 0 to 1"),
         (([0, 1], [0.1, np.nan]), "from 0 to 1"),
-        (([0, 1], [0.1]), "each of the 2 cases"),
+        (([0, 1], [0.1]), "each of the 2 samples"),
         (([0, 1],), "either"),
     ],
 )

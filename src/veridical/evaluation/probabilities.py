@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.text import listed, show
 from veridical.evaluation.records import Bin, CalibrationTable
 
 #: Log-probability; a smaller one counts as this, so that the log loss stays finite.
@@ -68,8 +69,8 @@ def calibration_table(
         positive = classes[-1]
     if classes.size > 2 or (classes.size == 2 and positive not in classes):
         raise InputError(
-            f"y holds the classes {list(classes)}; a calibration table is for two "
-            f"classes, and positive={positive!r} must be one of them."
+            f"y holds the classes {listed(classes)}; a calibration table is for two "
+            f"classes, and positive={show(positive)} must be one of them."
         )
     truth = labels == positive
     logs = _logs(probability, log_probability, truth.size)

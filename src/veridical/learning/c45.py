@@ -394,7 +394,7 @@ def _count_categories(categories: Categories) -> IntArray:
 
 
 def _recode(known: FloatArray, asked: FloatArray) -> int:
-    """Number the categories that occur in training; others become missing.
+    """Assign codes to the categories of the training set; others become missing.
 
     Both arrays are changed in place. Return the number of categories.
     """

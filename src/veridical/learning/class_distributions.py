@@ -164,7 +164,7 @@ def _moments(
 
 
 def positions(codes: NDArray[Any], sizes: list[int]) -> IntArray:
-    """Number all categories of all features; a missing value gets the last number."""
+    """Return the place of each category among all; the last is for missing values."""
     starts = np.cumsum([0, *sizes])
     return np.where(np.isnan(codes), starts[-1], codes + starts[:-1]).astype(np.intp)
 
