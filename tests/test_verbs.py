@@ -290,7 +290,7 @@ def test_what_a_threshold_keeps_is_learned_on_every_training_set(selector):
 
 def test_a_selector_that_cannot_be_told_how_many_says_so():
     X, y = problem()
-    with pytest.raises(InputError, match=r"SelectPercentile returned 1 .* 3 are asked"):
+    with pytest.raises(InputError, match=r"SelectPercentile returned 1 .* 3 are needed"):
         veridical.select(SelectPercentile(percentile=20), X, y, n_features_to_select=3)
     with pytest.raises(InputError, match=r"VarianceThreshold returned 5 .* 3 are"):
         veridical.compare(
@@ -344,7 +344,7 @@ def test_a_pipeline_as_selector_in_every_verb_that_takes_one():
 def test_a_step_that_makes_other_columns_cannot_stand_before_a_selector(step):
     X, y = problem()
     selector = make_pipeline(step, SelectKBest(k=2))
-    words = f"{type(step).__name__} stands before the selector"
+    words = f"{type(step).__name__} comes before the selector"
     with pytest.raises(InputError, match=words):
         veridical.select(selector, X, y, cv=3)
     with pytest.raises(InputError, match=words):
