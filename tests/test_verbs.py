@@ -290,13 +290,15 @@ def test_what_a_threshold_keeps_is_learned_on_every_training_set(selector):
 
 def test_a_selector_that_cannot_be_told_how_many_says_so():
     X, y = problem()
-    with pytest.raises(InputError, match=r"SelectPercentile returned 1 .* 3 are needed"):
+    with pytest.raises(
+        InputError, match=r"SelectPercentile returned 1 .* 3 are needed"
+    ):
         veridical.select(SelectPercentile(percentile=20), X, y, n_features_to_select=3)
     with pytest.raises(InputError, match=r"VarianceThreshold returned 5 .* 3 are"):
         veridical.compare(
             ["anova", VarianceThreshold()], X, y, n_features_to_select=3, cv=3
         )
-    with pytest.raises(InputError, match=r"SelectFdr returned 0 .* 1 is asked"):
+    with pytest.raises(InputError, match=r"SelectFdr returned 0 .* 1 is needed"):
         veridical.select(SelectFdr(alpha=1e-9), X[:, 1:], y)
 
 
