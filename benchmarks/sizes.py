@@ -21,7 +21,7 @@ import numpy as np
 
 import veridical.comparison
 from veridical.comparison.calibration import measure, run_test
-from veridical.comparison.null_designs import LEARNERS, NullDesign, simulate
+from veridical.comparison.null_designs import ESTIMATORS, NullDesign, simulate
 from veridical.comparison.ranks import friedman
 from veridical.comparison.sizes import ALPHAS, COLUMNS
 from veridical.comparison.testing import TESTS
@@ -52,7 +52,7 @@ def main() -> None:
 def plain(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
     """Every test that is made for the geometry, with its own p-values."""
     tests = [name for name, e in TESTS.items() if e.fits(n_repeats, n_folds)]
-    for n, learner, effect, method in product(N_SAMPLES, LEARNERS, EFFECTS, METHODS):
+    for n, learner, effect, method in product(N_SAMPLES, ESTIMATORS, EFFECTS, METHODS):
         design = NullDesign(n_repeats, n_folds, method, n, learner, effect)
         found = simulate(design, N_SIMULATIONS, seed(design))
         for test in tests:

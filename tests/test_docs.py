@@ -287,7 +287,7 @@ def test_the_architecture_names_files_that_exist():
 )
 def test_pages_that_claim_agreement_with_weka_name_its_version(page):
     """The version is that which printed the figures of the tests."""
-    for figures in ("selection/weka_figures.py", "learning/j48_figures.py"):
+    for figures in ("selection/weka_figures.py", "learning/j48_results.py"):
         text = (ROOT / "tests" / figures).read_text(encoding="utf-8")
         version = re.search(r"Weka (\d+\.\d+\.\d+)", text)
         assert version

@@ -182,7 +182,7 @@ def test_select_tests_the_samples_outside_the_bootstrap_samples():
 
 def test_resubstitution_is_called_optimistic_or_refused():
     X, y = problem()
-    note = "Resubstitution tests on the cases that were learned from; it is optimistic."
+    note = "Resubstitution tests on the training cases; it is optimistic."
     for cv in (Resubstitution(), "resubstitution"):
         with pytest.raises(InputError, match="no accuracy on new cases"):
             select(X, y, cv=cv)
@@ -290,13 +290,15 @@ def test_what_a_threshold_keeps_is_learned_on_every_training_set(selector):
 
 def test_a_selector_that_cannot_be_told_how_many_says_so():
     X, y = problem()
-    with pytest.raises(InputError, match=r"SelectPercentile returned 1 .* 3 are asked"):
+    with pytest.raises(
+        InputError, match=r"SelectPercentile returned 1 .* 3 are needed"
+    ):
         veridical.select(SelectPercentile(percentile=20), X, y, n_features_to_select=3)
     with pytest.raises(InputError, match=r"VarianceThreshold returned 5 .* 3 are"):
         veridical.compare(
             ["anova", VarianceThreshold()], X, y, n_features_to_select=3, cv=3
         )
-    with pytest.raises(InputError, match=r"SelectFdr returned 0 .* 1 is asked"):
+    with pytest.raises(InputError, match=r"SelectFdr returned 0 .* 1 is needed"):
         veridical.select(SelectFdr(alpha=1e-9), X[:, 1:], y)
 
 
@@ -344,7 +346,7 @@ def test_a_pipeline_as_selector_in_every_verb_that_takes_one():
 def test_a_step_that_makes_other_columns_cannot_stand_before_a_selector(step):
     X, y = problem()
     selector = make_pipeline(step, SelectKBest(k=2))
-    words = f"{type(step).__name__} stands before the selector"
+    words = f"{type(step).__name__} comes before the selector"
     with pytest.raises(InputError, match=words):
         veridical.select(selector, X, y, cv=3)
     with pytest.raises(InputError, match=words):

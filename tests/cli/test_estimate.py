@@ -226,7 +226,7 @@ def test_a_memoriser_is_found_out(run, table):
                  "--cv", "boot632-10,5")  # fmt: skip
 
     said = " ".join(result.stdout.split())
-    assert "knows its training cases by heart" in said
+    assert "has memorised its training cases" in said
     assert "Use --cv boot632+ or --cv 10." in said
     assert "Bootstrap632" not in said
     assert "1nn classifies" in result.stdout

@@ -207,7 +207,7 @@ def test_version():
         (["audit", "--ignore", "VD01"], "VD001"),
         (["audit", "--estimator", "cvm"], "did you mean 'svm'"),
         (["compare", "--test", "pared-t"], "did you mean 'paired-t'"),
-        (["compare", "--cv", "0x5"], "'0x5' cannot be: n_repeats=0"),
+        (["compare", "--cv", "0x5"], "'0x5' is not possible: n_repeats=0"),
         (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
         (["compare", "linaer"], "did you mean 'linear'"),
         (["estimate", "linear", "--target", "y"], "knows its class"),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
@@ -13,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
+from veridical.selection import AnovaF
 
 
 def without_address(thing):
@@ -166,7 +168,7 @@ def test_an_incomplete_ranking(call):
         def rank_many(self, X, y, train_sets):
             return [np.arange(3) for _ in train_sets]
 
-    with pytest.raises(InputError, match=r"Short ranked 3 .* 4 are asked for"):
+    with pytest.raises(InputError, match=r"Short ranked 3 .* 4 are needed"):
         call(first=Short())
 
 
@@ -220,3 +222,35 @@ def test_a_column_without_a_name_is_named_by_its_place_in_the_data(problem):
 
     with pytest.raises(InputError, match=r"missing values .*such as column 17;"):
         compare(["anova", "mrmr"], X, y, n_features_to_select=4, random_state=0)
+
+
+# -- how many features ---------------------------------------------------------------
+
+
+def test_selectors_made_with_one_number_are_compared_with_it():
+    X, y = load_iris(return_X_y=True)
+    found = compare([AnovaF(2), SelectKBest(k=2)], X, y, estimator="nb", random_state=0)
+    assert found.n_features_to_select == 2
+    assert "features per selector" not in found.settings
+
+
+def test_selectors_made_with_different_numbers_need_an_explicit_one():
+    X, y = load_iris(return_X_y=True)
+    pair = {"few": AnovaF(1), "more": AnovaF(3)}
+    with pytest.raises(
+        InputError, match=r"few with 1 and more with 3.*pass n_features"
+    ):
+        compare(pair, X, y, estimator="nb", random_state=0)
+    found = compare(pair, X, y, estimator="nb", n_features_to_select=2, random_state=0)
+    assert found.n_features_to_select == 2
+    assert found.settings["features per selector"] == "2, in place of their own 1 and 3"
+
+
+def test_selectors_by_name_take_the_number_of_the_others():
+    X, y = load_iris(return_X_y=True)
+    found = compare(["anova", AnovaF(3)], X, y, estimator="nb", random_state=0)
+    assert found.n_features_to_select == 3
+    with pytest.raises(InputError, match="n_features_to_select=10 is not possible"):
+        compare(["anova", "relieff"], X, y, estimator="nb", random_state=0)
+    with pytest.raises(InputError, match="'all' is neither a number nor a share"):
+        compare(["anova", "relieff"], X, y, n_features_to_select="all")

@@ -21,7 +21,7 @@ WIGGLE = np.resize([0.01, -0.01], 10)
 
 def verdict(gap):
     """A verdict with about this difference, significant unless it is small."""
-    return Verdict.of(paired_t(0.7 + gap + WIGGLE, np.full(10, 0.7)))
+    return Verdict.from_test(paired_t(0.7 + gap + WIGGLE, np.full(10, 0.7)))
 
 
 def accuracy(a_in, b_in, a_out, b_out):
@@ -82,9 +82,9 @@ def test_the_accuracy_to_report_is_that_of_in():
     optimism = (Interval(0.3, -0.015, 0.615), Interval(-0.08, -0.2, 0.04))
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
     text = recommend_pair(verdicts, scores, (), optimism, WORDING)
-    assert "The accuracy to report is IN's: 60.0 % for Alpha (OUT reads 30.0" in text
+    assert "The accuracy to report is IN's: 60.0 % for Alpha (OUT is 30.0" in text
     assert "points higher, 95 % interval −1.5 to 61.5)" in text
-    assert "58.0 % for Beta (OUT reads 8.0 points lower" in text
+    assert "58.0 % for Beta (OUT is 8.0 points lower" in text
 
 
 def test_artefacts_are_said_first():
@@ -161,9 +161,9 @@ def test_truth_in_words(gap, better, messages):
 def test_what_a_p_value_is_worth_stands_beside_it():
     size = MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds")
     found = verdict(-0.002)
-    known = Verdict.of(replace(found.test, size=size))
+    known = Verdict.from_test(replace(found.test, size=size))
     text = recommend_pair({"in": known}, PLAIN, (), (), WORDING)
     assert "; false-positive rate of the test 8.3 % (measured; nominal 5 %))" in text
     calibrated = replace(known.test, name="paired t, calibrated")
-    text = recommend_pair({"in": Verdict.of(calibrated)}, PLAIN, (), (), WORDING)
+    text = recommend_pair({"in": Verdict.from_test(calibrated)}, PLAIN, (), (), WORDING)
     assert "nominal" not in text

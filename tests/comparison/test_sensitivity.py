@@ -59,11 +59,11 @@ def test_the_source_looks_like_the_data(result):
     assert one.data.n_samples == 80
     assert one.data.n_features == 12
     assert one.data.classes["no"] == one.data.classes["yes"]
-    assert "false discoveries" in result.recipe
+    assert "false discovery rate" in result.recipe
 
 
 def test_it_is_truth_on_a_simulated_source(result, anova, worst, observed):
-    source = SimulatedSource.of(read_table(*observed), 1.0)
+    source = SimulatedSource.from_table(read_table(*observed), 1.0)
     known = truth(
         {"best": anova, "worst": worst},
         source,

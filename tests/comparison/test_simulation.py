@@ -34,7 +34,7 @@ def observed():
 
 def test_classes_marginals_and_names(observed):
     X, y = observed
-    source = SimulatedSource.of(read_table(X, y))
+    source = SimulatedSource.from_table(read_table(X, y))
     drawn, labels = source(120, random_state=1)
     assert pd.Series(labels).value_counts().to_dict() == {"no": 70, "yes": 50}
     assert (pd.Series(source(1200, random_state=1)[1]) == "yes").sum() == 500
@@ -49,7 +49,7 @@ def test_classes_marginals_and_names(observed):
 
 def test_strength_is_kept_where_there_is_some(observed):
     X, y = observed
-    source = SimulatedSource.of(read_table(X, y))
+    source = SimulatedSource.from_table(read_table(X, y))
     assert set(np.flatnonzero(source.keep)) == {0, 1, 2}
     drawn, labels = source(20000, random_state=0)
     here = labels == "yes"
@@ -62,15 +62,15 @@ def test_strength_is_kept_where_there_is_some(observed):
     assert 1.5 < spread <= X[y == "yes", 2].std() / X[y == "no", 2].std()
     for j in range(3, 10):
         assert f_classif(drawn[:, [j]], labels)[1][0] > 1e-3
-    weak = SimulatedSource.of(read_table(X, y), strength=0.5)
+    weak = SimulatedSource.from_table(read_table(X, y), strength=0.5)
     assert weak.keep == pytest.approx(source.keep / 2)
-    assert SimulatedSource.of(read_table(X, y), strength=9).keep.max() == 1
-    assert SimulatedSource.of(read_table(X, y), strength=0).n_relevant == 0
+    assert SimulatedSource.from_table(read_table(X, y), strength=9).keep.max() == 1
+    assert SimulatedSource.from_table(read_table(X, y), strength=0).n_relevant == 0
 
 
 def test_correlation_is_kept_but_shrunk(observed):
     X, y = observed
-    source = SimulatedSource.of(read_table(X, y))
+    source = SimulatedSource.from_table(read_table(X, y))
     drawn, _ = source(20000, random_state=0)
     seen = stats.spearmanr(X[:, 7], X[:, 8]).statistic
     kept = stats.spearmanr(drawn[:, 7], drawn[:, 8]).statistic
@@ -103,7 +103,7 @@ def test_shrinkage_is_schaefer_and_strimmers():
 def test_noise_stays_noise():
     rng = np.random.default_rng(1)
     found = [
-        SimulatedSource.of(
+        SimulatedSource.from_table(
             read_table(rng.normal(size=(50, 500)), np.resize(["a", "b"], 50))
         ).n_relevant
         for _ in range(20)
@@ -124,7 +124,7 @@ def test_nominal_and_missing_columns():
             "size": np.where(rng.random(150) < 0.3, np.nan, rng.normal(size=150)),
         }
     )
-    source = SimulatedSource.of(read_table(X, y))
+    source = SimulatedSource.from_table(read_table(X, y))
     assert source.keep[0] > 0.8
     assert source.keep[1] == source.keep[2] == 0
     drawn, labels = source(6000, random_state=0)
@@ -155,8 +155,8 @@ def test_sparse_data_and_small_classes():
     rng = np.random.default_rng(0)
     X = sparse.random_array((40, 12), density=0.2, rng=rng, format="csr")
     y = np.repeat([0, 1, 2], [30, 8, 2])
-    drawn, labels = SimulatedSource.of(read_table(X, y))(10, random_state=0)
+    drawn, labels = SimulatedSource.from_table(read_table(X, y))(10, random_state=0)
     assert drawn.shape == (10, 12)
     assert set(labels) == {0, 1, 2}
     with pytest.raises(InputError, match="strength"):
-        SimulatedSource.of(read_table(X, y), strength=-1)
+        SimulatedSource.from_table(read_table(X, y), strength=-1)

@@ -81,11 +81,11 @@ def test_random_choices_score_zero_and_the_interval_covers():
     ("selected", "message"),
     [
         ([[0, 1]], "there is 1; make at least 2"),
-        ([[0, 5], [1, 2]], "holds column 5, but there are 5 features"),
-        ([[0, -2], [1, 2]], "holds column -2"),
+        ([[0, 5], [1, 2]], "holds feature 5, but there are 5 features"),
+        ([[0, -2], [1, 2]], "holds feature -2"),
         ([[True, False], [True, True]], "a mask of shape"),
-        ([[0.5], [1.0]], "must be column indices"),
-        ([["x0"], ["x1"]], "must be column indices"),
+        ([[0.5], [1.0]], "must be feature indices"),
+        ([["x0"], ["x1"]], "must be feature indices"),
     ],
 )
 def test_refusals(selected, message):

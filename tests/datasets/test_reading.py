@@ -195,14 +195,14 @@ NUMBERS = "".join(f"{i},{i % 2}\n" for i in range(20))
             'a,b,y\n1,2,0\n"1,2,3\n',
             "Line 3 of .* has 1 values.*close every quotation mark",
         ),
-        ("one\ntwo\nthree\n", "single column; part the columns"),
+        ("one\ntwo\nthree\n", "single column; separate the columns"),
         ("a,b,y\n1,,0\n2,,1\n", "no value at all in column 'b'; remove it"),
         ("a,b,y\n,,0\n,,1\n", "columns 'a', 'b'; remove them"),
         ("a,y\n1,u\n2,u\n", "only one class, 'u', in all 2 rows"),
         ("a,y\n1,u\n2,\n3,v\n4,?\n", "class is missing in line 3, line 5 .*'y'"),
         ("a,y\n1,0.5\n2,1.5\n", "measurements such as 0.5, not classes"),
         ("a,y\n1,0\ninf,1\n", "Line 3 of .* infinite value in column 'a'"),
-        ("a,y\n" + NUMBERS + "x7,0\n", "Line 22 holds 'x7'.*'a'.*are numbers; mend"),
+        ("a,y\n" + NUMBERS + "x7,0\n", "Line 22 holds 'x7'.*'a'.*are numbers; correct"),
         ("a;y\n" + NUMBERS.replace(",", ".1,5;"), "Line 2 holds '0.1,5'.*decimal"),
         ("x,clazz\n1,0\n2,1\n", "no column 'y'.* The columns are 'x', 'clazz'"),
         ("x,Y\n1,0\n2,1\n", "no column 'y'; did you mean 'Y'"),
@@ -243,7 +243,7 @@ def test_no_such_file(write):
 
 
 def test_folder(tmp_path):
-    with pytest.raises(InputError, match="is a folder; name a file"):
+    with pytest.raises(InputError, match="is a folder; pass a file"):
         read(tmp_path, "y")
 
 
@@ -265,13 +265,13 @@ def test_pipe(tmp_path, monkeypatch):
     X, y = read(pour(GOOD.encode()), "kind")
     assert len(X) == len(y) == len(GOOD.splitlines()) - 1
     monkeypatch.setattr(limits, "memory", lambda: 1000)
-    with pytest.raises(InputError, match="more than the 0 GiB of this machine's"):
+    with pytest.raises(InputError, match="more than the 0 GiB of memory"):
         read(pour(GOOD.encode() * 100), "kind")
 
 
 def test_file_beyond_memory(write, monkeypatch):
     monkeypatch.setattr(limits, "memory", lambda: 3)
-    with pytest.raises(InputError, match=r"holds more than .* take a sample"):
+    with pytest.raises(InputError, match=r"holds more than .* use fewer rows"):
         read(write(GOOD), "kind")
 
 
@@ -294,7 +294,7 @@ def test_unreadable_file(write, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["npz", "parquet"])
 def test_text_under_a_binary_name(write, suffix):
-    with pytest.raises(InputError, match=f"not {suffix}, whatever its name says"):
+    with pytest.raises(InputError, match=f"not {suffix}, in spite of its name"):
         read(write(GOOD, f"data.{suffix}"), "kind")
 
 
@@ -395,14 +395,14 @@ CSR = {
         ({"X": DENSE + np.inf, "y": LABELS}, "infinite"),
         ({"X": DENSE.astype(object), "y": LABELS}, "holds Python objects"),
         ({"X": DENSE, "y": LABELS, "feature_names": ["a"]}, "must hold 2 texts"),
-        ({**CSR, "indices": np.array([0, 2])}, "does not hold together"),
-        ({**CSR, "indices": np.array([0, -1])}, "does not hold together"),
-        ({**CSR, "indptr": np.array([0, 2, 1, 2])}, "does not hold together"),
-        ({**CSR, "indptr": np.array([0, 1, 2])}, "does not hold together"),
-        ({**CSR, "indptr": np.array([0, 1, 2, 9])}, "does not hold together"),
+        ({**CSR, "indices": np.array([0, 2])}, "is inconsistent"),
+        ({**CSR, "indices": np.array([0, -1])}, "is inconsistent"),
+        ({**CSR, "indptr": np.array([0, 2, 1, 2])}, "is inconsistent"),
+        ({**CSR, "indptr": np.array([0, 1, 2])}, "is inconsistent"),
+        ({**CSR, "indptr": np.array([0, 1, 2, 9])}, "is inconsistent"),
         ({**CSR, "shape": np.array([3])}, "two positive whole numbers"),
-        ({**CSR, "shape": np.array([3, 2**62])}, "more than this machine can hold"),
-        ({**CSR, "data": np.array(["a", "b"])}, "must be made of numbers"),
+        ({**CSR, "shape": np.array([3, 2**62])}, "more than fit into the memory"),
+        ({**CSR, "data": np.array(["a", "b"])}, "must hold numbers"),
         ({**CSR, "data": np.array([1, np.nan])}, r"NaN: column \d, row \d, is missing"),
     ],
 )
@@ -436,7 +436,7 @@ def test_npz_that_lies_about_its_size(tmp_path):
 def test_npz_larger_than_memory(save, monkeypatch):
     monkeypatch.setattr("veridical.datasets.npz.memory", lambda: 2**10)
     path = save(X=np.zeros((3, 10_000)), y=LABELS)
-    with pytest.raises(InputError, match="more than this machine's memory"):
+    with pytest.raises(InputError, match="more than the memory of this computer"):
         read(path)
 
 

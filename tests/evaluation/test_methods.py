@@ -171,7 +171,7 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: Holdout(57).split(Y), "leaves nothing of 57 cases"),
         (lambda: CompleteCV(57).split(Y), "leaves nothing of 57 cases"),
         (lambda: CompleteCV(20).split(Y), "ways to choose 20 of 57"),
-        (lambda: Bootstrap632(3).split([0]), "at least 2 cases"),
+        (lambda: Bootstrap632(3).split([0]), "at least 2 samples"),
         (lambda: Holdout().split(Y, "seed"), "random_state='seed'"),
         (lambda: Holdout().split(Y, -1), "random_state=-1"),
         (lambda: read_cv(CrossValidation), "is the class CrossValidation"),
@@ -227,3 +227,17 @@ def test_methods_have_names(name, method):
     assert isinstance(method, Method)
     assert method.describe()
     assert len(METHODS) >= 10
+
+
+@pytest.mark.parametrize("cv", [41, "41", "2x41", "plain-41", CrossValidation(41)])
+def test_too_many_folds_have_one_message_however_they_are_given(cv):
+    with pytest.raises(
+        InputError, match="cv=41 folds are not possible with 40 samples"
+    ):
+        read_cv(cv, 40)
+
+
+@pytest.mark.parametrize("cv", [1, "1"])
+def test_too_few_folds_have_one_message_however_they_are_given(cv):
+    with pytest.raises(InputError, match="cv=1 folds are not possible with 40 samples"):
+        read_cv(cv, 40)

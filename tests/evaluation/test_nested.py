@@ -15,7 +15,7 @@ from veridical._core.errors import InputError
 from veridical.datasets import make_linear
 from veridical.evaluation import CrossValidation, estimate, nested_cv, wilson
 from veridical.evaluation.intervals import no_narrower
-from veridical.evaluation.nested import conclude
+from veridical.evaluation.nested import summarize_repeats
 
 Z_90 = 1.6448536269514722
 
@@ -55,7 +55,7 @@ def test_every_term_is_that_of_the_authors(n_folds):
     strictly_inside = 0
     for seed in range(60):
         repeats, n = made_up(seed, n_folds, drift=0.05 + seed / 120)
-        found = conclude(repeats, n)
+        found = summarize_repeats(repeats, n)
         value, error, naive = oracle.inflated(repeats, n)
         assert found.value == pytest.approx(np.clip(value, 0, 1), abs=1e-12)
         assert found.naive_standard_error == pytest.approx(naive, abs=1e-12)
@@ -68,7 +68,7 @@ def test_by_hand():
     """Three folds of two cases; every number below is worked out on paper."""
     outer = [np.array([0.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])]
     inner = [np.array([1.0, 0.0, 0.0, 1.0])] * 3
-    found = conclude([(outer, inner)], 6)
+    found = summarize_repeats([(outer, inner)], 6)
 
     # a: (1/2 - 0)², (1/2 - 1)², (1/2 - 1/2)²; b: 0, 0, (1/2)/2
     mse = (1 / 4 + 1 / 4 + 0 - 1 / 4) / 3
@@ -84,7 +84,7 @@ def test_the_bias_by_hand():
     """Inner errors 3/4, outer 1/2, three folds: 1/4 is corrected by 1 + 1/3 of it."""
     outer = [np.array([0.0, 1.0])] * 3
     inner = [np.array([1.0, 1.0, 1.0, 0.0])] * 3
-    found = conclude([(outer, inner)], 6)
+    found = summarize_repeats([(outer, inner)], 6)
     assert found.value == pytest.approx(1 - (3 / 4 - 4 / 3 * 1 / 4), abs=1e-15)
 
 
@@ -112,7 +112,7 @@ def test_follows_the_printed_algorithm(n_folds, model):
 @given(st.integers(0, 10**6), st.sampled_from([3, 4, 10]), st.floats(0, 1))
 def test_value_and_interval_stay_within_bounds(seed, n_folds, drift):
     repeats, n = made_up(seed, n_folds, n_repeats=1, drift=drift)
-    found = conclude(repeats, n)
+    found = summarize_repeats(repeats, n)
     low, high = found.interval()
     usual = wilson(found.cv_value, n)
     assert 0 <= found.value <= 1
@@ -124,7 +124,7 @@ def test_value_and_interval_stay_within_bounds(seed, n_folds, drift):
 def test_a_corrected_value_beyond_1_is_cut():
     outer = [np.zeros(4) for _ in range(3)]
     inner = [np.r_[1.0, np.zeros(7)] for _ in range(3)]
-    assert conclude([(outer, inner)], 12).value == 1.0
+    assert summarize_repeats([(outer, inner)], 12).value == 1.0
 
 
 class Rule(ClassifierMixin, BaseEstimator):

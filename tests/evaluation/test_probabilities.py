@@ -55,10 +55,10 @@ def test_extreme_probabilities_keep_their_digits():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0, 1, 2], [0.1, 0.2, 0.3]), "about two"),
+        (([0, 1, 2], [0.1, 0.2, 0.3]), "for two classes"),
         (([0, 1], [0.1, 1.2]), "from 0 to 1"),
         (([0, 1], [0.1, np.nan]), "from 0 to 1"),
-        (([0, 1], [0.1]), "each of the 2 cases"),
+        (([0, 1], [0.1]), "each of the 2 samples"),
         (([0, 1],), "either"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_verdict_says_what_may_be_believed():
     copies = np.column_stack([one] * 60)
     bad = correction(copies, y, n_features_to_select=40, random_state=0)
     assert "depend on each other" in bad.verdict
-    assert bad.verdict.endswith("too sure of itself.")
+    assert bad.verdict.endswith("the expected error is too low.")
 
 
 @pytest.mark.parametrize(

@@ -233,3 +233,10 @@ def test_settings_name_the_splits():
 
     told = found.settings["cross-validation"]
     assert told == "stratified 3-fold cross-validation"
+
+
+def test_advice_on_text_names_no_parameter_that_the_verb_lacks():
+    X = np.array([["a", 1.0], ["b", 2.0]] * 10, dtype=object)
+    with pytest.raises(InputError, match="'a', which is not a number") as caught:
+        select("anova", X, ["no", "yes"] * 10)
+    assert "categorical_features" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Sums of squares, F and χ² against scipy and scikit-learn; Wilson in test_formulas."""
+"""Sums of squares, F and χ² against scipy and scikit-learn; Wilson elsewhere."""
 
 from __future__ import annotations
 

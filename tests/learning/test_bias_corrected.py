@@ -457,13 +457,13 @@ def test_nominal_columns_with_several_values():
         ({"class_prior": 0}, "class_prior=0"),
         ({"threshold": 1.2}, "threshold=1.2"),
         ({"alpha_grid": "fine"}, "alpha_grid='fine'"),
-        ({"alpha_grid": [3.0, 1.0]}, "rising"),
+        ({"alpha_grid": [3.0, 1.0]}, "ascending"),
         ({"alpha_grid": []}, "at least one"),
         ({"n_features_to_select": 0}, "selects nothing"),
         ({"n_features_to_select": 1.5}, "share"),
         ({"n_features_to_select": "all"}, "neither a number"),
         ({"binarize": "mean"}, "binarize='mean'"),
-        ({"binarize": None}, "column 24 holds other values"),
+        ({"binarize": None}, "Feature 24 holds other values"),
     ],
 )
 def test_bad_parameters_are_named(parameters, words):

@@ -91,7 +91,7 @@ def test_extremes_are_numbers():
     assert prob_low_correlation_gaussian((5, 5), 0.1, 1.0) == 1.0
     found = prob_low_correlation_gaussian((5000, 5000), [1e-9, 1e3], 0.02)
     assert np.all((found >= 0) & (found <= 1))
-    with pytest.raises(InputError, match="more cases than classes"):
+    with pytest.raises(InputError, match="more samples than classes"):
         prob_low_correlation_gaussian((1, 1), 0.1, 0.5)
 
 

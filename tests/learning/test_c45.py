@@ -465,7 +465,7 @@ def test_negative_labels_are_numbered_too():
 
 def test_weights_that_sum_to_one_are_too_light_for_any_split():
     X, y = np.arange(20.0)[:, None], [0] * 10 + [1] * 10
-    with pytest.warns(UserWarning, match="of 20 cases sum to 1, but a split needs 4"):
+    with pytest.warns(UserWarning, match="of 20 samples sum to 1, but a split needs 4"):
         light = C45().fit(X, y, sample_weight=np.full(20, 0.05))
     assert light.n_leaves_ == 1
     with warnings.catch_warnings():

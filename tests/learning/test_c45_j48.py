@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.learning.j48_figures import J48, OPTIONS
+from tests.learning.j48_results import J48, OPTIONS
 
 from veridical.datasets import load
 from veridical.learning import C45

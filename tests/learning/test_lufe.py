@@ -102,10 +102,12 @@ def test_a_frame_of_the_selected_columns_is_enough(library):
     np.testing.assert_allclose(
         model.decision_function(part), model.decision_function(frame)
     )
-    with pytest.raises(InputError, match=r"of these 11 lack: .+ more") as caught:
+    with pytest.raises(InputError, match=r"11 of these are missing: .+ more") as caught:
         model.predict(frame[wanted[:1]])
     assert len(str(caught.value)) < 500
-    with pytest.raises(InputError, match="all of them are here, beside others"):
+    with pytest.raises(
+        InputError, match="all of them are present, but there are others"
+    ):
         model.predict(frame[names[:140]])
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :20])

@@ -48,15 +48,15 @@ def test_it_is_a_weighted_logistic_regression():
     X, y = data(signal=0.5)
     model = LUFeLogistic(SelectKBest(k=8), C=0.5, gamma=30.0).fit(X, y)
     assert model.dual_gap_ < 1e-7
-    assert model.case_weights_.sum() == pytest.approx(60, rel=1e-5)
-    assert model.case_weights_.std() > 0.1
+    assert model.sample_weights_.sum() == pytest.approx(60, rel=1e-5)
+    assert model.sample_weights_.std() > 0.1
     theirs = LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(
-        X[:, model.support_], y, sample_weight=model.case_weights_[0]
+        X[:, model.support_], y, sample_weight=model.sample_weights_[0]
     )
     np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-4)
     slack = X[:, model.unselected_] @ model.privileged_coef_[0]
-    force = (model.case_weights_[0] - 1) * 0.5 / 30.0
+    force = (model.sample_weights_[0] - 1) * 0.5 / 30.0
     expected = X[:, model.unselected_] @ (force @ X[:, model.unselected_])
     np.testing.assert_allclose(np.ptp(slack - expected), 0, atol=1e-4)
 

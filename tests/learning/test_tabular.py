@@ -15,9 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from veridical._core.errors import InputError
 from veridical.comparison import compare
 from veridical.learning import C45, ESTIMATORS, make_estimator
+from veridical.learning.inputs import number_by_frequency
 from veridical.learning.linear_svm import LinearSVM
 from veridical.learning.neighbours import NearestNeighbour
-from veridical.learning.reading import number_by_frequency
 from veridical.learning.tabular import TabularClassifier
 
 NAMES = ["1nn", "nb", "svm", "tree"]
@@ -139,18 +139,6 @@ def test_a_category_absent_from_training(name, mixed):
     known = (X["colour"] != "green").to_numpy()
     model = make(name).fit(X[known], y[known])
     assert set(model.predict(X[~known])) <= {"no", "yes"}
-
-
-@pytest.mark.parametrize("name", ["svm", "1nn", "tree"])
-def test_encoded_and_table_agree(name, mixed):
-    from veridical._core.encoding import encode
-
-    X, y = mixed
-    table = encode(X)
-    by_table = make(name).fit(X.iloc[:60], y[:60]).predict(X.iloc[60:])
-    model = make(name)
-    model.fit_encoded(table.values[:60], table.categorical, y[:60])
-    assert np.array_equal(model.predict_encoded(table.values[60:]), by_table)
 
 
 @pytest.mark.parametrize("n_columns", [5, 300])

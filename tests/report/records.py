@@ -38,7 +38,7 @@ def t_test(a: Any, b: Any, factor: float, name: str = "corrected resampled t"):
 def paired(test: TestResult, names: tuple[str, str]) -> tuple[PairVerdict]:
     """The verdict of a test on the only pair there is."""
     better = {"a": names[0], "b": names[1], "draw": None}[test.winner]
-    return (PairVerdict(*names, better, test.pvalue, Verdict.of(test)),)
+    return (PairVerdict(*names, better, test.pvalue, Verdict.from_test(test)),)
 
 
 def folds(

@@ -85,7 +85,7 @@ COLUMNS = {
     "TestResult": "name statistic pvalue df mean_difference low high n alpha winner",
     "Friedman": "selector mean_rank critical_difference pvalue",
     "Calibration": "test nominal rate low high n_simulations accuracy design",
-    "NestedCV": "value low high standard_error naive_standard_error cv_value n_cases "
+    "NestedCV": "value low high standard_error naive_standard_error cv_value n_samples "
     "n_folds n_repeats",
 }
 

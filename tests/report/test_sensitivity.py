@@ -48,7 +48,7 @@ def test_the_page_says_it(record, tmp_path):
     words = " ".join(Page(text).words)
     assert "tell the truth about AnovaF and Correlation on data like these" in words
     assert "At strength 0.5" in words.replace("\N{NO-BREAK SPACE}", " ")
-    assert "Interactions between columns are left out." in words
+    assert "Interactions between features are left out." in words
     assert record._repr_html_().startswith("<style>")
 
 

@@ -546,8 +546,7 @@ _SMALL = 256
 _READ_AS_IS = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
 #: What to do about text where nominal columns are welcome.
 _NOMINAL = (
-    "name the column in categorical_features, give it a category dtype, or mend the "
-    "value."
+    "put it into a data frame as a column of category dtype, or correct the value."
 )
 
 

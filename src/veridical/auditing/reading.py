@@ -21,7 +21,7 @@ from veridical._core.validation import check_count
 from veridical.auditing.association import LEVEL, chosen_by_labels
 from veridical.auditing.choosing import agreement, find_stand_in
 from veridical.auditing.procedures import Audited, make_audited
-from veridical.comparison.comparing import column_order
+from veridical.comparison.comparing import feature_order
 from veridical.evaluation.engine import Procedure, is_rowwise
 from veridical.evaluation.reading import name_of, read_selector
 
@@ -48,7 +48,7 @@ def read_procedure(
         columns, learner = picked
     else:
         columns = read_columns(selected, data)
-    order = column_order(root, data.n_features)
+    order = feature_order(root, data.n_features)
     if selector is None:
         chosen, overlap = find_stand_in(data, columns, order)
     else:

@@ -1,4 +1,4 @@
-"""How probable is it that one is better? The Bayesian correlated t-test."""
+"""The Bayesian correlated t-test: the probability that one side is better."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def bayesian_correlated_t(
     rope: float = 0.01,
     alpha: float = 0.05,
 ) -> TestResult:
-    """Posterior probabilities that a is better, that b is, and that it does not matter.
+    """Compute posterior probabilities that a is better, that b is, or neither.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def bayesian_correlated_t(
         Scores of the two sides on the same splits of one data set. Leading axes count
         tests.
     n_train, n_test : int or array-like of the shape of one test
-        Cases in the training and test sets.
+        Samples in the training and test sets.
     rope : float, default=0.01
         Region of practical equivalence: true differences up to this, in either
         direction, count as none. One point of accuracy by default.
@@ -87,7 +87,7 @@ def bayesian_correlated_t(
     assumptions = (
         "A flat prior, normal differences, and the correlation between splits that "
         f"Nadeau and Bengio assume; differences up to {100 * rope:g} points count as "
-        "none. A winner needs a posterior probability above "
+        "none. A side wins with a posterior probability above "
         f"{100 * (1 - alpha):g} %."
     )
     found = t_test("Bayesian correlated t", d, factor, df, alpha, assumptions)
@@ -100,7 +100,7 @@ def bayesian_correlated_t(
 
 
 def _above(mean: float, error: float, df: float, rope: float) -> float:
-    """Posterior probability of a true difference above the region of equivalence."""
+    """Compute the posterior probability of a difference above the rope."""
     if error == 0:
         return float(mean > rope)
     return float(stdtr(df, (mean - rope) / error))

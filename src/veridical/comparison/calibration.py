@@ -1,8 +1,8 @@
-"""How often does a test reject where there is nothing to find? Measured, not assumed.
+"""The measured size of a test: how often it rejects where neither side is better.
 
 On the data sets of `veridical.comparison.null_designs` neither side is better, so every
-rejection is an error. Their statistics are also the null that calibrated p-values are
-taken from.
+rejection is an error. Their statistics are also the null distribution from which
+calibrated p-values are computed.
 """
 
 from __future__ import annotations
@@ -54,26 +54,26 @@ def calibrate(
     method : {"in", "out"}, default="in"
         Whether selection is inside the folds.
     n_samples : int, default=100
-        Cases, half of them in each of two classes.
+        Number of samples, half of them in each of two classes.
     estimator : {"centroid", "nb", "1nn"}, default="centroid"
         Nearest centroid, naive Bayes or nearest neighbour.
     effect : float, default=1.0
-        By how many standard deviations the means of a relevant column differ.
+        Difference of the class means of a relevant feature, in standard deviations.
     n_columns, n_relevant : int
-        Columns in each of the two blocks, and how many of them are relevant.
+        Features in each of the two blocks, and the number of relevant ones.
     n_features_to_select : int, default=5
-        Columns that each side selects from its block.
+        Features that each side selects from its block.
     n_simulations : int, default=2000
         Number of data sets.
     calibrated : bool or Calibration, default=False
         Measure the test with p-values from a measured null instead of its own: that of
-        an earlier call, or, with True, of five times as many data sets drawn apart.
+        an earlier call, or, with True, of five times as many other data sets.
     alpha : float, default=0.05
         Nominal size.
     rope : float, default=0.01
         Region of practical equivalence, for Bayesian tests.
     random_state : int, numpy random generator or None, default=0
-        Decides what is drawn.
+        Decides the data sets.
 
     Returns
     -------
@@ -83,10 +83,10 @@ def calibrate(
 
     Notes
     -----
-    The two sides select from blocks of columns that are drawn alike given the class, so
-    every rejection is an error of the test. How often it errs depends on the folds, the
-    number of cases, the estimator and how strong the columns are: `effect` moves it
-    from far below to far above its nominal size.
+    The two sides select from blocks of features with the same distribution given the
+    class, so every rejection is an error of the test. How often it errs depends on the
+    folds, the number of samples, the estimator and the strength of the features: with
+    `effect` it goes from far below to far above the nominal size.
 
     Examples
     --------
@@ -126,12 +126,12 @@ def calibrate(
 
 
 def check_calibrated(test: str) -> None:
-    """Refuse to calibrate a test that has no null."""
+    """Raise if a test has no null distribution to be calibrated on."""
     if not TESTS[test].calibrated:
-        known = [name for name, entry in TESTS.items() if entry.calibrated]
+        known = [name for name, one in TESTS.items() if one.calibrated]
         raise InputError(
-            f"The test {test!r} gives posterior probabilities, which have no null to "
-            f"be calibrated on; use one of {listed(known)}."
+            f"The test {test!r} gives posterior probabilities, which cannot be "
+            f"calibrated; use one of {listed(known)}."
         )
 
 
@@ -155,19 +155,19 @@ def measure(
         words += f"; p-values from a null of {null.statistics.size} data sets"
     return Calibration(
         test=test,
-        size=rate(rejected, len(found), alpha, words),
+        size=measure_rate(rejected, len(found), alpha, words),
         statistics=np.sort(np.abs([result.statistic for result in found])),
         accuracy=accuracy,
         settings={**vars(design), "rope": rope, "calibrated": null is not None},
     )
 
 
-def rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
-    """A share of rejections with Wilson's 95 % interval.
+def measure_rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
+    """Return the share of rejections with Wilson's 95 % interval.
 
     Examples
     --------
-    >>> size = rate(100, 2000, 0.05, "")
+    >>> size = measure_rate(100, 2000, 0.05, "")
     >>> size.rate, round(size.low, 4), round(size.high, 4)
     (0.05, 0.0413, 0.0604)
     """
@@ -185,7 +185,7 @@ def run_test(
     rope: float,
     null: Calibration | None = None,
 ) -> TestResult:
-    """Apply a test; with a measured null, take p-value and interval from that.
+    """Apply a test; with a measured null, compute p-value and interval from that.
 
     The interval then holds the differences which the calibrated test does not reject:
     those of a t-test keep their centre and their standard error.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed
+from veridical._core.text import did_you_mean, listed, names
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
@@ -25,14 +26,14 @@ from veridical._core.types import (
     RandomStateLike,
     SelectorLike,
 )
-from veridical._core.validation import count_features
 from veridical._core.version import __version__
 from veridical.comparison import conclusions as say
 from veridical.comparison.calibration import check_calibrated
 from veridical.comparison.design import (
     Design,
-    Outcome,
+    SetOutcome,
     read_estimators,
+    read_n_features,
     read_selectors,
     run_data_set,
 )
@@ -60,7 +61,7 @@ def compare(
     y: LabelsLike,
     *,
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
-    n_features_to_select: int | float = 10,
+    n_features_to_select: int | float | Literal["auto"] = "auto",
     methods: Iterable[str] = ("in", "out"),
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
@@ -73,12 +74,12 @@ def compare(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Comparison:
-    """Compare feature selectors: which is better, and may I believe it?
+    """Compare feature selectors by cross-validation, with significance tests.
 
-    Every selector returns `n_features_to_select` features, an estimator learns from
-    each set, and cross-validated accuracies are compared on the same folds: under IN
-    the selection is repeated inside each training fold, under OUT it is made once on
-    all the data, test samples included. Every pair of selectors is tested; with three
+    Every selector returns the same number of features, an estimator learns from each
+    set, and cross-validated accuracies are compared on the same folds: under IN the
+    selection is repeated inside each training fold, under OUT it is made once on all
+    the data, test samples included. Every pair of selectors is tested; with three
     or more, p-values are adjusted for the number of pairs, and mean ranks over the
     folds are compared by Friedman's test with Nemenyi's critical difference.
 
@@ -98,13 +99,16 @@ def compare(
         A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
         "c45", or scikit-learn classifiers. With several, verdicts rest on their mean
         accuracy and `by_estimator` has them one by one.
-    n_features_to_select : int or float, default=10
-        Number of features each selector must return, or a share of them in (0, 1].
+    n_features_to_select : int, float or "auto", default="auto"
+        Number of features that every selector must return, or a share of all in (0, 1];
+        it replaces the number that a selector was made with. "auto" is the number that
+        the selectors themselves were made with, 10 where none has one (as for names);
+        an error if they differ.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         A number means that many shuffled folds, stratified by class, as in every verb;
-        "10x5" means ten repeats of five. Any way to split will do that gives two
+        "10x5" means ten repeats of five. Every way to split is possible that gives two
         splits or more. The splits of a method are used: of the bootstrap, the samples
         outside each bootstrap sample are tested, and nothing is weighed as in
         `veridical.evaluation.estimate`.
@@ -112,23 +116,23 @@ def compare(
         How differences between folds are tested: "corrected-t", "paired-t",
         "five-by-two-t", "five-by-two-f", "repeated-cv-t", "sorted-runs-t" or
         "bayesian-correlated-t", or the function, such as `corrected_resampled_t`. What
-        a test must know of the splits it is told by them, and one that is not made for
-        `cv` is refused. Bayesian tests, which have no p-value to adjust, are for two
+        a test must know of the splits is taken from them; a test that is not made for
+        `cv` is an error. Bayesian tests, which have no p-value to adjust, are for two
         selectors.
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     calibrated : bool or int, default=False
         Take p-values and intervals from a measured null: 100 data sets like these, or
-        as many as are asked for, on which each selector is compared with itself on two
-        blocks of columns drawn alike. For two selectors it costs as much as 200
-        comparisons; more pairs need more null data sets, and get them.
+        the given number, on which each selector is compared with itself on two blocks
+        of features drawn from the same distribution. For two selectors it takes as long
+        as 200 comparisons; more pairs need more null data sets, and get them.
     rope : float, default=0.01
         Region of practical equivalence of "bayesian-correlated-t": true differences up
         to this count as none.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         How p-values are adjusted for the number of pairs.
     random_state : int, numpy random generator or None, default=None
-        Decides the folds and everything else that is left to chance.
+        Decides the folds and everything else that is random.
     n_jobs : int or None, default=None
         Number of processes, as in joblib. The result does not depend on it.
     name : str, optional
@@ -147,8 +151,8 @@ def compare(
     Raises
     ------
     InputError
-        For data or parameters that cannot give an honest answer; also if more features
-        are asked for than there are, or a training set holds one class only.
+        For data or parameters that do not allow a valid result; also if there are fewer
+        features than asked for, or a training set holds one class only.
 
     Warns
     -----
@@ -158,18 +162,18 @@ def compare(
 
     See Also
     --------
-    truth : The same for two selectors on a source that can be sampled for ever.
+    truth : The same for two selectors on a source that can be sampled without limit.
     friedman : The test on ranks, also for scores on several data sets.
 
     Notes
     -----
-    Selectors see the columns in a random order (decided by `random_state`), because
-    ties go by index and an index must carry no information. Numeric data reach
-    selectors and estimators as arrays, mixed data as pandas data frames.
+    Selectors see the features in a random order (decided by `random_state`), because
+    ties are decided by index, which must carry no information. Selectors and estimators
+    get numeric data as arrays, mixed data as pandas data frames.
 
-    Friedman's test takes the folds for independent, which they are not; ``size`` in its
-    result says how often it rejects where all are equal. What may be claimed rests on
-    the pairs under IN.
+    Friedman's test treats the folds as independent, which they are not; ``size`` in its
+    result is its measured false-positive rate. Claims should rest on the pairs under
+    IN.
 
     References
     ----------
@@ -230,14 +234,14 @@ def compare(
     design = Design(
         selectors=named,
         estimators=read_estimators(estimator, root),
-        n_features=count_features(n_features_to_select, data.n_features, strict=True),
+        n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
     )
     workers = Workers(n_jobs, progress)
     workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
     # Each null data set is compared under both of its selectors.
     announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
-    columns = column_order(root, data.n_features)
+    columns = feature_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
     tester = PairTester(chosen, splits.geometry, data.n_samples, nulls)
@@ -270,7 +274,7 @@ def _conclude(
     design: Design,
     data: Table,
     splits: Splits,
-    outcome: Outcome,
+    outcome: SetOutcome,
     tester: PairTester,
     correction: str,
     name: str,
@@ -278,14 +282,14 @@ def _conclude(
 ) -> Comparison:
     accuracy = _by_repeat_and_fold(outcome.accuracy, splits)
     selected = _chosen_by_repeat(outcome.chosen, splits)
-    names = tuple(one.name for one in design.selectors)
+    selectors = tuple(one.name for one in design.selectors)
     estimators = tuple(one.name for one in design.estimators)
     only = estimators[0] if len(estimators) == 1 else ""
     summary = data.summary(name)
     alpha, geometry = tester.test.alpha, splits.geometry
     optimism = say.measure_optimism(accuracy, geometry, alpha)
     record = Comparison(
-        names=names,
+        names=selectors,
         estimators=estimators,
         n_features_to_select=design.n_features,
         data=summary,
@@ -294,14 +298,14 @@ def _conclude(
         pairs=tester.pairs(
             {m: values.mean(axis=1) for m, values in accuracy.items()},
             only,
-            names,
+            selectors,
             correction,
         ),
         by_estimator={
             one: tester.pairs(
                 {m: values[:, e] for m, values in accuracy.items()},
                 one,
-                names,
+                selectors,
                 correction,
             )
             for e, one in enumerate(estimators)
@@ -312,7 +316,7 @@ def _conclude(
         friedman={
             m: _rank(tester, m, values.mean(axis=1), only)
             for m, values in accuracy.items()
-            if len(names) > 2
+            if len(selectors) > 2
         },
         stability=say.measure_stability(
             {m: chosen for m, chosen in selected.items() if m == "in"},
@@ -332,7 +336,7 @@ def _conclude(
 def _rank(
     tester: PairTester, method: str, values: FloatArray, estimator: str
 ) -> Friedman:
-    """Friedman's test on the splits, with its measured size."""
+    """Apply Friedman's test to the splits, and look up its measured size."""
     scores = values.reshape(len(values), -1)
     size = measured_size(
         "friedman",
@@ -360,25 +364,25 @@ def _by_repeat_and_fold(
 def _chosen_by_repeat(
     chosen: Mapping[str, IntArray], splits: Splits
 ) -> dict[str, IntArray]:
-    """Arrange columns as (n_selectors, n_repeats, n_folds, n_features).
+    """Arrange features as (n_selectors, n_repeats, n_folds, n_features).
 
-    OUT, which chooses once, has one fold.
+    OUT, which selects once, has one fold.
     """
     n_repeats, n_folds = splits.shape
     result = {}
-    for method, picks in chosen.items():
+    for method, orders in chosen.items():
         if method == "out":
-            result[method] = np.repeat(picks[:, np.newaxis], n_repeats, axis=1)
+            result[method] = np.repeat(orders[:, np.newaxis], n_repeats, axis=1)
         else:
-            result[method] = picks.reshape(len(picks), n_repeats, n_folds, -1)
+            result[method] = orders.reshape(len(orders), n_repeats, n_folds, -1)
     return result
 
 
 # -- shared with truth() -------------------------------------------------------------
 
 
-def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
-    """Draw the order in which selectors see the columns of one data set."""
+def feature_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
+    """Draw the order in which selectors see the features of one data set."""
     seed = seed_for(root, Purpose.COLUMNS, data_set)
     return as_generator(seed).permutation(n_features)
 
@@ -386,19 +390,20 @@ def column_order(root: int, n_features: int, data_set: int = 0) -> IntArray:
 def announce_fits(
     progress: ProgressLike, design: Design, n_splits: int, n_sets: int
 ) -> None:
-    """Say beforehand how many fits a comparison costs, estimator by estimator."""
+    """Announce how many fits a comparison takes, estimator by estimator."""
     n_protocols, n_selectors = len(design.protocols), len(design.selectors)
     for one in design.estimators:
         announce(progress, one.what, n_sets, n_protocols, n_selectors, n_splits)
 
 
 def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
-    """What a reader needs to repeat the run, besides data and folds."""
+    """Return the settings needed to repeat the run, except data and folds."""
     return {
         **{
             f"selector {i}": one.description
             for i, one in enumerate(design.selectors, 1)
         },
+        **_describe_sizes(design),
         "estimator": ", ".join(one.description for one in design.estimators),
         "methods": ", ".join(design.methods),
         "alpha": f"{alpha:g}",
@@ -407,10 +412,21 @@ def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
     }
 
 
+def _describe_sizes(design: Design) -> dict[str, str]:
+    """Return a setting where selectors were made with another number of features."""
+    own = [one.size for one in design.selectors if one.size is not None]
+    if all(size == design.n_features for size in own):
+        return {}
+    made = names(str(size) for size in dict.fromkeys(own))
+    return {
+        "features per selector": f"{design.n_features}, in place of their own {made}"
+    }
+
+
 def _describe_splits(
     splits: Splits, test: SignificanceTest, n_draws: int
 ) -> dict[str, str]:
-    """What a reader needs to repeat the folds and the test."""
+    """Return the settings needed to repeat the folds and the test."""
     settings = {
         "cross-validation": splits.description,
         "n_train": f"{np.mean(splits.geometry.n_train):g}",
@@ -425,14 +441,14 @@ def _describe_splits(
 
 
 def check_methods(methods: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Check which methods are asked for; they come back in their usual order."""
+    """Check the methods and return them in their usual order."""
     asked = (methods,) if isinstance(methods, str) else tuple(methods)
     for method in asked:
         if method not in known:
             raise InputError(
-                f"There is no method {method!r} here{did_you_mean(str(method), known)} "
+                f"There is no method {method!r}{did_you_mean(str(method), known)} "
                 f"Use {listed(known)}."
             )
     if not asked:
-        raise InputError(f"methods is empty; name at least one of {listed(known)}.")
+        raise InputError(f"methods is empty; pass at least one of {listed(known)}.")
     return tuple(method for method in known if method in asked)

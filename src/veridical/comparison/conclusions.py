@@ -1,4 +1,4 @@
-"""From accuracies to what may be said: optimism, bias, artefacts and plain words."""
+"""From accuracies to conclusions: optimism, bias, artefacts and sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import count, number, percent, points, pvalue
@@ -26,18 +25,19 @@ from veridical.comparison.records import (
 )
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.evaluation.intervals import t_half_width
 from veridical.evaluation.stability import stability
 
 Accuracies = Mapping[str, FloatArray]
 
 
 def means(values: FloatArray) -> FloatArray:
-    """Mean accuracy per selector over estimators, repeats and folds."""
+    """Average over estimators, repeats and folds, per selector."""
     return values.mean(axis=(1, 2, 3))
 
 
 def imbalance(accuracy: Accuracies) -> dict[str, float]:
-    """Largest difference between the biases of two selectors, per method.
+    """Compute the largest difference between the biases of two selectors, per method.
 
     Bias is taken against TRUTH where it is known, else OUT's against IN.
     """
@@ -55,36 +55,30 @@ def imbalance(accuracy: Accuracies) -> dict[str, float]:
 def measure_optimism(
     accuracy: Accuracies, geometry: Geometry, alpha: float
 ) -> tuple[Interval, ...]:
-    """OUT minus IN per selector, with the interval of the corrected t-test."""
+    """Compute OUT minus IN per selector, with the interval of the corrected t-test."""
     if not {"in", "out"} <= set(accuracy):
         return ()
     result = []
     for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
         one, other = (values.mean(axis=0).ravel() for values in (outside, inside))
-        test = _corrected(one, other, geometry, alpha)
+        test = corrected_resampled_t(
+            one, other, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
+        )
         result.append(Interval(test.mean_difference, *test.interval))
     return tuple(result)
 
 
-def _corrected(
-    a: FloatArray, b: FloatArray, geometry: Geometry, alpha: float
-) -> TestResult:
-    return corrected_resampled_t(
-        a, b, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
-    )
-
-
 def find_artefacts(record: Comparison) -> tuple[int, ...]:
-    """Find the selectors whose OUT accuracy is made by the selection and nothing else.
+    """Find the selectors whose OUT accuracy is an artefact of the selection.
 
-    So it is where OUT is above the majority share, IN is not, and OUT is above IN.
-    "Above" means by the whole interval of the mean (corrected for overlapping training
-    sets).
+    It is, where OUT is above the majority share, IN is not, and OUT is above IN.
+    "Above" means that the whole interval of the mean is (corrected for overlapping
+    training sets).
 
     Returns
     -------
     tuple of int
-        Places of the selectors.
+        Indices of the selectors.
     """
     found = record.means
     return tuple(
@@ -97,7 +91,7 @@ def find_artefacts(record: Comparison) -> tuple[int, ...]:
 
 
 def beats_majority(record: Comparison, mean: MeanAccuracy) -> bool:
-    """Tell whether the whole interval of a mean lies above the majority share."""
+    """Return whether the whole interval of a mean lies above the majority share."""
     return mean.low > record.data.majority_share
 
 
@@ -118,7 +112,7 @@ def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
 
 
 def repeats_are_data_sets(record: Comparison, method: str) -> bool:
-    """Tell whether every repeat is a data set of its own, hence independent."""
+    """Return whether every repeat is a data set of its own, hence independent."""
     if method == "truth":
         return True
     n_repeats = record.accuracy[method].shape[2]
@@ -126,7 +120,7 @@ def repeats_are_data_sets(record: Comparison, method: str) -> bool:
 
 
 def fold_ratio(record: Comparison, n_folds: int) -> float:
-    """Return test samples per training sample, where not known that of the folds."""
+    """Return test samples per training sample; if unknown, that of equal folds."""
     if math.isfinite(record.n_test) and record.n_train > 0:
         return record.n_test / record.n_train
     return 1 / (n_folds - 1) if n_folds > 1 else 0.0
@@ -163,22 +157,21 @@ def mean_accuracy(
     if n < 2:
         return MeanAccuracy(mean, math.nan, math.nan, math.nan, n)
     std = float(values.std(ddof=1))
-    quantile = float(stats.t.ppf(1 - alpha / 2, n - 1))
-    half = quantile * std * math.sqrt(1 / n + test_to_train)
+    half = t_half_width(values, test_to_train, 1 - alpha)
     return MeanAccuracy(mean, max(0.0, mean - half), min(1.0, mean + half), std, n)
 
 
 def measure_stability(
     selected: Mapping[str, IntArray], n_features: int, alpha: float
 ) -> dict[str, tuple[Interval, ...]]:
-    """How steadily every selector chose, per method that chose more than once.
+    """Measure the stability of every selector, per method that selects repeatedly.
 
     Parameters
     ----------
     selected : mapping of method to array (n_selectors, n_repeats, n_folds, n_chosen)
-        The columns chosen.
+        The selected features.
     n_features : int
-        How many columns there are.
+        Number of features.
     alpha : float
         One minus the confidence.
     """
@@ -201,27 +194,27 @@ def count_truths(
     return binomial_truthfulness(right_in, right_out, alpha=alpha)
 
 
-# -- in words ------------------------------------------------------------------------
+# -- recommendations -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What sentences about a pair need besides verdicts: names and levels."""
+    """Names, significance level and majority share, for sentences about selectors."""
 
     names: Sequence[str]
     alpha: float
     chance: float
 
     def winner(self, verdict: Verdict) -> str:
-        """Name the better selector."""
+        """Return the name of the better selector."""
         return self.names[0 if verdict.mean_difference > 0 else 1]
 
     def loser(self, verdict: Verdict) -> str:
-        """Name the worse selector."""
+        """Return the name of the worse selector."""
         return self.names[1 if verdict.mean_difference > 0 else 0]
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
-        """Interval in points of accuracy, p-value, and what that is worth."""
+        """Write the interval in points of accuracy, the p-value and the test's size."""
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
             f"{100 * (1 - self.alpha):.4g} % interval {number(low)} to {number(high)}, "
@@ -230,9 +223,9 @@ class Wording:
 
 
 def size_text(verdict: Verdict) -> str:
-    """Write how often the test errs where there is nothing to find, if measured.
+    """Write the false-positive rate of the test, if it was measured.
 
-    A calibrated p-value has that built in.
+    A calibrated p-value accounts for it already.
     """
     if verdict.test.size is None or verdict.test.calibrated:
         return ""
@@ -240,7 +233,7 @@ def size_text(verdict: Verdict) -> str:
 
 
 def false_positives(size: MeasuredSize) -> str:
-    """Write how often a test rejects where there is nothing to find.
+    """Write how often a test rejects where neither side is better.
 
     Examples
     --------
@@ -254,7 +247,7 @@ def false_positives(size: MeasuredSize) -> str:
 
 
 def recommend(record: Comparison) -> str:
-    """Say what may be claimed and what may be used, after the paper's conclusions.
+    """Write what may be claimed and what may be used, as the paper concludes.
 
     Parameters
     ----------
@@ -277,7 +270,7 @@ def recommend_pair(
     optimism: Sequence[Interval],
     wording: Wording,
 ) -> str:
-    """Say what may be claimed of two selectors, and which of them may be used.
+    """Write what may be claimed of two selectors, and which of them may be used.
 
     To claim that one selector is superior, use IN; to pick a subset for one data set,
     run both and trust the one that sees a difference.
@@ -296,13 +289,13 @@ def recommend_pair(
 def _on_reporting(
     inside: FloatArray, optimism: Sequence[Interval], wording: Wording
 ) -> str:
-    """Which accuracy to report, and how much more OUT would have said."""
+    """Write which accuracy to report, and how much higher that of OUT is."""
     found = means(inside)
     parts = []
     for i, gap in enumerate(optimism):
         value, low, high = (100 * bound for bound in gap)
         parts.append(
-            f"{percent(found[i])} for {wording.names[i]} (OUT reads "
+            f"{percent(found[i])} for {wording.names[i]} (OUT is "
             f"{number(abs(value))} points {'lower' if value < 0 else 'higher'}, "
             f"{100 * (1 - wording.alpha):.4g} % interval {number(low)} to "
             f"{number(high)})"
@@ -378,7 +371,7 @@ def _on_picking(
 def recommend_several(
     record: Comparison, artefacts: Sequence[int], wording: Wording
 ) -> str:
-    """Say what may be claimed of three selectors or more, and which may be used."""
+    """Write what may be claimed of three selectors or more, and which may be used."""
     sentences = []
     if artefacts:
         sentences.append(_on_artefacts(record.accuracy, artefacts, wording))
@@ -397,18 +390,12 @@ def recommend_several(
 
 
 def _beaten(pairs: Sequence[PairVerdict]) -> dict[str, list[str]]:
-    """Who is significantly better than whom."""
+    """Return the selectors that each selector is significantly better than."""
     result: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.better is not None:
-            worse = pair.second if pair.better == pair.first else pair.first
-            result.setdefault(pair.better, []).append(worse)
+            result.setdefault(pair.better, []).append(_worse(pair))
     return result
-
-
-def _and(words: Sequence[str]) -> str:
-    *head, last = words
-    return f"{', '.join(head)} and {last}" if head else last
 
 
 def _on_several_claims(record: Comparison) -> str:
@@ -419,7 +406,7 @@ def _on_several_claims(record: Comparison) -> str:
         )
     allowing = _allowing(record, len(record.pairs["in"]))
     claims = [
-        f"{better} selects better than {_and(worse)}"
+        f"{better} selects better than {names(worse)}"
         for better, worse in _beaten(record.pairs["in"]).items()
     ]
     if not claims:
@@ -444,7 +431,7 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     if inside:
         also = ""
         if best in outside:
-            also = f" OUT, too, finds it better than {_and(outside[best])}."
+            also = f" OUT, too, finds it better than {names(outside[best])}."
         return f"{goal}, take {best}: IN sees a difference.{also}"
     if record.names.index(best) in artefacts:
         return f"{goal}, do not follow OUT's verdicts: they rest on the artefact."
@@ -458,7 +445,7 @@ def describe_truth(
     wording: Wording,
     n_sets: int,
 ) -> str:
-    """Say what is true on a source, and how often IN and OUT found it."""
+    """Write what is true on a source, and how often IN and OUT found it."""
     if true.winner == "draw":
         text = (
             f"TRUTH sees no difference over {n_sets} data sets from this source "
@@ -488,17 +475,17 @@ def describe_truth(
 
 # -- may it be believed? ---------------------------------------------------------------
 
-#: Tests that treat folds as independent, and so reject too often on them.
+#: Tests that treat folds as independent, and therefore reject too often on them.
 NAIVE_ON_FOLDS = ("paired t",)
-#: A test whose measured rate lies above this multiple of the nominal one, by the whole
-#: interval, is not believed alone.
+#: Measured over nominal size of a test; if the whole interval lies above it, the test
+#: is not believed alone.
 TOO_OFTEN = 1.5
 _LEAK = "the test cases took part in the selection"
 _MAJORITY = "always predicting the most frequent class"
 
 
 def conclude(record: Comparison) -> Conclusion:
-    """Say which selector is better, and whether that may be believed.
+    """Write which selector is better, and decide whether it may be believed.
 
     Parameters
     ----------
@@ -511,7 +498,7 @@ def conclude(record: Comparison) -> Conclusion:
 
 
 def rejects_too_often(test: TestResult) -> bool:
-    """Tell whether a test surely rejects too often in such a design."""
+    """Return whether a test certainly rejects too often in such a design."""
     if test.size is None or test.calibrated:
         return False
     return test.size.low > TOO_OFTEN * test.size.nominal
@@ -571,7 +558,7 @@ def _conclude_pair(record: Comparison) -> Conclusion:
 
 
 def _ordered(record: Comparison, verdict: Verdict) -> tuple[str, str]:
-    """Name the better and the worse of two selectors."""
+    """Return the names of the better and the worse of two selectors."""
     first, second = (shortened(name) for name in record.names)
     return (second, first) if verdict.winner == "b" else (first, second)
 
@@ -638,7 +625,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
         )
     strongest = significant[0]
     best = strongest.better
-    beaten = [_loser(pair) for pair in significant if pair.better == best]
+    beaten = [_worse(pair) for pair in significant if pair.better == best]
     listed = names(shortened(name) for name in beaten)
     start = f"{shortened(str(best))} is better than {listed} on these data"
     gap = points(abs(strongest.verdict.mean_difference), signed=False)
@@ -671,7 +658,8 @@ def _conclude_several(record: Comparison) -> Conclusion:
     return Conclusion("yes", f"{start}, and you may believe it: {evidence}.{others}")
 
 
-def _loser(pair: PairVerdict) -> str:
+def _worse(pair: PairVerdict) -> str:
+    """Return the worse selector of a pair."""
     return pair.second if pair.better == pair.first else pair.first
 
 
@@ -682,7 +670,7 @@ def _allowing(record: Comparison, n_pairs: int) -> str:
 
 
 def conclude_sensitivity(record: Sensitivity) -> Conclusion:
-    """Say which protocol finds the true verdict more often on sources like the data."""
+    """Write which protocol finds the true verdict more often on such sources."""
     a, b = (shortened(name) for name in record.names)
     better = {
         source.truthfulness.better

@@ -1,8 +1,8 @@
-"""What is compared on a data set, and how the evaluation engine is asked for it.
+"""What is compared on a data set, and its evaluation by the engine.
 
-IN chooses anew on the training samples of each fold, OUT once on all samples before the
-folds are looked at, TRUTH also once on all samples, to be tested on samples drawn
-apart. All go through one call of `veridical.evaluation.engine.evaluate`.
+IN selects on the training samples of each fold, OUT once on all samples, TRUTH also
+once on all samples, and is tested on new samples. All use one call of
+`veridical.evaluation.engine.evaluate`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from veridical._core.parallel import Runner
 from veridical._core.seeds import seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical._core.text import one_line
+from veridical._core.text import names, one_line
+from veridical._core.validation import count_features
 from veridical.comparison.splits import Splits
 from veridical.evaluation.engine import (
     NUMBER_OF_FEATURES,
@@ -27,21 +28,28 @@ from veridical.evaluation.engine import (
     Procedure,
     Protocol,
     evaluate,
+    own_size,
 )
 from veridical.evaluation.reading import name_of, read_estimator, read_selector
+from veridical.evaluation.selecting import N_FEATURES
 
 
 class Named(NamedTuple):
-    """A selector or an estimator, the name it goes by, and how it is made."""
+    """A selector or an estimator, its display name, and its parameters as text.
+
+    `size` is the number or share of features that the user made a selector with; None
+    where there is none, or the selector was given by name.
+    """
 
     what: Any
     name: str
     description: str
+    size: Any = None
 
 
 @dataclass(frozen=True)
 class Design:
-    """What is done to a data set, whatever the data."""
+    """What is compared: selectors, estimators, number of features and methods."""
 
     selectors: tuple[Named, ...]
     estimators: tuple[Named, ...]
@@ -50,12 +58,12 @@ class Design:
 
     @property
     def protocols(self) -> tuple[Protocol, ...]:
-        """The protocols to evaluate; TRUTH is either of them on fresh samples."""
+        """The protocols to evaluate; TRUTH is either of them on new samples."""
         both: tuple[Protocol, ...] = ("in", "out")
         return tuple(p for p in both if p in self.methods) or ("out",)
 
     def procedures(self) -> list[Procedure]:
-        """All combinations: protocol, then selector, then estimator."""
+        """List all combinations: protocol, then selector, then estimator."""
         return [
             Procedure(estimator.what, selector.what, (self.n_features,), protocol)
             for protocol in self.protocols
@@ -65,17 +73,17 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """Features chosen and accuracies reached on one data set.
+class SetOutcome:
+    """Selected features and accuracies on one data set.
 
     Parameters
     ----------
     chosen : mapping of method to array (n_selectors, n_splits, n_features)
-        One split for OUT and TRUTH, which choose once.
+        One split for OUT and TRUTH, which select once.
     accuracy : mapping of method to array (n_selectors, n_estimators, n_splits)
         One split for TRUTH, its independent test set.
     seconds : array of shape (n_selectors,)
-        How long each selector took to choose, all its training sets together.
+        Time that each selector took, all its training sets together.
     """
 
     chosen: dict[str, IntArray]
@@ -91,8 +99,8 @@ def run_data_set(
     run: Runner,
     *,
     n_rows: int | None = None,
-) -> Outcome:
-    """Choose and predict on one data set, by every method of the design.
+) -> SetOutcome:
+    """Select and predict on one data set, by every method of the design.
 
     Parameters
     ----------
@@ -101,18 +109,18 @@ def run_data_set(
     table : Table
         The samples; for TRUTH the rows from `n_rows` on are the independent test set.
     splits : Splits or None
-        Folds over the leading rows; None if TRUTH alone is asked for.
+        Folds over the leading rows; None for TRUTH alone.
     columns : int array
         Order in which selectors see the features.
     run : callable
-        Does a series of jobs, see `serial` and `Workers`.
+        Runs a series of jobs, see `serial` and `Workers`.
     n_rows : int, optional
-        How many leading rows may be learned from; all by default.
+        Number of leading rows to learn from; all by default.
     """
     everything = np.arange(table.n_samples if n_rows is None else n_rows)
     folds = [] if splits is None else list(splits.splits)
     if "truth" in design.methods:
-        # Said in full: to leave the test samples out would be to learn from the fresh.
+        # With explicit training rows: the new samples must not be learned from.
         n = table.n_samples
         folds = [Split(split.test, n, split.train) for split in folds]
         folds.append(Split(np.arange(len(everything), n), n, everything))
@@ -125,27 +133,28 @@ def run_data_set(
         everything=everything,
     )
     shape = (len(design.protocols), len(design.selectors), len(design.estimators))
-    cells: Any = np.empty(shape, dtype=object)
+    found_by: Any = np.empty(shape, dtype=object)
     for place, one in zip(np.ndindex(shape), found, strict=True):
-        cells[place] = one
-    return Outcome(
-        chosen={m: _chosen(design, cells, m) for m in design.methods},
-        accuracy={m: _accuracy(design, cells, m) for m in design.methods},
-        seconds=np.array([one.seconds for one in cells[0, :, 0]]),
+        found_by[place] = one
+    return SetOutcome(
+        chosen={m: _chosen(design, found_by, m) for m in design.methods},
+        accuracy={m: _accuracy(design, found_by, m) for m in design.methods},
+        seconds=np.array([one.seconds for one in found_by[0, :, 0]]),
     )
 
 
 def _place(design: Design, method: str) -> int:
-    """Return the place of the protocol that a method is read off."""
+    """Return the index of the protocol that a method is taken from."""
     protocols: tuple[str, ...] = design.protocols
     return -1 if method == "truth" else protocols.index(method)
 
 
-def _chosen(design: Design, cells: Any, method: str) -> IntArray:
+def _chosen(design: Design, found_by: Any, method: str) -> IntArray:
     place = _place(design, method)
     with_truth = "truth" in design.methods
     return np.array(
-        [_orders(one, method, with_truth) for one in cells[place, :, 0]], dtype=np.intp
+        [_orders(one, method, with_truth) for one in found_by[place, :, 0]],
+        dtype=np.intp,
     )
 
 
@@ -158,10 +167,10 @@ def _orders(found: Evaluation, method: str, with_truth: bool) -> list[IntArray]:
     return orders[:-1] if with_truth else orders
 
 
-def _accuracy(design: Design, cells: Any, method: str) -> FloatArray:
+def _accuracy(design: Design, found_by: Any, method: str) -> FloatArray:
     place = _place(design, method)
     values = np.array(
-        [[one.accuracies()[0] for one in row] for row in cells[place]], dtype=float
+        [[one.accuracies()[0] for one in row] for row in found_by[place]], dtype=float
     )
     if method == "truth":
         return values[:, :, -1:]
@@ -181,8 +190,8 @@ def read_selectors(
     selectors : sequence, or mapping of display name to selector
         Selectors, or their names in ``veridical.selection.SELECTORS``.
     root : int
-        For selectors that use chance and have no seed of their own. All get the same,
-        so that a selector compared with itself always draws.
+        Seed of selectors that have none of their own. All get the same, so that a
+        selector compared with itself always ends in a draw.
     """
     if isinstance(selectors, str) or not isinstance(selectors, (Sequence, Mapping)):
         raise InputError(
@@ -194,6 +203,7 @@ def read_selectors(
             f"There are {len(selectors)} selector(s), but a comparison needs two or "
             "more."
         )
+    passed = selectors.values() if isinstance(selectors, Mapping) else selectors
     if isinstance(selectors, Mapping):
         shown = [str(name) for name in selectors]
         given = [
@@ -209,58 +219,102 @@ def read_selectors(
         raise InputError(
             f"Two selectors are called {twice[0]!r}; give them different names."
         )
+    sizes = [None if isinstance(one, str) else own_size(one) for one in passed]
     return tuple(
-        Named(seeded(selector, root), name, one_line(selector))
-        for selector, name in zip(given, shown, strict=True)
+        Named(seeded(selector, root), name, one_line(selector), size)
+        for selector, name, size in zip(given, shown, sizes, strict=True)
     )
 
 
+def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) -> int:
+    """Return the number of features that every selector must select.
+
+    Parameters
+    ----------
+    wanted : int, float or "auto"
+        As the user gave it; a number or share replaces the selectors' own. "auto" is
+        the number that the selectors were made with, or 10 where none has one.
+    selectors : sequence of Named
+        From `read_selectors`.
+    n_features : int
+        Number of features of the data.
+
+    Raises
+    ------
+    InputError
+        If it is not possible, or "auto" and the selectors have different numbers.
+    """
+    if not isinstance(wanted, str):
+        return count_features(wanted, n_features, strict=True)
+    if wanted != "auto":
+        raise InputError(
+            f"n_features_to_select={wanted!r} is neither a number nor a share; pass "
+            "one, or 'auto' for that of the selectors."
+        )
+    own = {
+        one.name: count_features(one.size, n_features, strict=True)
+        for one in selectors
+        if one.size is not None
+    }
+    if len(set(own.values())) > 1:
+        made = names(f"{name} with {number}" for name, number in own.items())
+        raise InputError(
+            f"The selectors were made with different numbers of features ({made}), but "
+            "all are compared with the same number; pass n_features_to_select, which "
+            "then replaces theirs."
+        )
+    default = count_features(N_FEATURES, n_features, strict=not own)
+    return next(iter(own.values()), default)
+
+
 def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
-    """Turn ``estimator=`` into estimators with different names.
+    """Read ``estimator=`` as estimators with different names.
 
     Parameters
     ----------
     given : str, classifier or list of them
         Names as in ``veridical.learning.ESTIMATORS``.
     root : int
-        For classifiers that use chance and have no seed of their own.
+        Seed of classifiers that have none of their own.
     """
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     if not several:
-        raise InputError("estimator is an empty list; name at least one, 'svm' say.")
-    names = [name_of(item) for item in several]
+        raise InputError(
+            "estimator is an empty list; pass at least one, such as 'svm'."
+        )
+    shown = [name_of(item) for item in several]
     read = []
     for i, item in enumerate(several):
         estimator = seeded(read_estimator(item), root)
-        name = names[i]
-        if names.count(name) > 1:
-            name = f"{name} ({names[: i + 1].count(name)})"
+        name = shown[i]
+        if shown.count(name) > 1:
+            name = f"{name} ({shown[: i + 1].count(name)})"
         described = item if isinstance(item, str) else one_line(estimator)
         read.append(Named(estimator, name, described))
     return tuple(read)
 
 
 def _display_names(selectors: Sequence[Any]) -> list[str]:
-    """Call selectors by their class.
+    """Return the class names of selectors.
 
-    Where a class comes more than once, the parameters in which its selectors differ are
-    added, or else numbers.
+    Where a class occurs more than once, the parameters in which its selectors differ
+    are added, or else numbers.
     """
     kinds = [type(selector).__name__ for selector in selectors]
-    names = []
+    shown = []
     for i, (selector, kind) in enumerate(zip(selectors, kinds, strict=True)):
         alike = [
             one for one, other in zip(selectors, kinds, strict=True) if other == kind
         ]
         if len(alike) == 1:
-            names.append(kind)
+            shown.append(kind)
             continue
         told = [_different_parameters(one, alike) for one in alike]
         if len(set(told)) == len(told):
-            names.append(f"{kind}({_different_parameters(selector, alike)})")
+            shown.append(f"{kind}({_different_parameters(selector, alike)})")
         else:
-            names.append(f"{kind} ({kinds[: i + 1].count(kind)})")
-    return names
+            shown.append(f"{kind} ({kinds[: i + 1].count(kind)})")
+    return shown
 
 
 def _different_parameters(selector: Any, alike: Sequence[Any]) -> str:

@@ -22,8 +22,8 @@ from veridical.comparison.significance import (
     check_alpha,
     over_leading_axes,
     paired_differences,
-    snap,
     t_and_p,
+    without_rounding,
 )
 
 
@@ -31,7 +31,7 @@ from veridical.comparison.significance import (
 def five_by_two_t(
     scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
 ) -> TestResult:
-    """Dietterich's 5×2 cv t-test.
+    """Apply Dietterich's 5×2 cv t-test.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def five_by_two_t(
 
     See Also
     --------
-    five_by_two_f : All ten differences count.
+    five_by_two_f : Tests all ten differences.
 
     Notes
     -----
-    ``t = d[0, 0] / sqrt(mean(s²))``: halves do not share training cases, so each
-    halving gives an honest variance [1]_. The verdict depends on which half comes
-    first, which `five_by_two_f` mends.
+    ``t = d[0, 0] / sqrt(mean(s²))``: halves do not share training samples, so each
+    halving gives an unbiased variance [1]_. The verdict depends on which half comes
+    first; that of `five_by_two_f` does not.
 
     References
     ----------
@@ -74,7 +74,7 @@ def five_by_two_t(
     check_alpha(alpha)
     d, spread = _read(scores_a, scores_b)
     error = math.sqrt(float(spread.mean()))
-    first = snap(float(d[0, 0]))
+    first = without_rounding(float(d[0, 0]))
     statistic, pvalue = t_and_p(first, error, 5)
     reach = float(stdtrit(5, 1 - alpha / 2)) * error
     return TestResult(
@@ -82,7 +82,7 @@ def five_by_two_t(
         statistic=statistic,
         pvalue=pvalue,
         df=5.0,
-        mean_difference=snap(float(d.mean())),
+        mean_difference=without_rounding(float(d.mean())),
         interval=(first - reach, first + reach),
         n=10,
         alpha=float(alpha),
@@ -99,7 +99,7 @@ def five_by_two_t(
 def five_by_two_f(
     scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
 ) -> TestResult:
-    """Alpaydin's combined 5×2 cv F-test.
+    """Apply Alpaydin's combined 5×2 cv F-test.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def five_by_two_f(
     -------
     TestResult
         ``df`` is that of the denominator, 5; the numerator has 10. The interval holds
-        the differences which the same test would not reject; it shrinks to a point
-        where it would reject them all.
+        the differences which the same test would not reject; it is a point where the
+        test would reject them all.
 
     See Also
     --------
@@ -143,12 +143,12 @@ def five_by_two_f(
     noise = 2 * float(spread.sum())
     signal = float((d**2).sum())
     if noise == 0:
-        signal = snap(signal)
+        signal = without_rounding(signal)
         statistic, pvalue = (math.inf, 0.0) if signal else (0.0, 1.0)
     else:
         statistic = signal / noise
         pvalue = float(fdtrc(10, 5, statistic))
-    mean = snap(float(d.mean()))
+    mean = without_rounding(float(d.mean()))
     reach = reach_of_f(scores_a, scores_b, float(fdtri(10, 5, 1 - alpha)))
     return TestResult(
         name="5×2 cv F",
@@ -160,7 +160,7 @@ def five_by_two_f(
         n=10,
         alpha=float(alpha),
         assumptions=(
-            "The ten differences are taken for independent and normal, with one "
+            "The ten differences are treated as independent and normal, with one "
             "variance that the five halvings estimate; F has 10 and 5 degrees of "
             "freedom."
         ),
@@ -168,19 +168,19 @@ def five_by_two_f(
 
 
 def reach_of_f(scores_a: ArrayLike, scores_b: ArrayLike, critical: float) -> float:
-    """How far from the mean a true difference may lie and not be rejected by F.
+    """Compute the largest distance from the mean that F does not reject.
 
     ``sum((d - m)²) = sum((d - mean)²) + 10 (mean - m)²`` is solved for m where F is
-    critical; 0 where it rejects even the mean.
+    critical; 0 where F rejects even the mean.
     """
     d, spread = _read(scores_a, scores_b)
     noise = 2 * float(spread.sum())
-    left = noise * critical if noise else 0.0
-    return math.sqrt(max(left - float(((d - d.mean()) ** 2).sum()), 0.0) / 10)
+    largest = noise * critical if noise else 0.0
+    return math.sqrt(max(largest - float(((d - d.mean()) ** 2).sum()), 0.0) / 10)
 
 
 def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Differences as (5, 2), and the spread inside each halving."""
+    """Return the differences as (5, 2), and the sum of squares in each halving."""
     d = paired_differences(scores_a, scores_b)
     shape = np.shape(scores_a)
     if d.size != 10 or (len(shape) == 2 and shape != (5, 2)):

@@ -1,16 +1,16 @@
 """Data sets on which neither of two selectors is better, by construction.
 
-The columns fall into blocks that are drawn alike, and each side may select from one
+The features form blocks with the same distribution, and each side may select from one
 block only. So neither side is better, whatever the resampling. Selector (largest F
-statistic), classifiers and data are the simplest that behave like the real ones, which
-makes thousands of data sets cheap.
+statistic), classifiers and data are the simplest that behave like the real ones, so
+that thousands of data sets take little time.
 
 | symbol | meaning                                                           |
 |--------|-------------------------------------------------------------------|
-| n      | cases, half of them in each of two classes                        |
-| p      | columns in a block, normal with standard deviation 1              |
+| n      | samples, half of them in each of two classes                      |
+| p      | features in a block, normal with standard deviation 1             |
 | r      | of them, those whose means differ between the classes, by `effect`|
-| F      | columns that each side selects                                    |
+| F      | features that each side selects                                   |
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from veridical.kernels import exchangeable
 
 BoolArray = NDArray[np.bool_]
 
-#: What may learn in a simulation, and how a page calls it.
-LEARNERS = {
+#: Estimators of a simulation: number in the kernel and display name.
+ESTIMATORS = {
     "centroid": (exchangeable.CENTROID, "nearest centroid"),
     "nb": (exchangeable.BAYES, "naive Bayes"),
     "1nn": (exchangeable.NEIGHBOUR, "nearest neighbour"),
@@ -40,7 +40,7 @@ LEARNERS = {
 
 @dataclass(frozen=True)
 class NullDesign:
-    """What is simulated; see the table of the module."""
+    """The design of a simulation; see the table of the module."""
 
     n_repeats: int
     n_folds: int
@@ -53,17 +53,15 @@ class NullDesign:
     n_features_to_select: int = 5
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_design(self)
 
     @property
     def geometry(self) -> Geometry:
-        """The shape of the folds; only means of their sizes matter to a test."""
-        n_splits = self.n_repeats * self.n_folds
+        """The geometry of the folds; a test uses only the means of their sizes."""
         n_test = self.n_samples // self.n_folds
         sizes = [
             n_test + (f < self.n_samples % self.n_folds) for f in range(self.n_folds)
         ] * self.n_repeats
-        assert len(sizes) == n_splits
         return Geometry(
             tuple(self.n_samples - size for size in sizes),
             tuple(sizes),
@@ -72,7 +70,7 @@ class NullDesign:
         )
 
     def describe(self, accuracy: float) -> str:
-        """Write the design as a page shows it."""
+        """Write the design as pages show it."""
         return describe(
             self.n_repeats,
             self.n_folds,
@@ -91,7 +89,7 @@ def describe(
     accuracy: float,
     method: str,
 ) -> str:
-    """Write a design as a page shows it.
+    """Write a design as pages show it.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def describe(
     folds = f"{n_repeats} x {n_folds}" if n_repeats > 1 else str(n_folds)
     return (
         f"{folds} folds of {n_samples} cases under {method.upper()}, "
-        f"{LEARNERS[estimator][1]} right on {100 * accuracy:.0f} %"
+        f"{ESTIMATORS[estimator][1]} right on {100 * accuracy:.0f} %"
     )
 
 
@@ -113,18 +111,18 @@ def simulate(
     stream: int = 0,
     sides: int = 2,
 ) -> FloatArray:
-    """Accuracies on data sets where no side is better.
+    """Simulate accuracies on data sets where no side is better.
 
     Parameters
     ----------
     design : NullDesign
-        What is simulated. Its method does not change the data sets drawn.
+        The design. Its method does not change the data sets drawn.
     n_simulations : int
-        How many data sets.
+        Number of data sets.
     seed, stream : int
         Two streams of one seed are independent.
     sides : int, default=2
-        How many selectors, each with a block of its own.
+        Number of selectors, each with its own block.
 
     Returns
     -------
@@ -135,7 +133,7 @@ def simulate(
     shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
     shift = np.tile(shift, sides)
     rng = seeds.as_generator(seeds.stream(seed, stream))
-    learner = LEARNERS[design.estimator][0]
+    learner = ESTIMATORS[design.estimator][0]
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):
         X = rng.standard_normal(shift.shape) + shift
@@ -155,10 +153,10 @@ def simulate(
 
 
 def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArray:
-    """Draw plain shuffled folds: which cases each split tests.
+    """Draw plain shuffled folds; return which samples each split tests.
 
-    They are drawn again where a training set would have fewer than two cases of a
-    class, as a comparison would refuse them.
+    They are drawn again where a training set would have fewer than two samples of a
+    class, for which a comparison raises an error.
     """
     number = np.arange(design.n_samples) % design.n_folds
     first = y == 0
@@ -176,12 +174,12 @@ def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArr
             return test
 
 
-def _check(design: NullDesign) -> None:
-    """Refuse designs that cannot be simulated."""
-    if design.estimator not in LEARNERS:
+def _check_design(design: NullDesign) -> None:
+    """Raise if a design cannot be simulated."""
+    if design.estimator not in ESTIMATORS:
         raise InputError(
-            f"There is no estimator {design.estimator!r} here; simulations know "
-            f"{listed(LEARNERS)}."
+            f"There is no estimator {design.estimator!r} in simulations; use one of "
+            f"{listed(ESTIMATORS)}."
         )
     if design.method not in ("in", "out"):
         raise InputError(f"method must be 'in' or 'out', got {design.method!r}.")
@@ -189,8 +187,8 @@ def _check(design: NullDesign) -> None:
     if design.n_repeats < 1 or few or not 2 <= design.n_folds <= design.n_samples // 4:
         raise InputError(
             f"{design.n_repeats} repeat(s) of {design.n_folds} folds cannot be drawn "
-            f"from {design.n_samples} cases; use at least 2 folds, 4 "
-            "cases a fold and 12 cases."
+            f"from {design.n_samples} samples; use at least 2 folds, 4 samples in a "
+            "fold and 12 samples."
         )
     if not 1 <= design.n_features_to_select <= design.n_columns:
         raise InputError(

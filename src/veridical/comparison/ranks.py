@@ -25,7 +25,7 @@ from veridical.comparison.significance import ROUNDING, check_alpha
 
 
 def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
-    """Do several selectors differ at all, and which pairs do?
+    """Test whether several selectors differ, and which pairs do.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     ``F = (N - 1) χ² / (N (S - 1) - χ²)`` is less conservative than Friedman's χ² itself
     [2]_. Ties share their mean rank, and χ² is corrected for them. Two selectors differ
     where their mean ranks are more than ``q sqrt(S (S + 1) / (6 N))`` apart, with ``q``
-    from the studentized range over √2 [3]_. All of it takes the splits for independent,
-    which data sets are and folds of one data set are not: on folds it claims too much.
+    from the studentized range over √2 [3]_. Both treat the splits as independent, which
+    data sets are and folds of one data set are not: on folds they reject too often.
 
     References
     ----------
@@ -81,12 +81,13 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     means = ranks.mean(axis=1)
     chi2 = _chi_squared(ranks, means)
     df = (n_selectors - 1.0, (n_selectors - 1.0) * (n - 1))
-    room = n * (n_selectors - 1) - chi2
-    if room > ROUNDING:
-        statistic = (n - 1) * chi2 / room
+    rest = n * (n_selectors - 1) - chi2
+    if rest > ROUNDING:
+        statistic = (n - 1) * chi2 / rest
         pvalue = float(fdtrc(*df, statistic))
-    else:  # every split ranks them alike
+    else:  # all splits have the same ranks
         statistic, pvalue = math.inf, 0.0
+    critical = _quantile(n_selectors, alpha) * rank_error(n_selectors, n)
     return Friedman(
         mean_ranks=tuple(float(mean) for mean in means),
         chi2=chi2,
@@ -94,15 +95,15 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
         statistic=statistic,
         df=df,
         pvalue=pvalue,
-        critical_difference=_quantile(n_selectors, alpha) * rank_error(n_selectors, n),
+        critical_difference=critical,
         n=n,
         alpha=float(alpha),
-        groups=group(means, _quantile(n_selectors, alpha) * rank_error(n_selectors, n)),
+        groups=group(means, critical),
     )
 
 
 def group(mean_ranks: FloatArray, critical: float) -> tuple[tuple[int, ...], ...]:
-    """Which selectors are not told apart: the largest runs within the distance.
+    """Return the groups of selectors that do not differ: the largest within a distance.
 
     Examples
     --------
@@ -121,25 +122,25 @@ def group(mean_ranks: FloatArray, critical: float) -> tuple[tuple[int, ...], ...
 
 @cache
 def _quantile(n_selectors: int, alpha: float) -> float:
-    """Nemenyi's q: the studentized range over √2; it takes a while to compute."""
+    """Compute Nemenyi's q, the studentized range over √2; cached because it is slow."""
     range_ = float(studentized_range.ppf(1 - alpha, n_selectors, np.inf))
     return range_ / math.sqrt(2)
 
 
 def rank_error(n_selectors: int, n: int) -> float:
-    """Standard error of the difference of two mean ranks."""
+    """Compute the standard error of the difference of two mean ranks."""
     return math.sqrt(n_selectors * (n_selectors + 1) / (6 * n))
 
 
 def rank_splits(values: FloatArray) -> FloatArray:
-    """Rank the selectors on every split, the best first; what is equal is tied."""
+    """Rank the selectors on every split; 1 is the best, equal scores are tied."""
     # Accuracies are fractions of small counts; averages of them may differ by rounding.
     ranks = rankdata(-values.round(12), axis=0)
     return np.asarray(ranks, dtype=np.float64)
 
 
 def _chi_squared(ranks: FloatArray, means: FloatArray) -> float:
-    """Friedman's χ² with the correction for ties; 0 where all are tied everywhere."""
+    """Compute Friedman's χ² with the correction for ties; 0 where all are tied."""
     n_selectors, n = ranks.shape
     middle = (n_selectors + 1) / 2
     spread = float(((ranks - middle) ** 2).sum()) / (n * (n_selectors - 1))

@@ -27,7 +27,7 @@ SIDES: tuple[Side, Side] = ("a", "b")
 
 @dataclass(frozen=True, repr=False)
 class TestResult(Record):
-    """The outcome of one significance test on paired scores.
+    """The result of one significance test on paired scores.
 
     Positive differences favour ``a``. ``interval`` is for the mean difference, at
     confidence ``1 - alpha``, and rests on the same assumptions as the p-value. Of many
@@ -43,23 +43,23 @@ class TestResult(Record):
     mean_difference : float
         Mean of ``a`` minus mean of ``b``.
     interval : tuple of float
-        What the test does not reject.
+        The differences that the test does not reject.
     n : int
         Number of differences that entered the test.
     alpha : float
         Significance level.
     assumptions : str
-        What the p-value rests on, in words.
+        What the p-value assumes, in words.
     estimate : float or None
-        The difference the test looks at, where that is not the mean of all.
+        The difference that is tested, where that is not the mean of all.
     rope : float or None
         Differences up to this count as none (Bayesian tests).
     probabilities : mapping of "a", "rope" and "b" to float, or None
         Posterior probabilities that a is better, that they are practically equivalent,
         and that b is better (Bayesian tests).
     size : MeasuredSize or None
-        How often the test rejects in a design like this one where there is nothing to
-        find; None where that has not been measured.
+        How often the test rejects in a similar design where neither side is better;
+        None where that has not been measured.
     """
 
     __test__ = False  # the name is the field's own; it is not a pytest class
@@ -134,7 +134,7 @@ class TestResult(Record):
 
 
 class Verdict(NamedTuple):
-    """Who wins under one method, and on what evidence."""
+    """The better selector under one method, and the test that shows it."""
 
     winner: Winner
     pvalue: float
@@ -143,8 +143,8 @@ class Verdict(NamedTuple):
     test: TestResult
 
     @classmethod
-    def of(cls, test: TestResult) -> Verdict:
-        """Read the verdict off a test result."""
+    def from_test(cls, test: TestResult) -> Verdict:
+        """Make the verdict of a test result."""
         return cls(test.winner, test.pvalue, test.mean_difference, test.interval, test)
 
 
@@ -160,9 +160,9 @@ class Truthfulness(TestResult):
     only_in, only_out : int
         Data sets where IN was right and OUT wrong, and the reverse.
     both_right, both_wrong : int
-        The others, which say nothing about which protocol is better.
+        The others, which do not tell which protocol is better.
     better : {"in", "out", "same"}
-        Who is significantly more often right.
+        The protocol that is right significantly more often.
     """
 
     only_in: int
@@ -190,7 +190,7 @@ class Bias(TestResult):
     Parameters
     ----------
     value : float
-        The difference of the means where it is significant, else 0 (the paper's rule).
+        The difference of the means where it is significant, else 0.
     """
 
     value: float
@@ -238,7 +238,7 @@ class MeanAccuracy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Record):
-    """Two or more selectors compared by one method or several.
+    """The comparison of two or more selectors, by one method or several.
 
     Parameters
     ----------
@@ -268,13 +268,13 @@ class Comparison(Record):
         Largest difference between the biases of two selectors, against TRUTH where it
         is known, else against IN.
     recommendation : str
-        What may be claimed, in words.
+        Which claims are supported, in words.
     friedman : mapping of method to Friedman
         For three selectors or more: mean ranks over the folds and whether they differ.
     set_verdicts : mapping of method to tuple of Winner
         On a source: the verdict of IN and OUT on each data set.
     truthfulness : Truthfulness or None
-        On a source: which of IN and OUT found the truth more often.
+        On a source: which of IN and OUT found the true verdict more often.
     stability : mapping of method to tuple of Interval
         Per selector: Nogueira's stability of the selected features, from fold to fold
         (IN) or from data set to data set (TRUTH): 1 if they are always the same, 0 if
@@ -363,7 +363,7 @@ class Comparison(Record):
 
     @property
     def artefacts(self) -> tuple[int, ...]:
-        """Places of the selectors whose OUT accuracy is made by the selection alone."""
+        """Indices of the selectors whose OUT accuracy is an artefact of selection."""
         found: tuple[int, ...] = _conclusions().find_artefacts(self)
         return found
 
@@ -374,7 +374,7 @@ class Comparison(Record):
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """Every accuracy in a row of its own.
+        """Write the accuracies as a data frame, one row each.
 
         Returns
         -------
@@ -393,7 +393,7 @@ class Comparison(Record):
 
 
 class MeasuredSize(NamedTuple):
-    """How often a test rejects where there is nothing to find, measured.
+    """How often a test rejects where neither side is better, measured.
 
     ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
     ``nominal`` share; ``design`` says in words what was simulated.
@@ -409,20 +409,20 @@ class MeasuredSize(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Record):
-    """A test on data sets where neither side is better, by construction.
+    """The measured null distribution of a test, where neither side is better.
 
     Parameters
     ----------
     test : str
-        Its name.
+        Name of the test.
     size : MeasuredSize
         How often it rejected.
     statistics : array of shape (n_simulations,)
         Absolute values of its statistic, in ascending order: the measured null.
     accuracy : float
-        Mean accuracy of the two sides, by which designs are told apart.
+        Mean accuracy of the two sides, which differs between designs.
     settings : mapping of str to object
-        What was simulated.
+        The design that was simulated.
     """
 
     test: str
@@ -450,10 +450,11 @@ class Calibration(Record):
         return frame([row], *names, "accuracy", "design")
 
     def pvalue(self, statistic: float) -> float:
-        """Share of the null that is at least as extreme, the observed one counted in.
+        """Return the share of the null that is at least as extreme as a statistic.
 
-        Where the observed statistic comes from the same distribution, this is at most
-        α with probability at most α, exactly, however few simulations there are.
+        The observed statistic is counted too. If it comes from the same distribution,
+        the p-value is at most α with probability at most α, exactly, however few
+        simulations there are.
         """
         larger = self.statistics.size - int(
             np.searchsorted(self.statistics, _slightly_less(abs(statistic)))
@@ -461,7 +462,7 @@ class Calibration(Record):
         return (1 + larger) / (1 + self.statistics.size)
 
     def critical(self, alpha: float) -> float:
-        """The largest statistic that is not significant; infinite if none can be."""
+        """Return the largest statistic that is not significant; infinite if all are."""
         n = self.statistics.size
         # p < alpha where fewer than alpha (n + 1) - 1 of the null are as extreme.
         allowed = int(np.ceil(alpha * (n + 1) - 1e-9)) - 2
@@ -469,13 +470,13 @@ class Calibration(Record):
 
 
 def _slightly_less(value: float) -> float:
-    """Take statistics that differ by rounding for equal."""
+    """Return a value so much smaller that rounding makes no difference."""
     return value - 1e-9 * max(1.0, value) if np.isfinite(value) else value
 
 
 @dataclass(frozen=True, repr=False)
 class Friedman(Record):
-    """Several selectors ranked on the same splits, and whether they differ.
+    """Friedman's test: several selectors, ranked on the same splits.
 
     Parameters
     ----------
@@ -484,7 +485,7 @@ class Friedman(Record):
     chi2, chi2_pvalue : float
         Friedman's own statistic and its p-value.
     statistic, df, pvalue : float, tuple of float, float
-        Iman and Davenport's F, which is the test proper.
+        Iman and Davenport's F, which is the test to use.
     critical_difference : float
         Nemenyi's: mean ranks further apart than this differ significantly.
     n : int
@@ -492,9 +493,9 @@ class Friedman(Record):
     alpha : float
         Significance level.
     groups : tuple of tuple of int
-        Runs of selectors, in order of mean rank, that are not told apart.
+        Groups of selectors, in order of mean rank, that do not differ significantly.
     size : MeasuredSize or None
-        How often the test rejects in a design like this one where all are equal.
+        How often the test rejects in a similar design where all are equal.
     """
 
     mean_ranks: tuple[float, ...]
@@ -515,7 +516,7 @@ class Friedman(Record):
         return f"Friedman(mean ranks {ranks}; {found}, p = {self.pvalue:.3g})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Every selector in a row of its own, in the order of the scores.
+        """Write the mean ranks as a data frame, in the order of the scores.
 
         Returns
         -------
@@ -529,7 +530,7 @@ class Friedman(Record):
 
 @dataclass(frozen=True, repr=False)
 class Sensitivity(Record):
-    """IN, OUT and TRUTH on sources like a data set, and IN and OUT on itself.
+    """IN and OUT on a data set, and IN, OUT and TRUTH on sources like it.
 
     Parameters
     ----------
@@ -541,13 +542,13 @@ class Sensitivity(Record):
         IN and OUT on the data set itself; the sources resemble it where their
         accuracies do.
     strengths : tuple of float
-        By how much the strength found in the data was multiplied in each source.
+        Factor of the strength found in the data, for each source.
     n_relevant : tuple of int
-        How many columns carry something in each source.
+        Number of features that differ between classes, for each source.
     sources : tuple of Comparison
         What `veridical.comparison.truth` found on each source.
     recommendation : str
-        How often IN and OUT would have told the truth, in words.
+        How often IN and OUT find the truth, in words.
     recipe : str
         How the sources were made, in words.
     settings : mapping of str to str
@@ -582,7 +583,7 @@ class Sensitivity(Record):
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per source.
+        """Write one row per source.
 
         Returns
         -------
@@ -615,5 +616,5 @@ class Sensitivity(Record):
 
 
 def _conclusions() -> Any:
-    """Find the part of this room that concludes; it imports these records."""
+    """Import the module of the conclusions; it imports these records."""
     return import_module("veridical.comparison.conclusions")

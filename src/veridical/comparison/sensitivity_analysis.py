@@ -1,9 +1,9 @@
-"""Would IN or OUT have told the truth about this pair, on data like these?"""
+"""How often IN and OUT find the truth about a pair, on data like the user's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from veridical._core.errors import InputError
 from veridical._core.numbers import number, percent, pvalue
@@ -26,15 +26,16 @@ from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sources import make_pair, truth
 
+#: How the sources are made, in words.
 RECIPE = (
-    "Sources have as many cases and columns as the data, and its class shares. Values "
-    "are drawn from those observed, missing ones with their share. A column whose "
+    "Sources have as many cases and features as the data, and its class shares. Values "
+    "are drawn from those observed, missing ones with their share. A feature whose "
     "values differ between classes (F of normal scores or of their squares, χ² for "
-    "nominal columns, 10 % false discoveries allowed) is drawn from the values of its "
+    "categorical features, false discovery rate 10 %) is drawn from the values of its "
     "own class with probability strength · sqrt(1 − 1/F), else from all; all other "
-    "columns carry nothing. Numeric columns are correlated inside the classes as "
-    "observed, shrunk towards independence (Schäfer & Strimmer 2005). Interactions "
-    "between columns are left out."
+    "features carry no information. Numeric features are correlated within the classes "
+    "as observed, shrunk towards independence (Schäfer & Strimmer 2005). Interactions "
+    "between features are left out."
 )
 
 
@@ -45,7 +46,7 @@ def sensitivity(
     y: LabelsLike,
     *,
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
-    n_features_to_select: int | float = 10,
+    n_features_to_select: int | float | Literal["auto"] = "auto",
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
@@ -57,11 +58,12 @@ def sensitivity(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Sensitivity:
-    """How does this pair react to IN and OUT on sources like this data?
+    """Compare IN and OUT with the truth on sources like the data.
 
     The comparison paper advises to try the two protocols on synthetic data like one's
-    own before believing either. Sources are made that look like the data and can be
-    sampled for ever; there the truth is known, and IN and OUT are held against it.
+    own before believing either. Sources are made that resemble the data and can be
+    sampled without limit; there the truth is known, and IN and OUT are compared with
+    it.
 
     Parameters
     ----------
@@ -70,14 +72,14 @@ def sensitivity(
     X, y, estimator, n_features_to_select, cv, test, alpha, name
         As in `compare`.
     strengths : sequence of float, default=(0.5, 1.0, 1.5)
-        One source for each: by how much to multiply the strength found in the data.
-        That is an estimate, and what IN and OUT do depends on it.
+        One source for each: factor of the strength found in the data, which is an
+        estimate, and on which the results of IN and OUT depend.
     n_sets : int, default=100
         Data sets drawn from each source.
     n_test : int, default=1000
         Samples in a test set of TRUTH.
     random_state : int, numpy random generator or None, default=None
-        Decides everything that is left to chance.
+        Decides everything that is random.
     n_jobs : int or None, default=None
         Number of processes, as in joblib. The result does not depend on it.
     progress : callable or bool, optional
@@ -97,11 +99,11 @@ def sensitivity(
 
     Notes
     -----
-    The recipe keeps the number of cases and columns, class shares, marginals, missing
-    values, shrunken differences between classes and shrunken correlations inside them;
-    it leaves out interactions. `Sensitivity.recipe` says it in full. Where the
-    accuracies on the source at strength 1 are far from those observed, it does not
-    look like the data, and its verdict says little.
+    A source keeps the number of samples and features, class shares, marginal
+    distributions, missing values, shrunken differences between classes and shrunken
+    correlations within them; it has no interactions. `Sensitivity.recipe` has the full
+    description. Where the accuracies on the source at strength 1 are far from those
+    observed, it does not resemble the data, and its verdict says little.
 
     References
     ----------
@@ -148,7 +150,7 @@ def sensitivity(
     observed = compare(selectors, X, y, name=name, **common)
     found, relevant = [], []
     for i, strength in enumerate(strengths):
-        source = SimulatedSource.of(data, strength)
+        source = SimulatedSource.from_table(data, strength)
         record = truth(
             selectors,
             source,
@@ -198,13 +200,13 @@ def _shifted(progress: ProgressLike, before: int, total: int) -> ProgressLike:
     return lambda done, _: progress(before + done, total)
 
 
-# -- in words ------------------------------------------------------------------------
+# -- the recommendation --------------------------------------------------------------
 
 
 def _recommend(
     observed: Comparison, strengths: Sequence[float], found: Sequence[Comparison]
 ) -> str:
-    """Say for each source what is true and who found out, nearest to the data first."""
+    """Write what is true on each source, and how often IN and OUT found it."""
     order = sorted(range(len(found)), key=lambda i: abs(strengths[i] - 1))
     nearest = found[order[0]]
     sentences = [_on_source(nearest, strengths[order[0]], observed)]
@@ -225,8 +227,8 @@ def _recommend(
         )
     else:
         advice = (
-            "Which protocol is more truthful depends on how strong the columns are, "
-            "which the data leave open; use IN to claim, and both to pick."
+            "Which protocol is more truthful depends on how strong the features are, "
+            "which the data do not tell; use IN to claim, and both to pick features."
         )
     return " ".join([*sentences, advice])
 

@@ -1,14 +1,14 @@
-"""Is the difference real? Significance tests on paired accuracies.
+"""Significance tests on paired accuracies.
 
 | symbol | meaning                                                   |
 |--------|-----------------------------------------------------------|
 | d      | differences of paired scores, positive where ``a`` leads  |
 | J      | number of differences                                     |
 | s²     | their variance, with J − 1 in the denominator             |
-| n1, n2 | cases in a training and in a test set                     |
+| n1, n2 | samples in a training and in a test set                   |
 
-A test that must know how the scores came about receives it as a `Geometry`, which the
-resampling itself fills in; `veridical.comparison.testing` hands it out.
+`veridical.comparison.testing` passes what a test must know of the resampling, from a
+`Geometry` that the splits fill in.
 
 Scores of one test are a row (n,), or a table (n_repeats, n_folds), whose repeats follow
 one another. Axes before these two count tests: scores of shape (..., n_repeats,
@@ -31,8 +31,8 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import TestResult
 
-# Differences that agree to this are equal: accuracies are fractions of small counts,
-# so what is left below it is rounding.
+#: Difference of accuracies; below it they are equal. Accuracies are fractions of small
+#: counts, so that smaller differences are rounding.
 ROUNDING = 1e-12
 
 
@@ -43,11 +43,11 @@ class Geometry:
     Parameters
     ----------
     n_train, n_test : tuple of int
-        Cases in the training and test set of each split, in the order of the scores.
+        Samples in the training and test set of each split, in the order of the scores.
     n_repeats, n_folds : int
         How the splits are arranged; their product is the number of splits.
     partitions : bool
-        Whether every repeat tests every case exactly once, as folds do and random
+        Whether every repeat tests every sample exactly once, as folds do and random
         subsampling does not.
     """
 
@@ -66,7 +66,7 @@ class Geometry:
 def paired_t(
     scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
 ) -> TestResult:
-    """Student's t-test on paired scores.
+    """Apply Student's t-test to paired scores.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def corrected_resampled_t(
     n_test: ArrayLike,
     alpha: float = 0.05,
 ) -> TestResult:
-    """Nadeau and Bengio's t-test for scores from overlapping training sets.
+    """Apply Nadeau and Bengio's t-test, for overlapping training sets.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def corrected_resampled_t(
         Scores of the two sides on the same splits of one data set. Leading axes count
         tests.
     n_train, n_test : int or array-like of the shape of one test
-        Cases in the training and test sets. Where they differ between splits their
+        Samples in the training and test sets. Where they differ between splits their
         means are used, which for k folds gives ``n_test / n_train = 1 / (k - 1)``.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
@@ -145,8 +145,8 @@ def corrected_resampled_t(
 
     Notes
     -----
-    ``t = mean(d) / sqrt((1/J + n_test/n_train) s²)``: the second term stands for the
-    correlation between splits, which no variance estimate can see [1]_.
+    ``t = mean(d) / sqrt((1/J + n_test/n_train) s²)``: the second term is for the
+    correlation between splits, which the sample variance does not show [1]_.
 
     References
     ----------
@@ -174,7 +174,7 @@ def corrected_resampled_t(
 def repeated_cv_t(
     scores_a: ArrayLike, scores_b: ArrayLike, *, df: float = 10, alpha: float = 0.05
 ) -> TestResult:
-    """Bouckaert's t-test on all folds of a repeated cross-validation, with few df.
+    """Apply Bouckaert's t-test to all folds of a repeated cross-validation.
 
     Parameters
     ----------
@@ -194,10 +194,10 @@ def repeated_cv_t(
     Notes
     -----
     ``t = mean(d) sqrt(n) / s``, as in `paired_t` but with fewer degrees of freedom
-    [1]_; the form is that of Weka. The folds are correlated, which the variance cannot
-    show, and fewer degrees of freedom alone do not make up for it: on the exact null of
-    `calibrate` the test rejects about as often as the paired t-test, in the shipped
-    table three to six times in ten. Use it calibrated.
+    [1]_; the form is that of Weka. The folds are correlated, which the variance does
+    not show, and fewer degrees of freedom do not correct that: on the exact null of
+    `calibrate` the test rejects about as often as the paired t-test, in the table of
+    measured sizes in 30 to 60 %. Use it calibrated.
 
     References
     ----------
@@ -233,7 +233,7 @@ def sorted_runs_t(
     n_repeats: int | None = None,
     alpha: float = 0.05,
 ) -> TestResult:
-    """Bouckaert's t-test on the averages of sorted runs.
+    """Apply Bouckaert's t-test to the averages of sorted runs.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def sorted_runs_t(
         Scores of the two sides on the same folds of a repeated cross-validation.
         Leading axes count tests.
     n_repeats : int, optional
-        Number of repeats (runs), where the scores come in one row, run after run.
+        Number of repeats (runs), where the scores are one row, run after run.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
 
@@ -253,8 +253,8 @@ def sorted_runs_t(
     Notes
     -----
     The differences are sorted inside each run and the j-th smallest averaged over the
-    runs; an ordinary t-test looks at the resulting ``n_folds`` numbers [1]_. Their mean
-    is that of all differences.
+    runs; an ordinary t-test is applied to the resulting ``n_folds`` numbers [1]_. Their
+    mean is that of all differences.
 
     References
     ----------
@@ -275,7 +275,7 @@ def sorted_runs_t(
         shape = np.shape(scores_a)
         if len(shape) < 2:
             raise InputError(
-                "Sorted runs need to know the runs; pass scores of shape (n_repeats, "
+                "sorted_runs_t must know the runs; pass scores of shape (n_repeats, "
                 "n_folds), or n_repeats."
             )
         n_repeats = shape[-2]
@@ -287,8 +287,8 @@ def sorted_runs_t(
         )
     runs = np.sort(d.reshape(*d.shape[:-1], n_repeats, -1), axis=-1).mean(axis=-2)
     assumptions = (
-        "The averages of the sorted differences are taken for independent and normal; "
-        "they are neither, and sorting only makes their variance more honest."
+        "The averages of the sorted differences are treated as independent and normal; "
+        "they are neither, and sorting only makes their variance more realistic."
     )
     n = runs.shape[-1]
     return t_test("sorted runs t", runs, 1 / n, n - 1, alpha, assumptions)
@@ -300,9 +300,9 @@ def sorted_runs_t(
 def t_test(
     name: str, d: FloatArray, factor: float, df: float, alpha: float, assumptions: str
 ) -> TestResult:
-    """A t-test on the last axis, with standard error ``sqrt(factor * s²)``."""
+    """Apply a t-test on the last axis, with standard error ``sqrt(factor * s²)``."""
     check_alpha(alpha)
-    mean = snap(d.mean(axis=-1))
+    mean = without_rounding(d.mean(axis=-1))
     error = np.sqrt(factor * variance(d))
     statistic, pvalue = t_and_p(mean, error, df)
     reach = float(stdtrit(df, 1 - alpha / 2)) * as_number(error)
@@ -320,7 +320,7 @@ def t_test(
 
 
 def t_and_p(mean: Any, error: Any, df: Any) -> tuple[Any, Any]:
-    """Student's t and its two-sided p-value; without any error, all or nothing."""
+    """Compute Student's t and its two-sided p-value, which is 0 or 1 if error is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(np.equal(mean, 0), 0.0, np.divide(mean, error))
     some = np.equal(mean, 0) | np.greater(error, 0)
@@ -329,13 +329,13 @@ def t_and_p(mean: Any, error: Any, df: Any) -> tuple[Any, Any]:
 
 
 def variance(values: FloatArray) -> Any:
-    """Sample variance along the last axis; zero for values equal up to rounding."""
+    """Compute the variance along the last axis; 0 for values equal up to rounding."""
     varied = np.ptp(values, axis=-1) > ROUNDING
     return as_number(np.where(varied, values.var(axis=-1, ddof=1), 0.0))
 
 
-def snap(value: Any) -> Any:
-    """Zero is zero, whatever rounding has left of it."""
+def without_rounding(value: Any) -> Any:
+    """Replace values that differ from 0 by rounding only by 0."""
     return as_number(np.where(np.abs(value) > ROUNDING, value, 0.0))
 
 
@@ -349,12 +349,12 @@ T = TypeVar("T", bound=TestResult)
 
 
 def over_leading_axes(n_axes: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a test of two arrays of scores take many pairs of them, one after the other.
+    """Extend a test of two arrays of scores to many pairs of arrays.
 
     Parameters
     ----------
     n_axes : int
-        The most axes that the scores of one test have; axes before these count tests.
+        Largest number of axes of the scores of one test; axes before these count tests.
     """
 
     def decorate(test: Callable[P, T]) -> Callable[P, T]:
@@ -377,15 +377,15 @@ def over_leading_axes(n_axes: int) -> Callable[[Callable[P, T]], Callable[P, T]]
             for place in np.ndindex(a.shape[:-n_axes]):
                 given.arguments |= {first: a[place], second: b[place]}
                 results.append(test(*given.args, **given.kwargs))
-            return _stack(results, a.shape[:-n_axes])
+            return _combine(results, a.shape[:-n_axes])
 
         return many
 
     return decorate
 
 
-def _stack(results: list[T], shape: tuple[int, ...]) -> T:
-    """Put the numbers of many results into arrays."""
+def _combine(results: list[T], shape: tuple[int, ...]) -> T:
+    """Combine many results into one, whose numbers are arrays."""
     changed: dict[str, Any] = {}
     for field in fields(results[0]):
         values = [getattr(one, field.name) for one in results]
@@ -410,7 +410,7 @@ _EACH = (
 
 
 def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
-    """Check the scores of both sides, and subtract; repeats follow one another."""
+    """Check the scores of both sides and subtract them, repeat after repeat."""
     a, b = read_scores(scores_a, "scores_a"), read_scores(scores_b, "scores_b")
     shapes = np.shape(scores_a), np.shape(scores_b)
     if min(map(len, shapes)) >= 2 and shapes[0] != shapes[1]:
@@ -427,10 +427,10 @@ def paired_differences(scores_a: ArrayLike, scores_b: ArrayLike) -> FloatArray:
 
 
 def read_scores(values: ArrayLike, name: str) -> FloatArray:
-    """Check scores: numbers in a row, at least two, none of them missing.
+    """Check scores: at least two numbers per test, none missing.
 
-    A table of repeats and folds is put into one row, repeat after repeat; axes before
-    these two stay.
+    The axes of repeats and folds become one, repeat after repeat; axes before these
+    two stay.
     """
     try:
         scores = np.asarray(values, dtype=np.float64)
@@ -465,13 +465,13 @@ def mean_size(sizes: ArrayLike, n_splits: int, name: str) -> float:
             f"{array.shape}."
         )
     if not (np.isfinite(array).all() and (array > 0).all()):
-        raise InputError(f"{name} must be positive numbers of cases, got {sizes!r}.")
+        raise InputError(f"{name} must be positive numbers of samples, got {sizes!r}.")
     return float(array.mean())
 
 
 def check_alpha(alpha: float) -> None:
-    """Check a significance level."""
+    """Raise if a significance level is not between 0 and 1."""
     if not (isinstance(alpha, (int, float)) and 0 < alpha < 1):
         raise InputError(
-            f"alpha must lie between 0 and 1, got {alpha!r}; 0.05 is customary."
+            f"alpha must lie between 0 and 1, got {alpha!r}; 0.05 is usual."
         )

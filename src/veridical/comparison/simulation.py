@@ -1,27 +1,27 @@
-"""A source that can be sampled for ever and looks like one data set.
+"""A source that resembles one data set and can be sampled without limit.
 
-The recipe keeps what can be known of the data and leaves out what cannot:
+It keeps what can be estimated from the data and leaves out the rest:
 
-- **Classes** come in the shares of the data.
+- **Classes** have the shares of the data.
 - **Marginals**: values are drawn from those observed, missing ones with their share.
-- **Strength**: a column whose values differ between classes (see below) is drawn, with
+- **Strength**: a feature whose values differ between classes (see below) is drawn, with
   probability `keep`, from the values of its own class, else from all. ``keep`` shrinks
-  what was observed, because the strongest of many columns look stronger than they are.
-- **Correlation**: numeric columns are correlated inside the classes as observed, shrunk
+  what was observed, because the strongest of many features look stronger than they are.
+- **Correlation**: numeric features are correlated within classes as observed, shrunk
   towards independence (Schäfer and Strimmer), by a normal copula.
-- **Left out**: interactions between columns, and correlation of nominal columns.
+- **Left out**: interactions between features, and correlation of categorical features.
 
-A column differs between classes if the F statistic of its normal scores, or that of
-their squares (a difference in spread), is significant when 10 % false discoveries are
-allowed (Benjamini and Hochberg); for a nominal column the statistic is χ². With F the
+A feature differs between classes if the F statistic of its normal scores, or that of
+their squares (a difference in spread), is significant at a false discovery rate of 10 %
+(Benjamini and Hochberg); for a categorical feature the statistic is χ². With F the
 larger of the two, ``keep = strength · sqrt(1 − 1/F)``; for χ², F is χ² over its degrees
-of freedom. All other columns carry nothing.
+of freedom. All other features carry no information.
 
 | symbol | meaning                                                  | shape  |
 |--------|----------------------------------------------------------|--------|
-| Z      | normal scores inside the classes, standardized           | (n, p) |
-| λ      | how far correlations are shrunk                          |        |
-| u      | where in its distribution a value is drawn, in (0, 1)    | (n, p) |
+| Z      | normal scores within the classes, standardized           | (n, p) |
+| λ      | shrinkage of the correlations, in [0, 1]                 |        |
+| u      | quantile of a drawn value in its distribution, in (0, 1) | (n, p) |
 """
 
 from __future__ import annotations
@@ -41,31 +41,33 @@ from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
+#: Allowed false discovery rate of the features that differ between classes.
 FALSE_DISCOVERIES = 0.1
-LARGEST = 100_000_000  # values in a dense copy
+#: Numbers in a dense copy of the data; with more an error is raised.
+LARGEST = 100_000_000
 
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedSource:
-    """Draws data sets like one that was observed; see the module for the recipe.
+    """Draws data sets like an observed one; see the top of the module.
 
     Parameters
     ----------
     data : Table
-        The data set to look like.
+        The observed data set.
     pooled : array of shape (n, p)
-        Every column sorted, missing values last.
+        Every feature sorted, missing values last.
     by_class : tuple of arrays of shape (n_c, p)
-        The same inside each class.
+        The same within each class.
     mixing : array of shape (n, p)
         Z, from which correlated normal scores are mixed.
     shrinkage : float
         λ.
     keep : array of shape (p,)
-        Probability of drawing from the values of the own class; 0 for a column that
-        carries nothing.
+        Probability of drawing from the values of the own class; 0 for a feature without
+        information.
     """
 
     data: Table
@@ -76,15 +78,15 @@ class SimulatedSource:
     keep: FloatArray
 
     @classmethod
-    def of(cls, data: Table, strength: float = 1.0) -> SimulatedSource:
-        """Learn what a data set looks like.
+    def from_table(cls, data: Table, strength: float = 1.0) -> SimulatedSource:
+        """Estimate the source of a data set.
 
         Parameters
         ----------
         data : Table
             The data set.
         strength : float, default=1.0
-            Multiplies `keep`, which is cut at 1.
+            Factor of `keep`, which is at most 1.
         """
         if not strength >= 0:
             raise InputError(f"strength must be 0 or more, got {strength!r}.")
@@ -92,7 +94,7 @@ class SimulatedSource:
         if n * p > LARGEST:
             raise InputError(
                 f"A source like data of {n} x {p} values would need too much memory; "
-                "leave out columns, those that hardly vary first."
+                "leave out features, those that hardly vary first."
             )
         dense = data.values.toarray() if sparse.issparse(data.values) else data.values
         values = np.asarray(dense, dtype=np.float64)
@@ -113,12 +115,12 @@ class SimulatedSource:
 
     @property
     def name(self) -> str:
-        """How a comparison calls this source."""
+        """Display name of this source."""
         return "like the data"
 
     @property
     def n_relevant(self) -> int:
-        """How many columns carry something."""
+        """Number of features that differ between classes."""
         return int((self.keep > 0).sum())
 
     def __call__(self, n_samples: int, random_state: Any = None) -> tuple[Any, Any]:
@@ -127,7 +129,7 @@ class SimulatedSource:
         Parameters
         ----------
         n_samples : int
-            Number of cases; the classes come in the shares of the data.
+            Number of samples; the classes have the shares of the data.
         random_state : int or None
             Decides what is drawn.
         """
@@ -138,23 +140,23 @@ class SimulatedSource:
         return like.frame(), self._labels()[codes]
 
     def draw(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draw the columns for cases of known class.
+        """Draw the features of samples whose classes are given.
 
         Parameters
         ----------
         codes : int array of shape (n_samples,)
             Their classes.
         rng : numpy Generator
-            Where chance comes from.
+            Random number generator.
         """
         n, p = codes.size, self.keep.size
         u = self._places(n, rng)
-        result = _take(self.pooled, u)
+        result = _quantiles(self.pooled, u)
         relevant = np.flatnonzero(self.keep)
         for c, values in enumerate(self.by_class):
             rows = np.flatnonzero(codes == c)
             own = rng.random((rows.size, relevant.size)) < self.keep[relevant]
-            inside = _take(values[:, relevant], u[np.ix_(rows, relevant)])
+            inside = _quantiles(values[:, relevant], u[np.ix_(rows, relevant)])
             own &= ~np.isnan(inside)
             where = np.ix_(rows, relevant)
             result[where] = np.where(own, inside, result[where])
@@ -164,7 +166,7 @@ class SimulatedSource:
         return result
 
     def _places(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw u: uniform, and correlated as numeric columns are."""
+        """Draw u: uniform, and correlated as the numeric features are."""
         mixed = rng.standard_normal((n, len(self.mixing))) @ self.mixing
         noise = rng.standard_normal(mixed.shape)
         varies = (self.mixing != 0).any(axis=0)
@@ -172,9 +174,9 @@ class SimulatedSource:
         return np.asarray(ndtr(np.sqrt(shared) * mixed + np.sqrt(1 - shared) * noise))
 
     def _classes(self, n_samples: int) -> IntArray:
-        """Divide cases among the classes; what is left over goes to the largest rests.
+        """Divide samples among the classes, by the largest remainders.
 
-        Every class gets at least one case, if there are that many.
+        Every class gets at least one sample, if there are that many.
         """
         counts = np.bincount(self.data.target.by_appearance)
         exact = counts / counts.sum() * n_samples
@@ -192,18 +194,18 @@ class SimulatedSource:
         return self.data.labels[first]
 
 
-def _take(ordered: FloatArray, u: FloatArray) -> FloatArray:
-    """Values at the places u of sorted columns; NaN where a column has none."""
+def _quantiles(ordered: FloatArray, u: FloatArray) -> FloatArray:
+    """Return the quantiles u of sorted features; NaN where a feature has no value."""
     known = (~np.isnan(ordered)).sum(axis=0)
     place = np.minimum((u * known).astype(np.intp), np.maximum(known - 1, 0))
     return np.asarray(ordered[place, np.arange(ordered.shape[1])])
 
 
-# -- what is learned -----------------------------------------------------------------
+# -- estimates -----------------------------------------------------------------------
 
 
 def _normal_scores(values: FloatArray) -> FloatArray:
-    """Normal scores of every column, ties sharing theirs; 0 for missing values."""
+    """Compute normal scores of every feature; ties share one, missing values get 0."""
     known = ~np.isnan(values)
     ranks = rankdata(np.where(known, values, np.inf), axis=0)
     with np.errstate(divide="ignore"):
@@ -212,22 +214,22 @@ def _normal_scores(values: FloatArray) -> FloatArray:
 
 
 def _scores_within(
-    values: FloatArray, codes: IntArray, nominal: BoolArray
+    values: FloatArray, codes: IntArray, categorical: BoolArray
 ) -> FloatArray:
-    """Z over sqrt(degrees of freedom): sums of squares are 1, or 0 for constants."""
+    """Compute Z, scaled to a sum of squares of 1, or 0 for a constant feature."""
     Z = np.zeros_like(values)
     for c in np.unique(codes):
         rows = codes == c
         if rows.sum() > 1:
             scores = _normal_scores(values[rows])
             Z[rows] = scores - scores.mean(axis=0)
-    Z[:, nominal] = 0.0
-    length = np.sqrt((Z**2).sum(axis=0))
-    return np.asarray(Z / np.where(length > 0, length, 1.0))
+    Z[:, categorical] = 0.0
+    norm = np.sqrt((Z**2).sum(axis=0))
+    return np.asarray(Z / np.where(norm > 0, norm, 1.0))
 
 
 def _shrinkage(Z: FloatArray) -> float:
-    """Schäfer and Strimmer's λ for a correlation matrix, from n x n products alone.
+    """Compute Schäfer and Strimmer's λ of a correlation matrix from n x n products.
 
     References
     ----------
@@ -250,7 +252,7 @@ def _shrinkage(Z: FloatArray) -> float:
 
 
 def _keep(values: FloatArray, data: Table) -> FloatArray:
-    """How much of each column's difference between classes is believed."""
+    """Compute `keep` at strength 1: 0 for features that do not differ significantly."""
     n_classes = int(data.target.by_appearance.max()) + 1
     ratio, pvalue = np.ones(data.n_features), np.ones(data.n_features)
     numeric = np.flatnonzero(~data.categorical)
@@ -258,7 +260,7 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         scores = _normal_scores(values[:, numeric])
         both = np.stack(
             [
-                _f(part, data.target.by_appearance, n_classes)
+                _f_statistics(part, data.target.by_appearance, n_classes)
                 for part in (scores, scores**2)
             ]
         )
@@ -267,13 +269,13 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
     for j in np.flatnonzero(data.categorical):
         ratio[j], pvalue[j] = _chi_squared(values[:, j], data.target.by_appearance)
-    believed = _benjamini_hochberg(pvalue)
+    differs = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):
-        return np.where(believed, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
+        return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
 
 
-def _f(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
-    """F statistic of every column; 0 for a constant one."""
+def _f_statistics(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
+    """Compute the F statistic of every feature; 0 for a constant one."""
     members = (codes == np.arange(n_classes)[:, None, None]).astype(np.float64)
     centred = scores - scores.mean(axis=0)
     (between,), _, _ = between_classes(centred, members)
@@ -284,11 +286,11 @@ def _f(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatArray:
     return np.where(between > 1e-12 * (n_classes - 1), ratio, 0.0)
 
 
-def _chi_squared(column: FloatArray, codes: IntArray) -> tuple[float, float]:
-    """χ² of a nominal column over its degrees of freedom, and its p-value."""
-    known = ~np.isnan(column)
-    column, codes = column[known], codes[known]
-    cells = (column[:, None] == np.unique(column)).astype(np.float64)
+def _chi_squared(feature: FloatArray, codes: IntArray) -> tuple[float, float]:
+    """Compute χ² over its degrees of freedom, and its p-value."""
+    known = ~np.isnan(feature)
+    feature, codes = feature[known], codes[known]
+    cells = (feature[:, None] == np.unique(feature)).astype(np.float64)
     members = [(codes == k)[None, :].astype(np.float64) for k in np.unique(codes)]
     if len(members) < 2 or cells.shape[1] < 2:
         return 1.0, 1.0
@@ -298,7 +300,7 @@ def _chi_squared(column: FloatArray, codes: IntArray) -> tuple[float, float]:
 
 
 def _benjamini_hochberg(pvalues: FloatArray) -> BoolArray:
-    """Which hypotheses are rejected with at most 10 % false ones among them."""
+    """Return which hypotheses are rejected at the allowed false discovery rate."""
     n = pvalues.size
     order = np.argsort(pvalues)
     passed = pvalues[order] <= FALSE_DISCOVERIES * np.arange(1, n + 1) / n

@@ -1,4 +1,4 @@
-"""The shipped table of measured sizes: what a test's 5 % are worth in a design.
+"""The table of measured sizes: how often each test rejects in a null design.
 
 ``sizes.csv`` was made by ``benchmarks/sizes.py``, 2000 data sets per design, on the
 exact null of `veridical.comparison.null_designs`.
@@ -12,13 +12,14 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from veridical.comparison.calibration import rate
+from veridical.comparison.calibration import measure_rate
 from veridical.comparison.null_designs import describe
 from veridical.comparison.records import MeasuredSize
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
 
+#: Columns of ``sizes.csv``.
 COLUMNS = (
     "kind",
     "test",
@@ -34,13 +35,13 @@ COLUMNS = (
     *(f"rejected_{alpha:g}" for alpha in ALPHAS),
 )
 
-# Which of the simulated learners a named estimator is most like; any other is
-# compared with all three.
+#: The simulated estimator that is most similar to a named one; any other estimator is
+#: compared with all three.
 _LIKE = {"svm": "centroid", "logistic": "centroid", "nb": "nb", "1nn": "1nn"}
 
 
-class Row(NamedTuple):
-    """One test in one design."""
+class SizeRow(NamedTuple):
+    """The measured sizes of one test in one design."""
 
     kind: str
     test: str
@@ -56,7 +57,7 @@ class Row(NamedTuple):
     rejected: tuple[int, ...]
 
     def size(self, alpha: float) -> MeasuredSize:
-        """How often it rejected at a level of `ALPHAS`."""
+        """Return how often it rejected at a level of `ALPHAS`."""
         words = describe(
             self.n_repeats,
             self.n_folds,
@@ -67,20 +68,20 @@ class Row(NamedTuple):
         )
         if self.n_selectors > 2:
             words = f"{self.n_selectors} selectors, {words}"
-        return rate(
+        return measure_rate(
             self.rejected[ALPHAS.index(alpha)], self.n_simulations, alpha, words
         )
 
 
 @cache
-def table() -> tuple[Row, ...]:
-    """Read the shipped table."""
+def size_table() -> tuple[SizeRow, ...]:
+    """Read the table of measured sizes."""
     with files("veridical.comparison").joinpath("sizes.csv").open("r") as file:
         return tuple(_row(record) for record in csv.DictReader(file))
 
 
-def _row(record: dict[str, str]) -> Row:
-    return Row(
+def _row(record: dict[str, str]) -> SizeRow:
+    return SizeRow(
         record["kind"],
         record["test"],
         int(record["n_selectors"]),
@@ -114,20 +115,20 @@ def measured_size(
     test : str
         Its name in ``compare(test=...)``, or "friedman".
     method : str
-        "in" or "out"; there is nothing to look up for others.
+        "in" or "out"; nothing was measured for others.
     shape : tuple of int or None
         Repeats and folds, which must be those of the design; None where the test sets
         are no folds, for which nothing was measured.
     n_samples : int
-        Cases; the design with the nearest number, by ratio, is taken.
+        Number of samples; the design with the nearest number, by ratio, is taken.
     estimator : str
-        Name of the estimator, which decides whose designs are looked at.
+        Name of the estimator; designs with the most similar one are taken.
     accuracy : float
-        Mean accuracy; of what is left, the design with the nearest is taken.
+        Mean accuracy; of the designs left, the one with the nearest is taken.
     alpha : float
         Nominal size, one of `ALPHAS`.
     n_selectors : int, default=2
-        How many selectors are compared; the nearest number is taken.
+        Number of selectors compared; the nearest number is taken.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def measured_size(
         return None
     rows = [
         row
-        for row in table()
+        for row in size_table()
         if row.kind != "calibrated"
         and (row.test, row.method) == (test, method)
         and (row.n_repeats, row.n_folds) == shape
@@ -147,7 +148,7 @@ def measured_size(
     if not rows:
         return None
 
-    def distance(row: Row) -> tuple[float, float, float]:
+    def distance(row: SizeRow) -> tuple[float, float, float]:
         return (
             abs(row.n_selectors - n_selectors),
             abs(math.log(row.n_samples / n_samples)),

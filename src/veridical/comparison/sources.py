@@ -1,10 +1,10 @@
-"""TRUTH: what IN and OUT should have said, on a source that can be sampled for ever."""
+"""TRUTH: what is true on a source that can be sampled without limit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -27,19 +27,20 @@ from veridical._core.types import (
     RandomStateLike,
     SelectorLike,
 )
-from veridical._core.validation import check_count, count_features
+from veridical._core.validation import check_count
 from veridical.comparison import conclusions as say
 from veridical.comparison.comparing import (
     announce_fits,
     check_methods,
-    column_order,
     describe_design,
+    feature_order,
 )
 from veridical.comparison.design import (
     Design,
     Named,
-    Outcome,
+    SetOutcome,
     read_estimators,
+    read_n_features,
     read_selectors,
     run_data_set,
 )
@@ -67,7 +68,7 @@ def truth(
     *,
     n_train: int,
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
-    n_features_to_select: int | float = 10,
+    n_features_to_select: int | float | Literal["auto"] = "auto",
     n_sets: int = 100,
     n_test: int | None = None,
     methods: Iterable[str] = METHODS,
@@ -79,12 +80,12 @@ def truth(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Comparison:
-    """Which selector is truly better on a source, and do IN and OUT find out?
+    """Find which of two selectors is truly better, and how often IN and OUT find it.
 
     Many training sets are drawn from the source, each with an independent test set.
     TRUTH selects and learns on a whole training set and is tested on its test set; IN
-    and OUT see the training set alone. TRUTH gives one verdict on all data sets, IN
-    and OUT one on each, and those are compared with the true one.
+    and OUT see the training set alone. TRUTH gives one verdict for all data
+    sets, IN and OUT one for each, and those are compared with the true one.
 
     Parameters
     ----------
@@ -98,10 +99,13 @@ def truth(
         Samples in a training set.
     estimator : str, classifier or list of them, default="svm"
         As in `compare`.
-    n_features_to_select : int or float, default=10
-        Number of features each selector must return, or a share of them in (0, 1].
+    n_features_to_select : int, float or "auto", default="auto"
+        Number of features that every selector must return, or a share of all in (0, 1];
+        it replaces the number that a selector was made with. "auto" is the number that
+        the selectors themselves were made with, 10 where none has one (as for names);
+        an error if they differ.
     n_sets : int, default=100
-        How many data sets are drawn.
+        Number of data sets.
     n_test : int, optional
         Samples in a test set; as many as in a training set by default.
     methods : iterable of {"truth", "in", "out"}
@@ -115,8 +119,8 @@ def truth(
     alpha : float, default=0.05
         Significance level of all tests.
     random_state : int, numpy random generator or None, default=None
-        Decides everything that is left to chance. What is drawn for a data set depends
-        on it and on the number of the set, not on how many there are.
+        Decides everything that is random. A data set depends on it and on the number of
+        the set, but not on how many there are.
     n_jobs : int or None, default=None
         Number of processes, as in joblib. The result does not depend on it.
     name : str, optional
@@ -180,7 +184,7 @@ def truth(
     design = Design(
         selectors=named,
         estimators=read_estimators(estimator, root),
-        n_features=count_features(n_features_to_select, first.n_features, strict=True),
+        n_features=read_n_features(n_features_to_select, named, first.n_features),
         methods=methods,
     )
     n_splits = len(folds) + ("truth" in methods)
@@ -210,7 +214,7 @@ def make_pair(
     selectors : sequence, or mapping of display name to selector
         As in `compare`.
     seed : int
-        For selectors that use chance and have no seed of their own.
+        Seed of selectors that have none of their own.
     """
     named = read_selectors(selectors, seed)
     if len(named) != 2:
@@ -226,7 +230,7 @@ def make_pair(
 
 @dataclass(frozen=True)
 class SourceSampler:
-    """Draws the data sets of a source, each from seeds of its own."""
+    """Draws the data sets of a source, each with its own seeds."""
 
     source: Callable[..., Any]
     n_train: int
@@ -235,7 +239,7 @@ class SourceSampler:
     root: int
 
     def draw(self, number: int) -> tuple[Table, int]:
-        """Draw one data set: training rows first, then test rows; and how many train.
+        """Draw one data set, training rows before test rows; count the training rows.
 
         Both are read together, so that a category has the same code in both.
         """
@@ -245,7 +249,7 @@ class SourceSampler:
             seed = seed_for(self.root, Purpose.TEST_SET, number)
             draw_test = getattr(self.source, "test", self.source)
             X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
-            X, y = _stack(X, X_test), np.concatenate([y, y_test])
+            X, y = _concatenate(X, X_test), np.concatenate([y, y_test])
         try:
             data = read_table(X, y)
         except InputError as error:
@@ -259,7 +263,7 @@ class SourceSampler:
         return data, n_train
 
 
-def _stack(first: Any, second: Any) -> Any:
+def _concatenate(first: Any, second: Any) -> Any:
     if sparse.issparse(first):
         return sparse.vstack([first, second])
     if hasattr(first, "columns"):
@@ -269,7 +273,7 @@ def _stack(first: Any, second: Any) -> Any:
 
 
 def find_source(source: Any) -> tuple[str, Callable[..., Any]]:
-    """Find a source by its name, or take the function that was passed, with a name."""
+    """Return the name of a source, and the function that draws from it."""
     if isinstance(source, str):
         if source not in SOURCES:
             raise InputError(
@@ -291,9 +295,9 @@ def find_source(source: Any) -> tuple[str, Callable[..., Any]]:
 
 @dataclass(frozen=True, eq=False)
 class SetResult:
-    """One data set: the outcome, its folds and how many cases each class has."""
+    """One data set: the outcome, its folds and the number of samples of each class."""
 
-    outcome: Outcome
+    outcome: SetOutcome
     geometry: Geometry | None
     classes: Mapping[str, int]
 
@@ -304,7 +308,7 @@ def _one_set(design: Design, sampler: SourceSampler, number: int) -> SetResult:
     if {"in", "out"} & set(design.methods):
         seed = seed_for(sampler.root, Purpose.FOLDS, number)
         splits = make_splits(sampler.cv, data, seed, n_rows=n_train)
-    columns = column_order(sampler.root, data.n_features, number)
+    columns = feature_order(sampler.root, data.n_features, number)
     outcome = run_data_set(design, data, splits, columns, serial, n_rows=n_train)
     classes = data.summary("").classes
     return SetResult(outcome, splits.geometry if splits else None, classes)
@@ -313,7 +317,7 @@ def _one_set(design: Design, sampler: SourceSampler, number: int) -> SetResult:
 def _summarize(
     first: Table, name: str, n_train: int, counts: list[Mapping[str, int]]
 ) -> DataSummary:
-    """Describe the source; its classes are counted over all that was drawn."""
+    """Describe the source; its classes are counted over all data sets."""
     classes = {
         label: sum(count.get(label, 0) for count in counts)
         for label in sorted(set().union(*counts))
@@ -386,13 +390,13 @@ def _true_pairs(
     Its data sets are independent, so the paired t-test is right.
     """
     test = paired_t(*accuracy.reshape(2, -1), alpha=alpha)
-    return pair_verdicts([Verdict.of(test)], names, "none")
+    return pair_verdicts([Verdict.from_test(test)], names, "none")
 
 
 def _stability(
     selected: Mapping[str, IntArray], n_features: int, alpha: float
 ) -> dict[str, tuple[Interval, ...]]:
-    """Stability from data set to data set: OUT's, which is TRUTH's too."""
+    """Measure stability over data sets, for OUT, which selects as TRUTH does."""
     method = next((m for m in ("truth", "out") if m in selected), None)
     if method is None:
         return {}
@@ -400,11 +404,11 @@ def _stability(
 
 
 def _with_truthfulness(record: Comparison) -> Comparison:
-    """Add what follows from comparing the verdicts with the true one."""
+    """Add the comparison of the verdicts with the true one."""
     if "truth" not in record.pairs:
         return replace(
             record,
-            recommendation="TRUTH was not run, so it is not known which is better.",
+            recommendation="TRUTH was not run, so the better selector is not known.",
         )
     true, found = record.verdicts["truth"], record.set_verdicts
     truthfulness = None
@@ -431,7 +435,7 @@ def _set_verdicts(
 
 
 def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> tuple[Interval, ...]:
-    """OUT minus IN per data set, with a t interval: data sets are independent."""
+    """Compute OUT minus IN over data sets, which are independent, with a t interval."""
     if not {"in", "out"} <= set(accuracy):
         return ()
     result = []
@@ -443,11 +447,11 @@ def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> tuple[Interva
     return tuple(result)
 
 
-# -- beside IN and OUT on one data set -----------------------------------------------
+# -- with IN and OUT on one data set -------------------------------------------------
 
 
 def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparison:
-    """Put what is known of a source beside IN and OUT on one data set drawn from it.
+    """Add what is known of a source to a comparison on data drawn from it.
 
     Parameters
     ----------
@@ -460,8 +464,8 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
     -------
     Comparison
         The first, with TRUTH's accuracies and verdict and the truthfulness of IN and
-        OUT over the source's data sets. The bias imbalance is that of this one data
-        set against TRUTH, so that it can be checked against the accuracies shown.
+        OUT over the data sets of the source. The bias imbalance is that of this one
+        data set against TRUTH, as the accuracies in the record show.
 
     Examples
     --------
@@ -483,10 +487,13 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
         if one != other:
             raise InputError(
                 f"The two comparisons differ in {what} ({one!r} and {other!r}); TRUTH "
-                "stands beside a comparison of the same pair under the same conditions."
+                "can only be added to a comparison of the same pair under the same "
+                "conditions."
             )
     if "truth" not in truth_comparison.pairs:
-        raise InputError("The second comparison has no TRUTH; run it with that method.")
+        raise InputError(
+            "The second comparison has no TRUTH; run truth() with that method."
+        )
     accuracy = {**comparison.accuracy, "truth": truth_comparison.accuracy["truth"]}
     extra = {
         f"truth: {key}": value

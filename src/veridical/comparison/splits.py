@@ -1,4 +1,4 @@
-"""The splits of a comparison, and what a significance test has to know of them."""
+"""The splits of a comparison, and what a significance test must know of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Splits:
 
     @property
     def geometry(self) -> Geometry:
-        """What a significance test has to know of the splits."""
+        """What a significance test must know of the splits."""
         return Geometry(
             n_train=tuple(split.n_train for split in self.splits),
             n_test=tuple(split.test.size for split in self.splits),
@@ -68,14 +68,14 @@ def make_splits(
     warn: bool = False,
     where: str = "",
 ) -> Splits:
-    """Split the rows of a table, as every verb does.
+    """Split the samples of a table, as every verb does.
 
     Parameters
     ----------
     cv : int, str, scikit-learn splitter, iterable of (train, test) or method
         As in `veridical.evaluation.estimate`.
     table : Table
-        What is split.
+        The samples.
     root : int
         Decides the shuffling.
     n_rows : int, optional
@@ -83,7 +83,7 @@ def make_splits(
     warn : bool, default=False
         Whether to warn of splits that make an accuracy doubtful.
     where : str, default=""
-        What to put before each warning.
+        Start of each warning.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def make_splits(
 
 
 def _count_repeats(tests: Sequence[IntArray], n_rows: int) -> int:
-    """How often the test sets, in order, go through all rows; 1 if they do not."""
+    """Count how often the test sets, in order, cover all rows; 1 if they do not."""
     n_repeats, rest = divmod(sum(rows.size for rows in tests), n_rows)
     if rest or n_repeats < 2 or len(tests) % n_repeats:
         return 1
@@ -120,7 +120,7 @@ def _count_repeats(tests: Sequence[IntArray], n_rows: int) -> int:
 
 
 def _are_partitions(tests: Sequence[IntArray], n_rows: int, n_repeats: int) -> bool:
-    """Whether each of so many equal runs of the test sets holds every row once."""
+    """Return whether every repeat of the test sets holds every row once."""
     every_row, n_folds = np.arange(n_rows), len(tests) // n_repeats
     return all(
         np.array_equal(np.sort(np.concatenate(tests[i : i + n_folds])), every_row)
@@ -129,7 +129,7 @@ def _are_partitions(tests: Sequence[IntArray], n_rows: int, n_repeats: int) -> b
 
 
 def repeats_and_folds(cv: Any) -> tuple[int, int] | None:
-    """Read repeats and folds off ``cv=``; None if it is no cross-validation.
+    """Return repeats and folds of ``cv=``; None if it is no cross-validation.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""One entry for all tests: what they must know of the splits, the splits tell them.
+"""All tests by name, applied with what they need to know of the splits.
 
-Nobody passes sizes, folds or repeats by hand here, and a test that is not made for a
-resampling is refused, with the resampling that it is made for.
+Sizes, folds and repeats are taken from the splits; a test that is not made for a
+resampling raises an error, with the resampling that it is made for.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Routine = Callable[[FloatArray, FloatArray, Geometry, float, float], TestResult]
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A test by name, and what it asks of the resampling.
+class NamedTest:
+    """A test, and the resampling that it needs.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Entry:
     calibrated: bool = True
 
     def fits(self, n_repeats: int, n_folds: int) -> bool:
-        """Tell whether the test is made for such a resampling."""
+        """Return whether the test is made for such a resampling."""
         return (
             self.repeats in (None, n_repeats)
             and self.folds in (None, n_folds)
@@ -66,30 +66,30 @@ def _sizes(geometry: Geometry) -> dict[str, tuple[int, ...]]:
     return {"n_train": geometry.n_train, "n_test": geometry.n_test}
 
 
-#: What ``compare(test=...)`` understands.
-TESTS: dict[str, Entry] = {
-    "corrected-t": Entry(
+#: Tests by name, for ``compare(test=...)``.
+TESTS: dict[str, NamedTest] = {
+    "corrected-t": NamedTest(
         lambda a, b, g, alpha, rope: corrected_resampled_t(
             a, b, **_sizes(g), alpha=alpha
         )
     ),
-    "paired-t": Entry(lambda a, b, g, alpha, rope: paired_t(a, b, alpha=alpha)),
-    "five-by-two-t": Entry(
+    "paired-t": NamedTest(lambda a, b, g, alpha, rope: paired_t(a, b, alpha=alpha)),
+    "five-by-two-t": NamedTest(
         lambda a, b, g, alpha, rope: five_by_two_t(a, b, alpha=alpha), 5, 2
     ),
-    "five-by-two-f": Entry(
+    "five-by-two-f": NamedTest(
         lambda a, b, g, alpha, rope: five_by_two_f(a, b, alpha=alpha), 5, 2
     ),
-    "repeated-cv-t": Entry(
+    "repeated-cv-t": NamedTest(
         lambda a, b, g, alpha, rope: repeated_cv_t(a, b, alpha=alpha), 10, 10
     ),
-    "sorted-runs-t": Entry(
+    "sorted-runs-t": NamedTest(
         lambda a, b, g, alpha, rope: sorted_runs_t(
             a, b, n_repeats=g.n_repeats, alpha=alpha
         ),
         least_repeats=2,
     ),
-    "bayesian-correlated-t": Entry(
+    "bayesian-correlated-t": NamedTest(
         lambda a, b, g, alpha, rope: bayesian_correlated_t(
             a, b, **_sizes(g), rope=rope, alpha=alpha
         ),
@@ -100,7 +100,7 @@ _ALIASES = {"corrected-resampled-t": "corrected-t"}
 
 
 def find_test(test: str | Callable[..., TestResult]) -> str:
-    """Find a test by its name, by that of its function, or by the function itself.
+    """Return the name of a test, given by name, by that of its function, or by both.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def find_test(test: str | Callable[..., TestResult]) -> str:
 
 
 def check_fit(test: str, n_repeats: int, n_folds: int) -> None:
-    """Refuse a test that is not made for this resampling."""
-    entry = TESTS[test]
-    if not entry.fits(n_repeats, n_folds):
+    """Raise if a test is not made for this resampling."""
+    found = TESTS[test]
+    if not found.fits(n_repeats, n_folds):
         raise InputError(
             f"The test {test!r} is not made for {n_repeats} repeat(s) of {n_folds} "
-            f"split(s); use cv={entry.wanted!r} (repeats x folds), or test="
+            f"split(s); use cv={found.wanted!r} (repeats x folds), or test="
             "'corrected-t', which takes any resampling."
         )
 
@@ -136,7 +136,7 @@ def apply_test(
     alpha: float = 0.05,
     rope: float = 0.01,
 ) -> TestResult:
-    """Test paired scores with what their own resampling says about them.
+    """Test paired scores, with the geometry of their resampling.
 
     Parameters
     ----------

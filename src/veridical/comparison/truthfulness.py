@@ -1,4 +1,4 @@
-"""How do IN and OUT stand to TRUTH? Who is right more often, and who is how far off?"""
+"""IN and OUT against TRUTH: which is right more often, and the bias of each."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from veridical.comparison.significance import (
     check_alpha,
     over_leading_axes,
     read_scores,
-    snap,
     t_and_p,
     variance,
+    without_rounding,
 )
 
 
@@ -31,17 +31,17 @@ def binomial_truthfulness(
     both_wrong: int = 0,
     alpha: float = 0.05,
 ) -> Truthfulness:
-    """Which of IN and OUT finds the true verdict more often? An exact binomial test.
+    """Test which of IN and OUT finds the true verdict more often, by a binomial test.
 
     Parameters
     ----------
     only_in, only_out : int, or array-like of bool of shape (..., n_sets)
         Data sets on which only IN, only OUT, reached the true verdict. Or, for every
-        data set, whether IN and whether OUT reached it; then all is counted here.
+        data set, whether IN and whether OUT reached it, from which all is counted.
         Leading axes count tests.
     both_right, both_wrong : int, default=0
-        The other data sets; they are recorded and play no part in the test. Rows tell
-        them too, and are then counted instead.
+        The other data sets, which are recorded but not tested; counted where bool
+        arrays are given.
     alpha : float, default=0.05
         A protocol is better where the one-tail p-value is below ``alpha / 2``.
 
@@ -87,7 +87,10 @@ def binomial_truthfulness(
         pvalue=pvalue,
         df=math.nan,
         mean_difference=(a - b) / n_sets if n_sets else 0.0,
-        interval=(snap((2 * low - 1) * scale), snap((2 * high - 1) * scale)),
+        interval=(
+            without_rounding((2 * low - 1) * scale),
+            without_rounding((2 * high - 1) * scale),
+        ),
         n=n,
         alpha=float(alpha),
         assumptions=(
@@ -106,7 +109,7 @@ def binomial_truthfulness(
 def welch_bias(
     fold_scores: ArrayLike, truth_scores: ArrayLike, alpha: float = 0.05
 ) -> Bias:
-    """Bias of one data set's fold accuracies against the true accuracies.
+    """Test the bias of the fold accuracies of one data set against the truth.
 
     Parameters
     ----------
@@ -138,12 +141,12 @@ def welch_bias(
     check_alpha(alpha)
     folds = read_scores(fold_scores, "fold_scores")
     truths = read_scores(truth_scores, "truth_scores")
-    difference = snap(folds.mean(axis=-1) - truths.mean(axis=-1))
+    difference = without_rounding(folds.mean(axis=-1) - truths.mean(axis=-1))
     n, m = folds.shape[-1], truths.shape[-1]
     own, true = variance(folds) / n, variance(truths) / m
     total = np.add(own, true)
-    # With one sample constant the formula leaves the other's degrees of freedom; with
-    # both constant there is nothing to estimate and any value serves.
+    # If one side is constant, the degrees of freedom are those of the other; if both
+    # are, there is nothing to estimate and any value will do.
     with np.errstate(invalid="ignore"):
         df = np.divide(total**2, own**2 / (n - 1) + np.divide(true**2, m - 1))
     df = as_number(np.where(total > 0, df, n + m - 2))
@@ -171,7 +174,7 @@ def welch_bias(
 
 
 def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
-    """Count data sets by who was right: only IN, only OUT, both, neither."""
+    """Count the data sets where only IN, only OUT, both, neither was right."""
     pair = np.asarray(right_in), np.asarray(right_out)
     if pair[0].ndim != 1 or pair[0].shape != pair[1].shape:
         raise InputError(
@@ -190,7 +193,7 @@ def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
 
 
 def _read_count(count: Any, name: str) -> int:
-    """Check a number of data sets."""
+    """Check and return a number of data sets."""
     try:
         whole = -1 if isinstance(count, (bool, np.bool_)) else int(count)
     except (TypeError, ValueError, OverflowError):
@@ -203,7 +206,7 @@ def _read_count(count: Any, name: str) -> int:
 
 
 def _clopper_pearson(hits: int, misses: int, alpha: float) -> tuple[float, float]:
-    """Bounds of a share that neither one-tail test at ``alpha / 2`` rejects."""
+    """Compute the bounds of a share; one-tail tests at ``alpha / 2`` reject others."""
     low = float(betaincinv(hits, misses + 1, alpha / 2)) if hits else 0.0
     high = float(betaincinv(hits + 1, misses, 1 - alpha / 2)) if misses else 1.0
     return low, high

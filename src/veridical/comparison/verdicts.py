@@ -1,12 +1,13 @@
-"""From the accuracies of a pair to a verdict that says what its p-value is worth.
+"""From the accuracies of a pair to a verdict, with the size of its test.
 
-Beside the p-value stands how often the test rejects where there is nothing to find:
-looked up in the shipped table, or, if asked for, measured on data sets like the user's
-own. The latter also gives calibrated p-values.
+The size of a test is how often it rejects where neither side is better. It is looked up
+in the table of measured sizes or, on request, measured on data sets like the data of
+the user, which also gives calibrated p-values.
 
-On a null data set every selector is compared with itself: two blocks of columns are
-drawn alike (`SimulatedSource`), it selects from each, and neither choice can be better.
-The null of a pair of selectors is made of those of the two.
+On a null data set every selector is compared with itself: two blocks of features are
+drawn from the same distribution (`SimulatedSource`), it selects from each, and neither
+selection can be better. The null distribution of a pair of selectors joins those of the
+two.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
-from veridical.comparison.calibration import check_calibrated, rate, run_test
+from veridical.comparison.calibration import check_calibrated, measure_rate, run_test
 from veridical.comparison.design import Design, run_data_set
 from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
@@ -32,7 +33,7 @@ from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
 
-#: Null data sets drawn for ``calibrated=True``; a pair then has twice as many values.
+#: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
 N_DRAWS = 100
 
 
@@ -65,8 +66,10 @@ class Nulls:
     accuracy: Mapping[str, float]
     test: SignificanceTest
 
-    def of(self, method: str, estimator: str, pair: tuple[int, int]) -> Calibration:
-        """The null of a pair of selectors: that of both, taken together."""
+    def join_pair(
+        self, method: str, estimator: str, pair: tuple[int, int]
+    ) -> Calibration:
+        """Join the nulls of a pair of selectors."""
         both = list(dict.fromkeys(pair))
         values = np.abs(self.statistics[method, estimator][both]).ravel()
         rejected = int(self.rejected[method, estimator][both].sum())
@@ -76,17 +79,17 @@ class Nulls:
         )
         return Calibration(
             test=self.test.name,
-            size=rate(rejected, values.size, self.test.alpha, words),
+            size=measure_rate(rejected, values.size, self.test.alpha, words),
             statistics=np.sort(values),
             accuracy=self.accuracy[method],
         )
 
 
 def count_draws(calibrated: bool | int, alpha: float, n_pairs: int = 1) -> int:
-    """How many null data sets ``calibrated=`` asks for; 0 for none.
+    """Return the number of null data sets for ``calibrated=``; 0 for none.
 
-    A null of m values gives no p-value below 1 / (m + 1), so that many pairs, which
-    have their p-values multiplied, need a long one.
+    A null of m values gives no p-value below 1 / (m + 1). With many pairs p-values are
+    multiplied, and more values are needed.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ def count_draws(calibrated: bool | int, alpha: float, n_pairs: int = 1) -> int:
     alpha : float
         Significance level.
     n_pairs : int, default=1
-        By how much the smallest p-value will be multiplied.
+        Factor of the smallest p-value.
     """
     if calibrated is False or calibrated is None:
         return 0
@@ -126,20 +129,20 @@ def measure_nulls(
     Parameters
     ----------
     design, data, splits : Design, Table, Splits
-        Those of the comparison; TRUTH has no part in it.
+        Those of the comparison; TRUTH is not used.
     test : SignificanceTest
         The test and its level.
     root : int
         Seed of the comparison.
     n_draws : int
-        How many null data sets; with 0 there is nothing to do.
+        Number of null data sets; with 0 the result is None.
     run : callable
-        Does the jobs.
+        Runs the jobs.
     """
     if not n_draws:
         return None
     check_calibrated(test.name)
-    source = SimulatedSource.of(data)
+    source = SimulatedSource.from_table(data)
     drawn = run(
         (_null_pair, (design, data, splits, source, root, number))
         for number in range(n_draws)
@@ -160,7 +163,7 @@ def measure_nulls(
 def _apply(
     values: FloatArray, geometry: Geometry, test: SignificanceTest
 ) -> tuple[FloatArray, FloatArray]:
-    """Statistics and rejections, (n_selectors, n_draws), of (draw, block, selector)."""
+    """Return statistics and rejections, (n_selectors, n_draws) each."""
     n_draws, _, n_selectors = values.shape[:3]
     statistics = np.empty((n_selectors, n_draws))
     rejected = np.empty((n_selectors, n_draws))
@@ -180,7 +183,7 @@ def _null_pair(
     root: int,
     number: int,
 ) -> dict[str, FloatArray]:
-    """Accuracies on two blocks drawn alike, per method.
+    """Compute accuracies on two blocks from the same distribution, per method.
 
     Of shape (2, n_selectors, n_estimators, n_splits).
     """
@@ -202,11 +205,11 @@ class PairTester:
     Parameters
     ----------
     test : SignificanceTest
-        The test, its level, what counts as no difference.
+        The test, its level and its region of equivalence.
     geometry : Geometry
         Of the splits.
     n_samples : int
-        Cases in the data.
+        Number of samples.
     nulls : Nulls or None
         Measured nulls, for calibrated verdicts.
     """
@@ -225,11 +228,11 @@ class PairTester:
     ) -> Verdict:
         """Test two rows of scores; the estimator "" stands for the mean of all."""
         a, b = scores.reshape(2, -1)
-        null = self.nulls.of(method, estimator, pair) if self.nulls else None
+        null = self.nulls.join_pair(method, estimator, pair) if self.nulls else None
         test = self.test
         result = run_test(test.name, a, b, self.geometry, test.alpha, test.rope, null)
         size = null.size if null else self._size(method, estimator, scores)
-        return Verdict.of(replace(result, size=size))
+        return Verdict.from_test(replace(result, size=size))
 
     def _size(
         self, method: str, estimator: str, scores: FloatArray
@@ -258,7 +261,7 @@ class PairTester:
         accuracy : mapping of method to array
             Of shape (n_selectors, n_repeats, n_folds).
         estimator : str
-            Whose accuracies; "" stands for the mean of several.
+            Estimator of the accuracies; "" stands for the mean of several.
         names : sequence of str
             Display names of the selectors.
         correction : {"holm", "bonferroni", "none"}

@@ -33,12 +33,12 @@ _WRITTEN = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 @dataclass(frozen=True)
 class _Attribute:
     name: str
-    values: tuple[str, ...] | None  # of a nominal attribute
+    values: tuple[str, ...] | None  # the categories of a nominal attribute
     numeric: bool
 
 
 def looks_like_arff(content: bytes) -> bool:
-    """Tell whether the first line that says anything declares a relation."""
+    """Return whether the first line that is no comment declares a relation."""
     for line in content[:65536].splitlines():
         line = line.strip()
         if line and not line.startswith(b"%"):
@@ -58,7 +58,7 @@ def read_arff(
     target : str or None
         The attribute with the class.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def read_arff(
     y : array
         The labels.
     """
-    lines = _meaningful(content.decode())
+    lines = _lines(content.decode())
     attributes = _header(lines, name)
     numbers, rows = [], []
     for number, line in lines:
@@ -108,7 +108,7 @@ def write_arff(frame: pd.DataFrame, relation: str) -> str:
     return "\n".join(lines)
 
 
-def _meaningful(text: str) -> Iterator[tuple[int, str]]:
+def _lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = line.strip()
         if line and not line.startswith("%"):
@@ -173,7 +173,7 @@ def _row(line: str, attributes: list[_Attribute], where: str) -> list[Any]:
         if len(fields) != len(attributes):
             raise InputError(
                 f"{where} has {len(fields)} values, but {len(attributes)} attributes "
-                "are declared; mend the line: quote text that contains a comma."
+                "are declared; correct the line: quote text that contains a comma."
             )
     return [
         _value(field, attribute, where)
@@ -190,7 +190,7 @@ def _fields(line: str, where: str) -> list[str]:
         if match is None:
             raise InputError(
                 f"{where} has a quotation mark that is never closed, or text beside a "
-                "quoted value; mend the line."
+                "quoted value; correct the line."
             )
         fields.append(match[1])
         at = match.end()
@@ -199,11 +199,11 @@ def _fields(line: str, where: str) -> list[str]:
 
 
 def _sparse(line: str, attributes: list[_Attribute], where: str) -> list[str]:
-    """Expand ``{index value, ...}``; what is left out is 0, or the first value."""
+    """Expand ``{index value, ...}``; omitted entries are 0, or the first category."""
     if not line.endswith("}"):
         raise InputError(
             f"{where} opens a brace that it does not close at its end (weights of "
-            "cases are not read); mend the line."
+            "samples are not read); correct the line."
         )
     fields = [
         "0" if each.numeric else "?" if each.values is None else _quote(each.values[0])
@@ -215,7 +215,7 @@ def _sparse(line: str, attributes: list[_Attribute], where: str) -> list[str]:
         if match is None or int(match[1]) >= len(attributes):
             raise InputError(
                 f"{where} must list 'index value' with indices from 0 to "
-                f"{len(attributes) - 1}, parted by commas; mend the line."
+                f"{len(attributes) - 1}, separated by commas; correct the line."
             )
         fields[int(match[1])] = match[2]
         at = match.end()

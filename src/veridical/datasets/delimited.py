@@ -1,4 +1,4 @@
-"""Tables in text: columns parted by comma, semicolon or tab, names in the first row."""
+"""Tables in text: columns separated by comma, semicolon or tab, with a header."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from veridical.datasets.tables import split_target
 
 _SEPARATORS = (",", ";", "\t")
 _MISSING = ("", "NA", "NaN", "nan", "?")
-#: With a blank on either side they still mean "missing", as in "5.1, ?, 1.4".
+#: The same with a blank on either side, as in "5.1, ?, 1.4".
 _MARKERS = [
     left + m + right for m in _MISSING for left in ("", " ") for right in ("", " ")
 ]
 
-#: A field that is longer begins with a quotation mark that is never closed.
+#: Characters; a longer field must have a quotation mark that is never closed.
 _LONGEST = 131_072
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -45,7 +45,7 @@ def read_delimited(
     target : str or None
         The column with the class.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def read_delimited(
     """
     separator = _find_separator(content, name)
     header, lines = _scan(content, separator, name)
-    # Python's reader has counted the fields and lines; pandas turns them to numbers.
+    # Python's reader has counted the fields and lines; pandas converts them to numbers.
     try:
         frame = pd.read_csv(
             io.BytesIO(content),
@@ -76,8 +76,8 @@ def read_delimited(
         ) from error
     if len(frame) != len(lines):
         raise InputError(
-            f"{name} cannot be read: its rows are not clearly parted. Look for odd "
-            "quotation marks or lines of blanks."
+            f"{name} cannot be read: its rows are not clearly separated. Look for "
+            "quotation marks without a partner, or lines of blanks."
         )
     frame.columns = pd.Index(header, dtype=object)
     if separator != ",":
@@ -86,10 +86,10 @@ def read_delimited(
 
 
 def _with_decimal_commas(frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
-    """Turn columns written as 1,5 into numbers, where a comma parts no columns.
+    """Convert columns of numbers such as 1,5, where no comma separates columns.
 
-    All values of a column must be so, or whole numbers: a point beside the comma may
-    part thousands, which is for the user to say.
+    All values of a column must be such numbers or whole numbers. With a point as well,
+    the comma may separate thousands: such a column is left as it is.
     """
     changed = {}
     for j, label in enumerate(frame.columns):
@@ -130,7 +130,7 @@ def _records(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_separator(content: bytes, name: str) -> str:
-    """Take the separator that cuts the first rows into equally many columns."""
+    """Find the separator that gives the first rows equal numbers of columns."""
 
     def fitness(separator: str) -> tuple[bool, int]:
         widths: list[int] = []
@@ -143,14 +143,14 @@ def _find_separator(content: bytes, name: str) -> str:
     best = max(_SEPARATORS, key=fitness)
     if fitness(best)[1] < 2:
         raise InputError(
-            f"{name} seems to have a single column; part the columns by comma, "
+            f"{name} seems to have a single column; separate the columns by comma, "
             "semicolon or tab."
         )
     return best
 
 
 def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[int]]:
-    """Return the header and the line of each row; refuse rows of unequal length."""
+    """Return the header and the line of each row; raise for rows of unequal length."""
     records = _records(content, separator)
     lines: list[int] = []
     try:
@@ -159,7 +159,7 @@ def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[in
             if len(record) != len(header):
                 raise InputError(
                     f"Line {line} of {name} has {len(record)} values, but the header "
-                    f"names {len(header)} columns; mend the line: quote text that "
+                    f"names {len(header)} columns; correct the line: quote text that "
                     "contains the separator, and close every quotation mark."
                 )
             lines.append(line)

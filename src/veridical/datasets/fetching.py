@@ -17,12 +17,12 @@ from veridical.datasets.arff import write_arff
 
 PREFIX = "openml:"
 
-#: What the class column of a file in the data folders is called.
+#: Name of the class column of a file in the data folders.
 TARGET = "class"
 
 
 def cache_folder() -> Path:
-    """Where fetched data sets are kept."""
+    """Return the folder of fetched data sets."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(cache).expanduser() / "veridical"
 
@@ -51,8 +51,7 @@ def fetch(name: str, *, again: bool = False) -> Path:
     wanted = name.removeprefix(PREFIX).strip()
     if not wanted:
         raise InputError(
-            f"{name!r} names no data set; write openml:credit-g, or openml:31 for a "
-            "number."
+            f"{name!r} is no data set; use openml:credit-g, or openml:31 for a number."
         )
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", wanted).lstrip(".")
     path = cache_folder() / "openml" / f"{stem}.arff.gz"
@@ -75,11 +74,11 @@ def fetch(name: str, *, again: bool = False) -> Path:
 
 
 def check_sum(path: Path) -> None:
-    """Refuse a fetched file that is not what was fetched."""
+    """Raise if a fetched file differs from its checksum."""
     try:
         digest = _sum_file(path).read_text().split()[0]
     except (OSError, IndexError):
-        return  # nobody fetched it
+        return  # it was not fetched
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         name = path.name.removesuffix(".arff.gz")
         raise InputError(
@@ -93,7 +92,7 @@ def _sum_file(path: Path) -> Path:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file and put it in its place when all of it is there."""
+    """Write to a temporary file and rename it, so that no part can be read."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(content)
@@ -110,9 +109,9 @@ def _from_openml(wanted: str) -> Any:
     which = {"data_id": int(wanted)} if wanted.isdigit() else {"name": wanted}
     try:
         with warnings.catch_warnings():
-            # What is retried in vain is told at the end, once.
+            # Failed retries are reported once, at the end.
             warnings.filterwarnings("ignore", "A network error occurred")
-            # It compares OpenML's own checksum with what arrives.
+            # It checks OpenML's own checksum.
             return fetch_openml(**which, as_frame=True, parser="auto", cache=False)
     except HTTPError as error:
         raise InputError(

@@ -16,7 +16,7 @@ from veridical._core.reading import check_table
 from veridical._core.text import show
 from veridical.datasets.limits import memory
 
-#: Whole numbers beyond this are not all to be told apart as doubles.
+#: Labels are read as integers below this; beyond it doubles are not exact.
 _EXACT = 2.0**53
 
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -26,7 +26,7 @@ _LINE = re.compile(
 
 
 def looks_like_libsvm(content: bytes) -> bool:
-    """Tell whether the first lines are labels with ``index:value`` pairs."""
+    """Return whether the first lines are labels with ``index:value`` pairs."""
     lines = [line for line in content[:65536].splitlines()[:10] if line.strip()]
     lines = [line for line in lines if not line.lstrip().startswith(b"#")]
     return any(b":" in line for line in lines) and all(
@@ -46,9 +46,9 @@ def read_libsvm(
     content : bytes
         The whole file.
     target : str or None
-        Must be None: the class stands first in each line and has no name.
+        Must be None: the class is first in each line and has no name.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def read_libsvm(
     """
     if target is not None:
         raise InputError(
-            f"{name} is in libsvm's format, where the class stands first in each line "
-            f"and columns have no names; leave the target {target!r} out."
+            f"{name} is in libsvm's format, where the class is first in each line and "
+            f"features have no names; leave the target {target!r} out."
         )
     _check_lines(content, name)
     from sklearn.datasets import load_svmlight_file
@@ -69,7 +69,7 @@ def read_libsvm(
         X, y = load_svmlight_file(io.BytesIO(content), zero_based="auto")
     except (ValueError, OverflowError) as error:
         raise InputError(
-            f"{name} cannot be read ({error}); in each line indices must rise."
+            f"{name} cannot be read ({error}); the indices in each line must ascend."
         ) from error
     if not X.nnz:
         raise InputError(f"{name} holds no index:value pair; nothing can be learned.")
@@ -81,7 +81,7 @@ def read_libsvm(
 
 
 def _check_lines(content: bytes, name: str) -> None:
-    """Name the line that is no label with pairs, and indices nobody can hold."""
+    """Raise for a line that is no label with pairs, or an index that is too large."""
     room = memory() // 8
     for number, line in enumerate(content.splitlines(), 1):
         line = line.partition(b"#")[0].strip()
@@ -90,7 +90,7 @@ def _check_lines(content: bytes, name: str) -> None:
         if not _LINE.fullmatch(line):
             raise InputError(
                 f"Line {number} of {name} is {show(line[:40].decode(errors='replace'))}"
-                ", not a numeric label followed by index:value pairs; mend the line."
+                ", not a numeric label followed by index:value pairs; correct the line."
             )
         label = line.split()[0]
         if not math.isfinite(float(label)):
@@ -106,7 +106,7 @@ def _check_lines(content: bytes, name: str) -> None:
             if int(index) <= last:
                 raise InputError(
                     f"Line {number} of {name} has index {int(index)} after {last}; "
-                    "indices must rise within a line."
+                    "indices must ascend within a line."
                 )
             last = int(index)
             if not math.isfinite(float(value)):
@@ -116,6 +116,6 @@ def _check_lines(content: bytes, name: str) -> None:
                 )
         if last > room:
             raise InputError(
-                f"Line {number} of {name} has the index {last}, more columns than this "
-                "machine can hold one number each of; the file may be damaged."
+                f"Line {number} of {name} has the index {last}, more features than fit "
+                "into the memory of this computer; the file may be damaged."
             )

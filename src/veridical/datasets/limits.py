@@ -1,4 +1,4 @@
-"""How much a file may claim, and how far it may expand."""
+"""Limits of memory, and of how far a compressed file may expand."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 
 from veridical._core.errors import InputError
 
-#: What expands to more than this, and beyond so many times its size, is no table.
-ROOM = 256 * 2**20
-RATIO = 200
+#: Bytes, and multiple of the compressed size; what expands beyond both is refused.
+MOST_BYTES = 256 * 2**20
+MOST_RATIO = 200
 
+#: Bytes read at a time.
 _STEP = 1 << 20
 _OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
@@ -26,7 +27,7 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
 
 
 def memory() -> int:
-    """Bytes of memory this machine has; a modest guess where it does not say."""
+    """Return the memory of this computer in bytes; 8 GiB where it is not known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -34,17 +35,17 @@ def memory() -> int:
 
 
 def too_much(expanded: int, packed: int) -> bool:
-    """Tell whether something expands as only a trap does."""
-    return expanded > ROOM and expanded > RATIO * packed
+    """Return whether something expands so far that it may be a decompression bomb."""
+    return expanded > MOST_BYTES and expanded > MOST_RATIO * packed
 
 
 def read_all(file: BinaryIO, name: str) -> bytes:
-    """Read the rest of a file, or of a pipe, that fits into memory.
+    """Read the rest of a file or a pipe into memory.
 
     Raises
     ------
     InputError
-        If it holds more than this machine's memory, or a pipe does not end before.
+        If it holds more than the memory of this computer.
     """
     room = memory()
     parts, size = [], os.fstat(file.fileno()).st_size
@@ -55,19 +56,19 @@ def read_all(file: BinaryIO, name: str) -> bytes:
             size += len(part)
     if size > room:
         raise InputError(
-            f"{name} holds more than the {room / 2**30:.0f} GiB of this machine's "
-            "memory; take a sample of its rows, or fewer of its columns."
+            f"{name} holds more than the {room / 2**30:.0f} GiB of memory of this "
+            "computer; use fewer rows or columns."
         )
     return b"".join(parts)
 
 
 def unpack(content: bytes, name: str) -> tuple[bytes, bool]:
-    """Expand what gzip, bzip2 or xz packed; return it, and whether it was packed.
+    """Expand a file compressed by gzip, bzip2 or xz; return also whether it was.
 
     Raises
     ------
     InputError
-        If it is damaged, or expands beyond all measure.
+        If it is damaged, or expands too far.
     """
     opener = next((o for m, o in _OPENERS.items() if content.startswith(m)), None)
     if opener is None:
@@ -81,8 +82,8 @@ def unpack(content: bytes, name: str) -> tuple[bytes, bool]:
                 if too_much(size, len(content)) or size > memory():
                     raise InputError(
                         f"{name} expands to more than {size // 2**20} MiB from "
-                        f"{len(content) / 2**20:.1f}; it may be a trap. If you trust "
-                        "it, unpack it first."
+                        f"{len(content) / 2**20:.1f}; it may be a decompression bomb. "
+                        "If you trust it, unpack it first."
                     )
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         if isinstance(error, InputError):

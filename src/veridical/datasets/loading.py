@@ -23,8 +23,8 @@ _SEED = 0
 def load(name: str) -> tuple[Any, NDArray[Any]]:
     """Load a data set by its name.
 
-    The name is looked for among the sources that come with veridical (a sample of
-    customary size, always the same), then among the files of the folder that the
+    The name is looked for among the sources of veridical (a data set of usual size,
+    always the same), then among the files of the folder that the
     environment variable ``VERIDICAL_DATA`` names, then in ``veridical`` in the user's
     cache folder (``XDG_CACHE_HOME``, or ``~/.cache``). Only a name that begins with
     ``openml:`` is downloaded, once, and kept there with a checksum.
@@ -40,8 +40,8 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     Returns
     -------
     X : DataFrame, array or csr_array of shape (n_samples, n_features)
-        A data frame where some columns are nominal, an array where all are numbers, a
-        ``csr_array`` where the file holds a sparse matrix.
+        A data frame where some features are categorical, an array where all are
+        numeric, a ``csr_array`` where the file holds a sparse matrix.
     y : array of shape (n_samples,)
         The labels.
 
@@ -53,7 +53,7 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     See Also
     --------
     available : The names there are.
-    read : Read any file, and keep the names of its columns.
+    read : Read any file, and keep the names of its features.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     (125, 60)
     """
     if not isinstance(name, str):
-        raise InputError(f"{name!r} is not the name of a data set; give it as text.")
+        raise InputError(f"{name!r} is not the name of a data set; pass a text.")
     if name in SOURCES:
         source = SOURCES[name]
         X, y = source(source.n_samples, random_state=_SEED)
@@ -78,7 +78,7 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
 
 
 def locate(name: str) -> tuple[Path, str | None] | None:
-    """Find the file behind a name, for those who want its columns' names as well.
+    """Return the file of a data set, from which the names of features can be read.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _find(name: str) -> Path:
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or {"\\", ":"} & set(name):
         raise InputError(
-            f"{name!r} is not the name of a data set: give a name inside the data "
+            f"{name!r} is not the name of a data set: pass a name inside the data "
             "folder, such as 'vehicle', or use read for a path."
         )
     for folder in _folders():

@@ -1,4 +1,4 @@
-"""The three MONK's problems: six nominal attributes, a logical rule, known truth.
+"""The three MONK's problems: six categorical features, a logical rule, known truth.
 
 ======  ==========================================  ======================
 symbol  meaning                                     values
@@ -23,7 +23,7 @@ from veridical._core.validation import check_count
 
 Attributes = NDArray[np.int64]
 
-#: How many values each attribute has; their product is the 432 combinations.
+#: Number of values of each attribute; their product is the 432 combinations.
 _N_VALUES = (3, 3, 2, 3, 4, 2)
 
 
@@ -78,10 +78,10 @@ def make_monks(
     random_state : int, Generator, RandomState or None
         The source of randomness.
     return_relevant : bool, default=False
-        Also return which columns the rule uses.
+        Also return which features the rule uses.
     as_frame : bool, default=True
-        A data frame with category columns ``a1`` to ``a6``, since the attributes are
-        nominal; False gives an integer array, in which that knowledge is lost.
+        A data frame with category columns ``a1`` to ``a6``; False gives an integer
+        array, which does not show that the features are categorical.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def make_monks(
     y : int array of shape (n_samples,)
         The class, 0 or 1.
     relevant : int array
-        Columns in the rule, in ascending order; only with ``return_relevant``.
+        Features in the rule, in ascending order; only with ``return_relevant``.
 
     References
     ----------
@@ -112,19 +112,19 @@ def make_monks(
         raise InputError(f"noise={noise!r} is a probability; it must lie in [0, 1].")
     rng = as_generator(random_state)
     cells = rng.integers(np.prod(_N_VALUES), size=n_samples)
-    # Drawn even when not needed, so that clean and noisy sets share their attributes.
+    # Drawn even without noise, so that sets with and without it share their attributes.
     flipped = rng.random(n_samples) < noise
     attributes = np.column_stack(np.unravel_index(cells, _N_VALUES)).astype(np.int64)
     attributes += 1
     y = (_RULES[problem](attributes) ^ flipped).astype(np.int64)
-    X = _as_nominal(attributes) if as_frame else attributes
+    X = _as_frame(attributes) if as_frame else attributes
     if return_relevant:
         relevant: IntArray = np.array(_RELEVANT[problem], dtype=np.intp)
         return X, y, relevant
     return X, y
 
 
-def _as_nominal(attributes: Attributes) -> pd.DataFrame:
+def _as_frame(attributes: Attributes) -> pd.DataFrame:
     return pd.DataFrame(
         {
             f"a{j + 1}": pd.Categorical(

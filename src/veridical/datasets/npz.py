@@ -1,8 +1,8 @@
 """Tables in numpy's npz archives: dense, or sparse in compressed rows.
 
 Dense: ``X``, ``y`` and optionally ``feature_names``. Sparse: ``data``, ``indices``,
-``indptr`` and ``shape`` in place of ``X``. Nothing in an archive is unpickled, and what
-it says of its sizes is checked before memory is taken for it.
+``indptr`` and ``shape`` in place of ``X``. Nothing in an archive is unpickled, and the
+sizes that it declares are checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import check_table
 from veridical._core.text import did_you_mean, listed, plural
 from veridical.datasets.limits import memory, too_much
-from veridical.datasets.strangers import refuse_other_archive
+from veridical.datasets.unsupported import refuse_unsupported_archive
 
 _CSR = ("data", "indices", "indptr", "shape")
 
@@ -40,19 +40,19 @@ def read_npz(
     target : str or None
         The array with the class; None means ``y``.
     name : str
-        What messages call the file.
+        Name of the file in messages.
     with_names : bool, default=True
         Whether a dense table with ``feature_names`` becomes a data frame.
 
     Returns
     -------
     X : DataFrame, array or csr_array
-        A data frame where the columns of a dense table have names; one that repeats
-        is numbered from the second time on.
+        A data frame where the features of a dense table have names; repeated names get
+        numbers from the second time on.
     y : array
         The labels.
     """
-    refuse_other_archive(path, name)
+    refuse_unsupported_archive(path, name)
     try:
         with zipfile.ZipFile(path) as archive:
             arrays = _Arrays(archive, name)
@@ -60,7 +60,7 @@ def read_npz(
             X = _dense(arrays, with_names) if "X" in arrays else _sparse(arrays)
     except InputError:
         raise
-    except Exception as error:  # whatever zipfile makes of it, the file is at fault
+    except Exception as error:  # whatever zipfile raises, the file is at fault
         raise InputError(
             f"{name} is damaged or not an npz archive ({error}); copy or save it again."
         ) from error
@@ -108,14 +108,15 @@ class _Arrays:
                 )
             if declared > self.room:
                 raise InputError(
-                    f"{what} would take {declared / 2**30:.1f} GiB, more than this "
-                    "machine's memory; use a smaller file or a larger machine."
+                    f"{what} would take {declared / 2**30:.1f} GiB, more than the "
+                    "memory of this computer; use a smaller file or a larger computer."
                 )
             if too_much(declared, member.compress_size):
                 raise InputError(
                     f"{what} expands to {declared / 2**20:.0f} MiB from "
-                    f"{member.compress_size / 2**20:.1f}; it may be a trap. If you "
-                    "trust it, save it with numpy.savez, which does not compress."
+                    f"{member.compress_size / 2**20:.1f}; it may be a "
+                    "decompression bomb. If you trust it, save it with numpy.savez, "
+                    "which does not compress."
                 )
             self.room -= declared
             with self.archive.open(member) as stream:
@@ -156,7 +157,7 @@ def _dense(arrays: _Arrays, with_names: bool) -> Any:
     names = _feature_names(arrays, X.shape[1])
     repeated = names[names.duplicated()].unique()
     if len(repeated):  # as where several probes measure one gene
-        names = _tell_apart(names)
+        names = _number_repeated(names)
         warnings.warn(
             f"{arrays.name} has more than one column named {listed(repeated)}; from "
             f"the second on they are numbered, as {listed([f'{repeated[0]} #2'])}.",
@@ -165,8 +166,8 @@ def _dense(arrays: _Arrays, with_names: bool) -> Any:
     return pd.DataFrame(X, columns=names, copy=False)
 
 
-def _tell_apart(names: pd.Index) -> pd.Index:
-    """Number what repeats from the second time on; a name that is taken is skipped."""
+def _number_repeated(names: pd.Index) -> pd.Index:
+    """Append a number to repeated names, from the second on; skip numbers in use."""
     taken, times = set(names), Counter[str]()
     found = []
     for name in names:
@@ -194,8 +195,8 @@ def _sparse(arrays: _Arrays) -> Any:
     n_rows, n_columns = (int(size) for size in shape)
     if n_columns * 8 > arrays.room:
         raise InputError(
-            f"{arrays.name} declares {n_columns} columns, more than this machine can "
-            "hold one number each of; the file may be damaged."
+            f"{arrays.name} declares {n_columns} columns, more than fit into the "
+            "memory of this computer; the file may be damaged."
         )
     if "feature_names" in arrays:
         _feature_names(arrays, n_columns)
@@ -203,13 +204,13 @@ def _sparse(arrays: _Arrays) -> Any:
     if data.dtype.kind not in "fiub" or {indices.dtype.kind, indptr.dtype.kind} - {
         *"iu"
     }:
-        raise InputError(f"The sparse table of {arrays.name} must be made of numbers.")
+        raise InputError(f"The sparse table of {arrays.name} must hold numbers.")
     try:
         X = csr_array((data, indices, indptr), shape=(n_rows, n_columns))
         X.check_format(full_check=True)
     except ValueError as error:
         raise InputError(
-            f"The sparse table of {arrays.name} does not hold together ({error}); save "
+            f"The sparse table of {arrays.name} is inconsistent ({error}); save "
             "it again with scipy.sparse.save_npz or numpy.savez."
         ) from error
     return X

@@ -25,7 +25,7 @@ def read_parquet(
     target : str or None
         The column with the class.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Returns
     -------
@@ -36,16 +36,16 @@ def read_parquet(
     """
     if find_spec("pyarrow") is None:
         raise InputError(
-            f"{name} is a parquet file, which takes pyarrow to read; install it (pip "
+            f"{name} is a parquet file, which needs pyarrow; install it (pip "
             "install pyarrow) or save the table as CSV."
         )
     from pyarrow import parquet
 
     try:
-        # What the file says of pandas is only read by pandas, and may be anything.
+        # The pandas metadata of a file may be damaged or malicious.
         frame = parquet.read_table(path).to_pandas(ignore_metadata=True)
         frame = frame.loc[:, [not _is_index(column) for column in frame.columns]]
-    except Exception as error:  # whatever pyarrow makes of it, the file is at fault
+    except Exception as error:  # whatever pyarrow raises, the file is at fault
         raise InputError(
             f"{name} is damaged or not a parquet file ({error}); copy or save it again."
         ) from error
@@ -55,5 +55,5 @@ def read_parquet(
 
 
 def _is_index(column: str) -> bool:
-    """Tell the row labels of a frame, which pandas saves as columns of such a name."""
+    """Return whether a column holds row labels, by the name that pandas gives them."""
     return column.startswith("__index_level_") and column.endswith("__")

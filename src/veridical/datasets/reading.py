@@ -1,4 +1,4 @@
-"""Reading a file: what it is, by content and by name, and who reads it.
+"""Reading a file: its format, by content and by name, and the reader of each.
 
 To add a format, write one function ``(bytes or path, target, name) -> X, y`` in a
 module of its own and one line in ``_BINARY`` or ``_TEXT``.
@@ -21,14 +21,14 @@ from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
 from veridical.datasets.limits import read_all, unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
-from veridical.datasets.strangers import refuse_stranger
+from veridical.datasets.unsupported import refuse_unsupported
 
 Table = tuple[Any, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class _Binary:
-    """A format known by its first bytes; its reader gets the path."""
+    """A format recognized by its first bytes; its reader gets the path."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -38,7 +38,7 @@ class _Binary:
 
 @dataclass(frozen=True)
 class _Text:
-    """A format known by its look or its suffix; its reader gets the text, in UTF-8."""
+    """A format recognized by content or suffix; its reader gets the text in UTF-8."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -50,14 +50,14 @@ _BINARY = (
     _Binary("npz", (".npz",), b"PK\x03\x04", read_npz),
     _Binary("parquet", (".parquet", ".pq"), b"PAR1", read_parquet),
 )
-#: The first one also reads text that looks like no other.
+#: The first one also reads text that no other recognizes.
 _TEXT = (
     _Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
     _Text("ARFF", (".arff",), read_arff, looks_like_arff),
     _Text("libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm),
 )
 
-#: Every ending that a data file may have, as ``load`` looks for them.
+#: Every suffix that a data file may have, in the order in which ``load`` tries them.
 SUFFIXES: tuple[str, ...] = tuple(
     suffix + packed
     for text in _TEXT
@@ -67,16 +67,16 @@ SUFFIXES: tuple[str, ...] = tuple(
 
 
 def read(path: str | Path, target: str | None = None) -> Table:
-    r"""Read a table from a file and part it into features and labels.
+    r"""Read a table from a file, and divide it into features and labels.
 
     Parameters
     ----------
     path : str or Path
-        CSV or TSV (columns parted by comma, semicolon or tab, names in the first row,
-        UTF-8; where no comma parts them, numbers may have a decimal comma), ARFF or
-        libsvm, plain or packed with gzip, bzip2 or xz; npz with arrays ``X`` and ``y``;
-        or parquet, where pyarrow is installed. The content decides, and the suffix
-        where the content leaves it open.
+        CSV or TSV (columns separated by comma, semicolon or tab, names in the first
+        row, UTF-8; where no comma separates them, numbers may have a decimal comma),
+        ARFF or libsvm, plain or compressed by gzip, bzip2 or xz; npz with arrays ``X``
+        and ``y``; or parquet, where pyarrow is installed. The content decides, and the
+        suffix where the content leaves it open.
     target : str
         The column with the class; in an npz file the array, by default ``y``. In
         libsvm's format the class has no name: leave it out.
@@ -94,9 +94,8 @@ def read(path: str | Path, target: str | None = None) -> Table:
     Raises
     ------
     InputError
-        If the file cannot be read or makes no sense as a table of features and
-        classes; the message says what is wrong, in which line or column, and what to
-        do about it.
+        If the file cannot be read as a table of features and classes; the message tells
+        what is wrong, in which line or column, and what to do.
 
     Warns
     -----
@@ -125,20 +124,18 @@ def read(path: str | Path, target: str | None = None) -> Table:
     """
     path, name = Path(path).expanduser(), str(path)
     if not (target is None or isinstance(target, str)):
-        raise InputError(
-            f"target={target!r} is not the name of a column; give it as text."
-        )
+        raise InputError(f"target={target!r} is not the name of a column; pass a text.")
     with _open(path, name) as file:
         head = file.read(8)
         for binary in _BINARY:
             if head.startswith(binary.magic):
                 return binary.read(path, target, name)
         content, packed = unpack(head + read_all(file, name), name)
-    refuse_stranger(content[:128], name)
+    refuse_unsupported(content[:128], name)
     expected = _by_suffix(path)
     if isinstance(expected, _Binary):
         raise InputError(
-            f"{name} is not {expected.name}, whatever its name says; save it again, or "
+            f"{name} is not {expected.name}, in spite of its name; save it again, or "
             "rename it if it is a CSV file."
         )
     content = _as_utf8(content, name)
@@ -151,7 +148,7 @@ def read(path: str | Path, target: str | None = None) -> Table:
 
 
 def _reader(content: bytes, expected: _Text | None) -> _Text:
-    """Go by the look; where that says nothing, by the suffix."""
+    """Return the format by content, or else by suffix."""
     for text in _TEXT:
         if text.looks is not None and text.looks(content):
             return text
@@ -159,16 +156,16 @@ def _reader(content: bytes, expected: _Text | None) -> _Text:
 
 
 def names_its_class(path: Path) -> bool:
-    """Tell by the suffix whether the class of a file goes by a name."""
+    """Return whether the class of a file has a name, by its suffix."""
     kind = _by_suffix(path)
     return kind is None or kind.read is not read_libsvm
 
 
 def _open(path: Path, name: str) -> BinaryIO:
     if path.is_dir():
-        raise InputError(f"{name} is a folder; name a file in it.")
+        raise InputError(f"{name} is a folder; pass a file in it.")
     if path.is_char_device() or path.is_block_device():
-        raise InputError(f"{name} is a device, which may never end; name a file.")
+        raise InputError(f"{name} is a device, which may never end; pass a file.")
     try:
         return path.open("rb")
     except FileNotFoundError:
@@ -191,7 +188,7 @@ def _by_suffix(path: Path) -> _Binary | _Text | None:
 
 
 def _as_utf8(content: bytes, name: str) -> bytes:
-    """Make sure that a file is text; UTF-16 with its mark, as Excel writes, is too."""
+    """Return text in UTF-8, also from UTF-16 with its mark, as Excel writes."""
     encoding = "UTF-8"
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "UTF-16"

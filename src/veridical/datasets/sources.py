@@ -1,4 +1,4 @@
-"""Sources that can be sampled for ever, by name."""
+"""Sources that can be sampled without limit, by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from veridical.datasets.synthetic import (
 
 @dataclass(frozen=True)
 class Source:
-    """A distribution that can be sampled for ever.
+    """A distribution that can be sampled without limit.
 
     Calling it draws training data; :meth:`test` draws data to test on.
 
@@ -33,11 +33,11 @@ class Source:
     name : str
         Its key in ``SOURCES``.
     description : str
-        What it is, in a sentence.
+        A description in one sentence.
     n_features, n_relevant : int
-        How many columns there are, and how many matter.
+        Numbers of features, and of relevant features.
     n_samples : int
-        A customary size, the one that ``load`` draws.
+        A usual size, the one that ``load`` draws.
     """
 
     name: str
@@ -75,7 +75,7 @@ _N_BINARY, _ALPHA = 2000, 300.0
 
 @cache
 def _rates() -> FloatArray:
-    """How often features are 1; drawn once, so that all cases are of one source."""
+    """Draw how often features are 1, once, so that all samples have the same source."""
     return draw_rates(_N_BINARY, _ALPHA, as_generator(0))
 
 
@@ -106,7 +106,7 @@ SOURCES: dict[str, Source] = {
         ),
         Source(
             "monks-1",
-            "Six nominal features; class 1 where a1 = a2 or a5 = 1.",
+            "Six categorical features; class 1 where a1 = a2 or a5 = 1.",
             n_features=6,
             n_relevant=3,
             n_samples=432,
@@ -115,7 +115,7 @@ SOURCES: dict[str, Source] = {
         ),
         Source(
             "monks-2",
-            "Six nominal features; class 1 where exactly two of them equal 1.",
+            "Six categorical features; class 1 where exactly two of them equal 1.",
             n_features=6,
             n_relevant=6,
             n_samples=432,
@@ -124,7 +124,7 @@ SOURCES: dict[str, Source] = {
         ),
         Source(
             "monks-3",
-            "Six nominal features; class 1 where a5 = 3 and a4 = 1, or a5 is not 4 "
+            "Six categorical features; class 1 where a5 = 3 and a4 = 1, or a5 is not 4 "
             "and a2 is not 3; 5 % of the training labels are flipped.",
             n_features=6,
             n_relevant=3,
@@ -134,7 +134,7 @@ SOURCES: dict[str, Source] = {
         ),
         Source(
             "random-labels",
-            "5000 normal features and labels that have nothing to do with them.",
+            "5000 normal features, and labels that are independent of them.",
             n_features=5000,
             n_relevant=0,
             n_samples=50,

@@ -1,4 +1,4 @@
-"""Data made by rule, so that the truth about them is known.
+"""Data drawn from known distributions.
 
 ======  =============================================================
 symbol  meaning
@@ -16,14 +16,13 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.validation import check_count
 
-#: ``_draw_median(10)``, kept so that no process pays for a million draws.
+#: ``_draw_median(10)``, stored because it takes a million draws.
 _MEDIAN_OF_TEN = 1.4763623772228855
 
 
@@ -48,13 +47,13 @@ def make_linear(
     n_samples, n_features : int
         Shape of X.
     n_relevant : int, default=10
-        The first ``n_relevant`` columns are relevant, the last of them most.
+        The first ``n_relevant`` features are relevant, the last of them most.
     noise : float, default=0.10
         Standard deviation of the Gaussian noise, as a share of that of g.
     random_state : int, Generator, RandomState or None
         The source of randomness.
     return_relevant : bool, default=False
-        Also return which columns are relevant.
+        Also return which features are relevant.
 
     Returns
     -------
@@ -63,7 +62,7 @@ def make_linear(
     y : int array of shape (n_samples,)
         The class, 0 or 1, each with probability 1/2.
     relevant : int array
-        The relevant columns, in ascending order; only with ``return_relevant``.
+        The relevant features, in ascending order; only with ``return_relevant``.
 
     See Also
     --------
@@ -114,13 +113,13 @@ def make_nonlinear(
     n_samples, n_features : int
         Shape of X.
     n_relevant : int, default=10
-        The first ``n_relevant`` columns are relevant, the last of them most.
+        The first ``n_relevant`` features are relevant, the last of them most.
     noise : float, default=0.10
         Standard deviation of the Gaussian noise, as a share of that of g.
     random_state : int, Generator, RandomState or None
         The source of randomness.
     return_relevant : bool, default=False
-        Also return which columns are relevant.
+        Also return which features are relevant.
 
     Returns
     -------
@@ -129,7 +128,7 @@ def make_nonlinear(
     y : int array of shape (n_samples,)
         The class, 0 or 1, each with probability about 1/2.
     relevant : int array
-        The relevant columns, in ascending order; only with ``return_relevant``.
+        The relevant features, in ascending order; only with ``return_relevant``.
 
     See Also
     --------
@@ -168,10 +167,10 @@ def make_random_labels(
     random_state: Any = None,
     return_relevant: bool = False,
 ) -> tuple[Any, ...]:
-    """Draw features and labels that have nothing to do with each other.
+    """Draw features and labels that are independent of each other.
 
-    The features are independent and standard normal. No classifier can be right more
-    often than by chance; a protocol that shows otherwise is fooling itself.
+    The features are independent and standard normal. No classifier can be better than
+    chance; a protocol that shows a better accuracy is biased.
 
     Parameters
     ----------
@@ -182,7 +181,7 @@ def make_random_labels(
     random_state : int, Generator, RandomState or None
         The source of randomness.
     return_relevant : bool, default=False
-        Also return the relevant columns, of which there are none.
+        Also return the relevant features, of which there are none.
 
     Returns
     -------
@@ -228,24 +227,24 @@ def make_beta_bernoulli(
     The model of the bias-corrected naive Bayes classifier [1]_: feature j has an
     overall rate ``theta_j ~ U(0, 1)``, its rates in the two classes are independent
     draws from ``Beta(alpha theta_j, alpha (1 - theta_j))``, and its values are
-    Bernoulli with the rate of the case's class. Large ``alpha`` makes features weak.
+    Bernoulli with the rate of the class. Large ``alpha`` makes features weak.
 
     Parameters
     ----------
     n_samples : int, default=200
-        All cases share one set of rates. For a test set from the same source draw
-        both at once and cut: ``X[:200]`` to learn from, ``X[200:]`` to test on.
+        All samples share one set of rates. For a test set from the same source draw
+        both at once and divide them: ``X[:200]`` to learn from, ``X[200:]`` to test on.
     n_features : int, default=10000
         Number of features.
     alpha : float, default=300
-        Closeness of the rates in the two classes.
+        How close the rates in the two classes are; larger is closer.
     classes : {"equal", "drawn"}, default="equal"
         "equal": the classes alternate, so that every even number of leading rows is
         balanced. "drawn": each class has probability 1/2, independently.
     random_state : int, Generator, RandomState or None
         The source of randomness.
     return_relevant : bool, default=False
-        Also return the relevant columns: here, all.
+        Also return the relevant features: all.
 
     Returns
     -------
@@ -254,7 +253,7 @@ def make_beta_bernoulli(
     y : int array of shape (n_samples,)
         The class, 0 or 1.
     relevant : int array of shape (n_features,)
-        Every column; only with ``return_relevant``.
+        Every feature; only with ``return_relevant``.
 
     References
     ----------
@@ -277,11 +276,10 @@ def make_beta_bernoulli(
         raise InputError(f"classes={classes!r} must be 'equal' or 'drawn'.")
     rng = as_generator(random_state)
     rates = draw_rates(n_features, alpha, rng)
-    y = np.arange(n_samples) % 2
-    if classes == "drawn":
-        y = rng.integers(2, size=n_samples)
-    X = _draw_binary(rates, y, rng)
-    return (X, y, np.arange(n_features)) if return_relevant else (X, y)
+    y = rng.integers(2, size=n_samples) if classes == "drawn" else None
+    return draw_from_rates(
+        rates, n_samples, y=y, random_state=rng, return_relevant=return_relevant
+    )
 
 
 def draw_rates(n_features: int, alpha: float, rng: np.random.Generator) -> FloatArray:
@@ -294,24 +292,18 @@ def draw_from_rates(
     rates: FloatArray,
     n_samples: int,
     *,
+    y: IntArray | None = None,
     random_state: Any = None,
     return_relevant: bool = False,
 ) -> tuple[Any, ...]:
-    """Draw cases of alternating classes whose features have these rates."""
+    """Draw samples whose features have these rates; by default classes alternate."""
     check_count("n_samples", n_samples)
     rng = as_generator(random_state)
-    y = np.arange(n_samples) % 2
-    X = _draw_binary(rates, y, rng)
-    return (X, y, np.arange(rates.shape[1])) if return_relevant else (X, y)
-
-
-def _draw_binary(
-    rates: FloatArray, y: IntArray, rng: np.random.Generator
-) -> NDArray[np.int8]:
-    X = np.empty((len(y), rates.shape[1]), dtype=np.int8)
-    for i, label in enumerate(y):  # row by row: no float copy of X
+    y = np.arange(n_samples) % 2 if y is None else y
+    X = np.empty((n_samples, rates.shape[1]), dtype=np.int8)
+    for i, label in enumerate(y):  # one row at a time: no float copy of X
         X[i] = rng.random(rates.shape[1]) < rates[label]
-    return X
+    return (X, y, np.arange(rates.shape[1])) if return_relevant else (X, y)
 
 
 def _weights(n_relevant: int) -> FloatArray:
@@ -347,7 +339,7 @@ def _make_continuous(
 
 @cache
 def _draw_median(n_relevant: int, seed: int = 0) -> float:
-    """Median of the nonlinear g over a million draws."""
+    """Compute the median of the nonlinear g over a million draws."""
     rng = as_generator(seed)
     g = np.zeros(1_000_000)
     for weight in _weights(n_relevant):

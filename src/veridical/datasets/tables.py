@@ -1,4 +1,4 @@
-"""What every reader shares: kinds of columns, the target, and what makes no sense."""
+"""What all readers share: the target, the types of columns, and checks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from veridical._core.reading import (
 )
 from veridical._core.text import did_you_mean, listed, show
 
-#: Says where row i of a table stands in its file: "line 7".
+#: Returns the place of row i of a table in its file, such as "line 7".
 Where = Callable[[int], str]
 
-#: A text column with at least this share of numbers is a number column with a slip.
+#: Share of numbers in a text column; from this on, the other values are errors.
 _MOSTLY_NUMBERS = 0.9
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+\s*")
 
@@ -31,23 +31,23 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+\s*")
 def split_target(
     frame: pd.DataFrame, target: str | None, name: str, where: Where
 ) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Part a table into features, their kinds settled, and labels.
+    """Divide a table into features, with their types, and labels.
 
     Parameters
     ----------
     frame : DataFrame
         The table as it was read.
     target : str or None
-        The column with the class; None is answered with the choice there is.
+        The column with the class; None raises an error that lists the columns.
     name : str
-        What messages call the table.
+        Name of the table in messages.
     where : callable
-        Says where row i stands in the file.
+        Returns the place of row i in the file.
 
     Returns
     -------
     X : DataFrame
-        The other columns, each a number or a category.
+        The other columns, each numeric or categorical.
     y : array
         The labels.
     """
@@ -73,14 +73,14 @@ def split_target(
             "learn from."
         )
     y = _as_labels(frame[target], f"column {target!r} of {name}", where)
-    X = settle_kinds(frame.drop(columns=target), name, where)
+    X = set_types(frame.drop(columns=target), name, where)
     check_labels(y, len(X), name)
     _refuse_empty(X, name)
     return X, y
 
 
 def _refuse_empty(X: pd.DataFrame, name: str) -> None:
-    """Refuse columns without any value; the table is encoded later, once."""
+    """Raise for columns without any value; the table is encoded later, once."""
     # Only a column that is missing in the first row can be missing in all.
     first = X.columns[X.iloc[0].isna().to_numpy()]
     refuse_empty([c for c in first if X[c].isna().all()], name)
@@ -92,10 +92,10 @@ def _as_labels(column: pd.Series[Any], label: str, where: Where) -> NDArray[Any]
     return np.array(values.tolist()) if values.dtype == object else values
 
 
-def settle_kinds(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
-    """Make every column a number or a category, or say why it is neither.
+def set_types(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
+    """Make every column numeric or categorical, or raise.
 
-    Numbers stay, with NaN for missing; text and booleans become categories.
+    Numbers stay, with NaN for missing values; text and booleans become categories.
 
     Warns
     -----
@@ -106,7 +106,7 @@ def settle_kinds(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
     others = frame.columns.difference(numbers.columns, sort=False)
     if len(others):
         kinds = {
-            c: _settle(frame[c], f"column {show(c)} of {name}", where) for c in others
+            c: _set_type(frame[c], f"column {show(c)} of {name}", where) for c in others
         }
         frame = pd.DataFrame({c: kinds.get(c, frame[c]) for c in frame.columns})
     floats = frame.select_dtypes(include=[np.floating])
@@ -122,7 +122,7 @@ def settle_kinds(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
     return frame
 
 
-def _settle(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
+def _set_type(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column
@@ -131,7 +131,7 @@ def _settle(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
     if not (dtype.kind == "O"):
         raise InputError(
             f"The values of {label} are of type {dtype}, neither numbers nor text; "
-            "turn them into numbers or names, or remove the column."
+            "convert them to numbers or categories, or remove the column."
         )
     if not isinstance(dtype, pd.StringDtype):
         kinds = set(map(type, column.dropna()))
@@ -146,39 +146,40 @@ def _settle(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
             )
         # Integers too long for 64 bits may come as such.
         column = column.astype("str").where(column.notna())
-    nominal = column.astype("category")
-    values = nominal.cat.categories
+    categorical = column.astype("category")
+    values = categorical.cat.categories
     is_number = ~np.isnan(pd.to_numeric(values.to_numpy(dtype=object), "coerce"))
     if is_number.all():
         return column.astype(np.float64)
-    _refuse_slips(nominal, is_number, label, where)
-    if nominal.count() == len(values) > 1:
+    _refuse_typing_errors(categorical, is_number, label, where)
+    if categorical.count() == len(values) > 1:
         warnings.warn(
             f"Every value of {label} is different, as in an identifier, so it carries "
-            "no information about new cases; it is kept as nominal. Better remove it.",
+            "no information about new samples; it is kept as categorical. Better "
+            "remove it.",
             stacklevel=2,
         )
-    return nominal
+    return categorical
 
 
-def _refuse_slips(
-    nominal: pd.Series[Any], is_number: NDArray[np.bool_], label: str, where: Where
+def _refuse_typing_errors(
+    categorical: pd.Series[Any], is_number: NDArray[np.bool_], label: str, where: Where
 ) -> None:
-    """Refuse a column of numbers in which a few values are none."""
-    values = nominal.cat.categories
-    codes = nominal.cat.codes.to_numpy()
+    """Raise for a column of numbers in which a few values are text."""
+    values = categorical.cat.categories
+    codes = categorical.cat.codes.to_numpy()
     has_comma = np.array([bool(_DECIMAL_COMMA.fullmatch(v)) for v in values])
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     if counts[is_number | has_comma].sum() < _MOSTLY_NUMBERS * counts.sum():
         return
-    slips = has_comma if has_comma.any() else ~is_number
-    row = int(np.flatnonzero((codes >= 0) & slips[codes])[0])
+    wrong = has_comma if has_comma.any() else ~is_number
+    row = int(np.flatnonzero((codes >= 0) & wrong[codes])[0])
     if has_comma.any():
-        cure = "write numbers with a decimal point and no separators of thousands"
+        cure = "write numbers with a decimal point and without thousands separators"
     else:
         cure = (
-            "mend the value, leave it empty if it is missing, or, if these are codes, "
-            "begin each with a letter"
+            "correct the value, leave it empty if it is missing, or, if these are "
+            "codes, begin each with a letter"
         )
     raise InputError(
         f"{where(row).capitalize()} holds {show(values[codes[row]])} where other "
@@ -189,7 +190,7 @@ def _refuse_slips(
 def _warn_of_row_numbers(frame: pd.DataFrame, name: str) -> None:
     """Warn of the index that ``DataFrame.to_csv`` writes unless told not to.
 
-    Where rows are sorted by class, such a column gives the class away.
+    Where rows are sorted by class, such a column reveals the class.
     """
     first = frame.columns[0]
     if str(first).strip() not in ("", "Unnamed: 0"):
@@ -197,7 +198,7 @@ def _warn_of_row_numbers(frame: pd.DataFrame, name: str) -> None:
     values = frame[first]
     if values.dtype.kind == "i" and (values.diff().dropna() == 1).all():
         warnings.warn(
-            f"The first column of {name} has no name and counts the rows; it may give "
-            "the class away. Better remove it (in pandas: to_csv(..., index=False)).",
+            f"The first column of {name} has no name and counts the rows; it may "
+            "reveal the class. Better remove it (in pandas: to_csv(..., index=False)).",
             stacklevel=2,
         )

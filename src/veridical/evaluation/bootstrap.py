@@ -3,19 +3,21 @@
 ======  =======================================================================
 symbol  meaning
 ======  =======================================================================
-ε0_i    accuracy of the classifier built on sample i, on the cases not in it
-acc_s   resubstitution accuracy of the classifier built on all cases
-Err1    bootstrap error outside the samples, the mean of 1 − ε0_i over samples
-γ       no-information rate: the error to be had if labels and features were
-        independent, from the shares of classes and of predictions
+ε0_i    accuracy of the classifier built on bootstrap sample i, on the samples not
+        in it
+acc_s   resubstitution accuracy of the classifier built on all samples
+Err1    bootstrap error, the mean of 1 − ε0_i over the bootstrap samples
+γ       no-information rate: the error if labels and features were independent,
+        from the shares of classes and of predictions
 Err1'   Err1, but γ where Err1 is worse than guessing and acc_s is not
-R       how far Err1' has gone from the resubstitution error towards γ, in [0, 1]
+R       rate of overfitting: where Err1' lies between the resubstitution error (0)
+        and γ (1)
 ŵ       weight of Err1 in .632+, from 0.632 (R = 0) to 1 (R = 1)
 ======  =======================================================================
 
-Both average over samples, as Kohavi's .632 does. Efron and Tibshirani average the
-errors of each case over the samples without it, then over cases: the two differ by
-about 1/b for b samples, and ``leave_one_out_error`` has theirs.
+Both average over bootstrap samples, as Kohavi's .632 does. Efron and Tibshirani average
+the errors of each sample over the bootstrap samples without it, then over all samples
+(``leave_one_out_error``): the two differ by about 1/b for b bootstrap samples.
 """
 
 from __future__ import annotations
@@ -33,36 +35,37 @@ from veridical._core.seeds import folds_generator
 from veridical._core.splits import Split, read_rows
 from veridical._core.validation import check_count
 
-OUTSIDE = 0.632  #: share of distinct cases in a bootstrap sample, 1 − 1/e
+#: Weight of the outside accuracy: share of distinct samples in a bootstrap sample.
+OUTSIDE = 0.632
 
 
 @dataclass(frozen=True)
 class Bootstrap632:
-    """Learn from samples drawn with replacement, test on what they missed.
+    """Learn from bootstrap samples, test on the samples outside them.
 
     Parameters
     ----------
     n_samples : int, default=50
-        How many bootstrap samples. Fewer samples are a prefix of more: ``scores[:10]``
-        are the terms of the estimate with 10 samples and the same seed.
+        Number of bootstrap samples. With the same seed, fewer are a prefix of more:
+        ``scores[:10]`` are the terms of the estimate with 10 bootstrap samples.
     plus : bool, default=False
-        Whether to weigh by the rate of overfitting (.632+), which mends .632 for
-        estimators that fit their training cases too well.
+        Whether to weigh by the rate of overfitting (.632+), which corrects .632 for
+        estimators that overfit.
     samples : sequence of int arrays, optional
-        The row indices of each sample, repeats and all, instead of drawing them;
-        `n_samples` is then their number, and no seed is used. Each must miss a case to
-        test on.
+        The row indices of each bootstrap sample, with repeats, instead of drawing them;
+        `n_samples` is then their number, and no seed is used. Each must leave out a
+        sample to test on.
 
     Notes
     -----
-    Of n cases, sample i gives the accuracy ε0_i on the cases it missed, and all cases
-    the resubstitution accuracy acc_s. The estimate is the mean of the terms
-    ``w ε0_i + (1 − w) acc_s``, which are the ``scores`` of the
+    Bootstrap sample i gives the accuracy ε0_i on the samples outside it, and all
+    samples give the resubstitution accuracy acc_s. The estimate is the mean of the
+    terms ``w ε0_i + (1 − w) acc_s``, which are the ``scores`` of the
     :class:`~veridical.evaluation.Estimate`: w is 0.632, or with `plus` the weight that
     grows from 0.632 to 1 with the rate of overfitting R. So at R = 0 .632+ is .632.
-    Where the mean of ε0_i is worse than guessing (and acc_s is not), .632+ takes the
-    accuracy of guessing for it: every term is raised alike, so that their mean is
-    still the estimate.
+    Where the mean of ε0_i is worse than guessing (and acc_s is not), .632+ replaces it
+    by the accuracy of guessing: the same amount is added to every term, so that their
+    mean is still the estimate.
 
     References
     ----------
@@ -89,16 +92,16 @@ class Bootstrap632:
         return f"Bootstrap632(plus={self.plus}, samples=<{self.n_samples} given>)"
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the rows of every sample, repeats and all, and those it missed."""
+        """Return the rows of every bootstrap sample, and those outside it."""
         return self.draw(len(y), random_state)[0]
 
     def draw(self, n: int, random_state: Any = None) -> tuple[list[Split], int]:
-        """Draw the samples; say also how many had to be drawn anew.
+        """Draw the bootstrap samples; return also how many were drawn again.
 
-        A sample that holds every case has nothing to be tested on.
+        One that holds every sample leaves nothing to test on, and is drawn again.
         """
         if n < 2:
-            raise InputError("A bootstrap needs at least 2 cases; get more data.")
+            raise InputError("A bootstrap needs at least 2 samples.")
         if self.samples is not None:
             return [_as_split(i, rows, n) for i, rows in enumerate(self.samples)], 0
         rng = folds_generator(random_state)
@@ -113,12 +116,12 @@ class Bootstrap632:
         return splits, n_drawn - len(splits)
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         given = "given " * (self.samples is not None)
         return f".632{'+' * self.plus} bootstrap, {self.n_samples} {given}samples"
 
     def describe_splits(self) -> str:
-        """Name the splits in words; `estimate` alone weighs in resubstitution."""
+        """Describe the splits in words; only `estimate` adds resubstitution."""
         given = "given " * (self.samples is not None)
         return (
             f"{self.n_samples} {given}bootstrap samples, tested on the cases outside "
@@ -127,35 +130,36 @@ class Bootstrap632:
 
 
 def _as_rows(given: Any) -> Any:
-    """Keep one of the given samples as a tuple, so that equal methods are equal."""
+    """Return one given bootstrap sample as a tuple, which can be compared."""
     return tuple(given.tolist() if hasattr(given, "tolist") else given)
 
 
 def _as_split(number: int, given: tuple[int, ...], n: int) -> Split:
-    """Find the cases that a given sample missed."""
+    """Return the split of a given bootstrap sample."""
     rows = read_rows(given, n, f"samples[{number}]")
     missed = np.flatnonzero(np.bincount(rows, minlength=n) == 0)
     if not missed.size:
         raise InputError(
-            f"samples[{number}] holds every case, so that none is left to test on; "
-            "leave it out or draw it anew."
+            f"samples[{number}] holds every sample, so that none is left to test on; "
+            "leave it out or draw it again."
         )
     return Split(missed, n, rows)
 
 
 def leave_one_out_error(rows: IntArray, hits: NDArray[np.bool_], n: int) -> float:
-    """Average the errors of each case over the samples without it, then over cases.
+    """Average the errors of each sample, then over all samples.
 
-    Cases that are in every sample are left out of the average.
+    The errors of a sample are those by classifiers built on bootstrap samples without
+    it; a sample that is in every bootstrap sample is left out of the average.
 
     Parameters
     ----------
     rows : int array
-        The test cases of all samples, in one line.
+        The test samples of all bootstrap samples, one after the other.
     hits : bool array
         Whether the prediction was right.
     n : int
-        Number of cases.
+        Number of samples.
     """
     times = np.bincount(rows, minlength=n)
     errors = np.bincount(rows, weights=~hits, minlength=n)
@@ -164,7 +168,7 @@ def leave_one_out_error(rows: IntArray, hits: NDArray[np.bool_], n: int) -> floa
 
 
 def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) -> float:
-    """Error if labels and predictions were independent: Σ p_l (1 − q_l)."""
+    """Compute the error if labels and predictions were independent: Σ p_l (1 − q_l)."""
     shares = np.bincount(codes, minlength=n_classes) / len(codes)
     # A prediction that is no known class (−1) is never right.
     named = np.bincount(predicted[predicted >= 0], minlength=n_classes) / len(codes)
@@ -173,10 +177,10 @@ def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) ->
 
 @dataclass(frozen=True)
 class Plus:
-    """The parts of .632+ in error terms.
+    """The parts of .632+, as errors.
 
-    `outside` is Err1'. `cut_in_part` is what the error would be, had Err1 been cut to γ
-    only in what .632+ adds to .632.
+    `outside` is Err1'. `cut_in_part` is the error if Err1 is replaced by γ only in the
+    difference between .632+ and .632.
     """
 
     error: float
@@ -193,9 +197,9 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     Parameters
     ----------
     resubstitution : float
-        Error on the cases that were learned from.
+        Error on the training samples.
     outside : float
-        Error outside the samples, Err1.
+        Error outside the bootstrap samples, Err1.
     no_information : float
         The no-information rate γ.
 
@@ -203,14 +207,14 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     -------
     Plus
         The error ``(1 - ŵ) err + ŵ Err1'``. Implementations differ where Err1 is worse
-        than guessing: ours takes Err1' throughout, others only in what .632+ adds to
-        .632; where Err1 is below γ the two agree. Where the resubstitution error is no
-        better than guessing either, R is 0, nothing is cut, and the error is that of
-        .632.
+        than guessing: ours uses Err1' everywhere, others only in the difference between
+        .632+ and .632; where Err1 is below γ the two agree. Where the resubstitution
+        error is no better than guessing either, R is 0, Err1 is kept, and the error is
+        that of .632.
 
     Examples
     --------
-    A memoriser on random labels: nothing was learned, and .632+ says so.
+    An estimator that memorises random labels has learned nothing, as .632+ shows.
 
     >>> from veridical.evaluation.bootstrap import plus_error
     >>> plus_error(resubstitution=0.0, outside=0.5, no_information=0.5).error
@@ -228,6 +232,8 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     return Plus(error, capped, weight, rate, capped < outside, cut_in_part)
 
 
-def terms(outside: NDArray[Any], resubstitution: float, weight: float) -> FloatArray:
-    """What each sample contributes: its outside score and the resubstitution score."""
+def weighted_terms(
+    outside: NDArray[Any], resubstitution: float, weight: float
+) -> FloatArray:
+    """Weigh the outside score of each bootstrap sample with resubstitution."""
     return weight * np.asarray(outside) + (1 - weight) * resubstitution

@@ -1,4 +1,4 @@
-"""How accurate is it, and may that be believed?"""
+"""From an estimate or a selection to a sentence, and whether it may be believed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from veridical.evaluation.records import (
 )
 from veridical.evaluation.trust import default_interval
 
+#: Confidence of all intervals shown.
 CONFIDENCE = 0.95
+#: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 _MAJORITY = "always predicting the most frequent class"
 
@@ -46,10 +48,10 @@ def intervals_of(estimate: Estimate) -> list[tuple[str, float, float]]:
 
 
 def leading(estimates: tuple[Estimate, ...]) -> Estimate:
-    """Choose the estimate to answer with.
+    """Return the estimate that the conclusion rests on.
 
-    One without doubts rather than one with, one with an interval rather than one
-    without, the one that tested more samples, the one that was asked for first.
+    An estimate without doubts is preferred, then one with an interval, then the one
+    that tested more samples, then the first.
     """
     return min(
         estimates,
@@ -63,12 +65,12 @@ def leading(estimates: tuple[Estimate, ...]) -> Estimate:
 
 
 def has_doubts(estimate: Estimate) -> bool:
-    """Tell whether a note doubts the estimate."""
+    """Return whether a note doubts the estimate."""
     return any(map(is_doubt, estimate.notes))
 
 
 def conclude_estimates(record: Estimates) -> Conclusion:
-    """Say how accurate an estimator is, and whether that may be believed."""
+    """Write how accurate an estimator is, and decide whether it may be believed."""
     lead = leading(record.estimates)
     who = shortened(record.estimator)
     be, does, reached = _reached(lead)
@@ -96,8 +98,8 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     claim = f"{who} {does} {reached} ({write_interval(lead)}, by {lead.method})"
     if record.data is None or lead.metric != "accuracy":
         return Conclusion("open", f"{claim}.")
-    # No interval is right for every estimator, least for those that select features: on
-    # labels without meaning (60 samples, 10 of 1000 features by anova, naive Bayes, ten
+    # No interval is valid for every estimator, least for those that select features: on
+    # random labels (60 samples, 10 of 1000 features by anova, naive Bayes, ten
     # folds) Wilson's lay above the majority share in 10 of 150 data sets, and all
     # intervals did in 1. So only all of them together support the claim.
     share = record.data.majority_share
@@ -118,7 +120,7 @@ def conclude_estimates(record: Estimates) -> Conclusion:
 
 
 def _reached(estimate: Estimate) -> tuple[str, str, str]:
-    """Say how good the estimator is: the verb after "may", the verb, and the rest."""
+    """Return the parts of a sentence: the verb after "may", the verb, and the rest."""
     if estimate.metric == "accuracy":
         value = percent(estimate.value)
         return "classify", "classifies", f"{value} of new cases correctly"
@@ -181,10 +183,10 @@ def write_scores(low: float, high: float, metric: str) -> str:
 
 
 def conclude_selection(record: Selection) -> Conclusion:
-    """Say how good selecting this way is, and whether the list may be believed.
+    """Write how accurate the selection is, and decide whether it may be believed.
 
-    A list that folds do not repeat is a reservation about the features even where the
-    accuracy is well above the majority share.
+    If the folds do not support the list of features, the conclusion has a reservation
+    even where the accuracy is well above the majority share.
     """
     found, share = record.accuracy, record.data.majority_share
     n_features = count(len(record.features), "feature")
@@ -216,16 +218,22 @@ def conclude_selection(record: Selection) -> Conclusion:
 
 
 def conclude_correction(record: Correction) -> Conclusion:
-    """Say whether the corrected model knows its own error rate."""
+    """Write whether the corrected model predicts its own error rate."""
     sentence = (
         f"Wrong about {percent(record.uncorrected.error)} of new cases, and "
         f"expecting {percent(record.uncorrected.expected_error)}; corrected, "
         f"expecting {percent(record.corrected.expected_error)}."
     )
-    return Conclusion("yes" if knows_its_error(record.corrected) else "care", sentence)
+    return Conclusion(
+        "yes" if predicts_its_error(record.corrected) else "care", sentence
+    )
 
 
-def knows_its_error(table: CalibrationTable) -> bool:
-    """Tell whether a model expects its error rate, within two standard errors."""
-    spread = max(table.error * (1 - table.error), 0.01) / table.n
-    return abs(table.error - table.expected_error) <= 2 * math.sqrt(spread)
+def predicts_its_error(table: CalibrationTable) -> bool:
+    """Return whether a model expects its error rate, within two standard errors."""
+    return abs(table.error - table.expected_error) <= two_standard_errors(table)
+
+
+def two_standard_errors(table: CalibrationTable) -> float:
+    """Return two standard errors of the error rate, which is taken as 1 % at least."""
+    return 2 * math.sqrt(max(table.error * (1 - table.error), 0.01) / table.n)

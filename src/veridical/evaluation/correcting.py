@@ -1,4 +1,4 @@
-"""What correcting for feature selection changes on somebody's data."""
+"""What correcting for feature selection changes on a data set."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from veridical._core.splits import Split, describe_splits
 from veridical._core.table import Table
 from veridical._core.types import CVLike, RandomStateLike
 from veridical.evaluation import notes
+from veridical.evaluation.conclusions import two_standard_errors
 from veridical.evaluation.engine import Procedure, apply_models
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.learning.bias_corrected_nominal import WHO
+from veridical.learning.bias_corrected_nominal import CORRECTION
 
+#: Classifiers that correct for selection, by name.
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 
 
@@ -45,11 +47,11 @@ def correction(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Correction:
-    """Show what conditioning on the discarded features changes.
+    """Measure what conditioning on the discarded features changes.
 
-    A naive Bayes model on the features that correlate most with the class is tried by
-    stratified cross-validation, selection repeated in every training set, once
-    corrected for that selection and once not. The same folds serve both.
+    A naive Bayes model on the features that correlate most with the class is evaluated
+    by stratified cross-validation, with the selection repeated in every training set:
+    once corrected for that selection and once not, on the same folds.
 
     Parameters
     ----------
@@ -58,10 +60,10 @@ def correction(
     y : array-like of shape (n_samples,)
         The class labels, two of them.
     n_features_to_select : int, default=10
-        How many features to retain.
+        Number of features to retain.
     model : {"auto", "binary", "gaussian"}, default="auto"
         `BiasCorrectedNB` or `BiasCorrectedGaussianNB`; "auto" takes the binary one
-        where there are nominal columns or nothing but zeros and ones.
+        where there are categorical features, or features of 0 and 1 only.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split, as in `estimate`; every sample must be tested once.
     random_state : int, Generator, RandomState or None
@@ -69,7 +71,7 @@ def correction(
     n_jobs : int or None, default=None
         Number of processes; the result does not depend on it.
     name : str, optional
-        What the data are called on the page.
+        Name of the data on the page.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` after each fit. By default, work that
         takes more than two seconds tells its cost and its progress on standard error;
@@ -78,7 +80,7 @@ def correction(
     Returns
     -------
     Correction
-        Both calibrations, what the models believe of α, and a verdict in words.
+        Both calibrations, the posterior means of α, and a verdict in words.
 
     Examples
     --------
@@ -95,11 +97,11 @@ def correction(
     table = read_table(X, column_or_1d(y), name=name)
     if table.n_classes != 2:
         raise InputError(
-            f"y holds {table.n_classes} classes; the comparison of probabilities is "
-            "made for two. Leave the correction out, or take two of the classes."
+            f"y holds {table.n_classes} classes, but the probabilities can be compared "
+            "for two classes only; take two of the classes."
         )
-    # Refused here, a missing value has the number of its row in X.
-    refuse_missing_or_infinite(table.values, table.names, WHO)
+    # Here the message has the row in X of a missing value; later, that in a fold.
+    refuse_missing_or_infinite(table.values, table.names, CORRECTION)
     chosen = _choose(table, model)
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
@@ -151,7 +153,7 @@ def _check_tested_once(splits: Sequence[Split], n_samples: int) -> None:
 
 
 def _choose(table: Table, model: str) -> str:
-    """Find the model that fits the features."""
+    """Return the name of the model that suits the features."""
     if model in MODELS:
         return model
     if model != "auto":
@@ -161,7 +163,7 @@ def _choose(table: Table, model: str) -> str:
 
 
 def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
-    """What a user should take from it."""
+    """Write what follows from both calibrations."""
     gaps = [found.error - found.expected_error for found in (corrected, uncorrected)]
     first = (
         f"Without correction the model expects to be wrong about "
@@ -170,21 +172,17 @@ def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
         f"{percent(corrected.expected_error)} and is wrong about "
         f"{percent(corrected.error)}."
     )
-    noise = [
-        2 * np.sqrt(max(found.error * (1 - found.error), 0.01) / found.n)
-        for found in (corrected, uncorrected)
-    ]
-    sure = (
-        "too sure of itself" if gaps[0] > 0 else "less sure of itself than it could be"
-    )
+    noise = [two_standard_errors(found) for found in (corrected, uncorrected)]
+    sure = "low" if gaps[0] > 0 else "high"
     dependent = (
         "features seem to depend on each other within classes, which naive Bayes does "
-        f"not know and no correction for selection can mend; here it is {sure}."
+        "not model and no correction for selection can remove; here the expected error "
+        f"is too {sure}."
     )
     if all(abs(gap) <= most for gap, most in zip(gaps, noise, strict=True)):
-        return f"{first} Neither is off by more than chance can explain."
+        return f"{first} Neither difference is larger than chance can explain."
     if abs(gaps[0]) >= abs(gaps[1]):
         return f"{first} The correction does not help here: {dependent}"
     if abs(gaps[0]) > noise[0]:
-        return f"{first} The correction goes part of the way: {dependent}"
+        return f"{first} The correction helps in part: {dependent}"
     return f"{first} Believe the corrected probabilities."

@@ -1,4 +1,4 @@
-"""An estimate to look at: a line, a table in the terminal, a table in a notebook."""
+"""How an estimate is shown: as a line, in the terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import nan
 from typing import Any
 
 from veridical._core.numbers import count, percent
+from veridical.evaluation.conclusions import write_score
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.trust import default_interval
 
@@ -14,54 +15,54 @@ _STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums;text-align:left;"
     "margin:0.5em 0"
 )
-_NAMES = {
+#: Labels of the entries of ``Estimate.details``.
+_LABELS = {
     "mean_of_splits": "mean of the splits",
     "resubstitution": "on the training cases",
     "outside": "outside the samples",
-    "outside_by_case": "outside, averaged by case",
+    "outside_by_sample": "outside, averaged by case",
     "no_information_rate": "no-information error rate",
     "overfitting_rate": "overfitting rate",
     "weight": "weight of the outside accuracy",
 }
 
 
-def figure(estimate: Estimate, value: float) -> str:
-    """Write an accuracy as a percentage, any other score as a number."""
-    return percent(value) if estimate.metric == "accuracy" else f"{value:.4g}"
-
-
-def one_line(estimate: Estimate) -> str:
-    """Say the estimate in one line."""
-    parts = [f"{estimate.metric} {figure(estimate, estimate.value)}"]
+def estimate_line(estimate: Estimate) -> str:
+    """Write the estimate in one line."""
+    parts = [f"{estimate.metric} {write_score(estimate.value, estimate.metric)}"]
     kind = default_interval(estimate)
     if kind is not None:
-        low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
-        parts.append(f"95 % interval {low} to {high} ({kind})")
+        parts.append(f"95 % interval {_bounds(estimate, kind)} ({kind})")
     parts.append(f"by {estimate.method}")
     if estimate.notes:
         parts.append(count(len(estimate.notes), "note"))
     return f"<Estimate: {', '.join(parts)}>"
 
 
-def rows(estimate: Estimate) -> list[tuple[str, str]]:
-    """What to show, line by line."""
-    lines = [(estimate.metric, figure(estimate, estimate.value))]
+def _bounds(estimate: Estimate, kind: str) -> str:
+    low, high = (write_score(b, estimate.metric) for b in estimate.interval(kind=kind))
+    return f"{low} to {high}"
+
+
+def _lines(estimate: Estimate) -> list[tuple[str, str]]:
+    """Return the lines to show, each with its label."""
+    metric = estimate.metric
+    lines = [(metric, write_score(estimate.value, metric))]
     lead = default_interval(estimate)
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and kind != lead:
-            # it costs many fits; whoever wants it asks for it
-            text = 'ask for it: interval(kind="nested")'
+            # It takes many fits, so it is computed only on request.
+            text = 'call interval(kind="nested") to compute it'
         else:
-            low, high = (figure(estimate, b) for b in estimate.interval(kind=kind))
-            text = f"{low} to {high}"
+            text = _bounds(estimate, kind)
         text += f"; assumes {estimate.assumes[kind]}"
         if kind in estimate.coverage:
-            text += f"; {covered(estimate.coverage[kind])}"
+            text += f"; {_write_coverage(estimate.coverage[kind])}"
         lines.append((f"95 % interval, {kind}", text))
     if not estimate.assumes:
         lines.append(("interval", "none is valid for this method and score"))
     lines += [
-        ("spread over splits", figure(estimate, estimate.std)),
+        ("spread over splits", write_score(estimate.std, metric)),
         ("splits", str(len(estimate.scores))),
         ("cases tested", str(estimate.n_test)),
         ("method", estimate.method),
@@ -70,33 +71,33 @@ def rows(estimate: Estimate) -> list[tuple[str, str]]:
     ]
     for key, value in estimate.details.items():
         is_share = key not in ("overfitting_rate", "weight")
-        text = figure(estimate, value) if is_share else f"{value:.3f}"
-        lines.append((_NAMES.get(key, key), text))
+        text = write_score(value, metric) if is_share else f"{value:.3f}"
+        lines.append((_LABELS.get(key, key), text))
     return lines + [("note", note) for note in estimate.notes]
 
 
-def row(estimator: str, estimate: Estimate) -> tuple[Any, ...]:
-    """Give the figures of an estimate, as a row of `Estimates.to_frame`."""
+def estimate_row(estimator: str, estimate: Estimate) -> tuple[Any, ...]:
+    """Return an estimate as a row of `Estimates.to_frame`."""
     kind = default_interval(estimate)
     bounds = (nan, nan) if kind is None else estimate.interval(kind=kind)
     first = (estimator, estimate.metric, estimate.method, estimate.value, estimate.std)
     return (*first, kind, *bounds, len(estimate.scores), estimate.n_test)
 
 
-def covered(measured: Coverage) -> str:
-    """Say how often intervals of a kind have covered the truth."""
+def _write_coverage(measured: Coverage) -> str:
+    """Write how often intervals of a kind have covered the truth, and where."""
     low, high = percent(measured.low), percent(measured.high)
     share = low if low == high else f"{low} to {high}"
     return f"measured coverage {share} ({measured.conditions})"
 
 
-def table(estimate: Estimate) -> Any:
-    """Lay the estimate out for a terminal."""
+def estimate_table(estimate: Estimate) -> Any:
+    """Make a table of the estimate for a terminal."""
     from rich.table import Table
     from rich.text import Text
 
     grid = Table(show_header=False, box=None, pad_edge=False)
-    for name, text in rows(estimate):
+    for name, text in _lines(estimate):
         style = "bold" if name == estimate.metric else ""
         if name == "note":
             style = "yellow"
@@ -104,11 +105,11 @@ def table(estimate: Estimate) -> Any:
     return grid
 
 
-def html(estimate: Estimate) -> str:
-    """Lay the estimate out for a notebook: no script, nothing from elsewhere."""
+def estimate_html(estimate: Estimate) -> str:
+    """Make a table of the estimate for a notebook, without scripts or links."""
     body = "".join(
         f'<tr><th scope="row" style="padding-right:1em">{escape(name)}</th>'
         f"<td>{escape(text)}</td></tr>"
-        for name, text in rows(estimate)
+        for name, text in _lines(estimate)
     )
     return f'<table style="{_STYLE}"><tbody>{body}</tbody></table>'

@@ -1,8 +1,8 @@
 """The one engine: procedures, a table and splits in; predictions and selections out.
 
-A procedure is an estimator, and before it a selector where there is one. Under IN the
-selector sees the training samples of each split, under OUT all samples once. TRUTH is
-IN on one more split, which learns from all samples and tests fresh ones.
+A procedure is an estimator, on the features of a selector where there is one. Under IN
+the selector sees the training samples of each split, under OUT all samples once. TRUTH
+is IN on one more split, which learns from all samples and tests new ones.
 
 Rankings come first, for all training sets of a selector at once (``rank_table``). Then
 every split is predicted, at every subset size; estimators of ours share work over sizes
@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -46,9 +47,9 @@ from veridical.learning.many import (
 )
 from veridical.selection import SELECTORS
 
-#: Rankings held at a time, in numbers: bounds the memory that ``rank_table`` takes.
+#: Numbers in the rankings held at a time; more training sets make a new batch.
 _RANKS_AT_A_TIME = 1 << 24
-#: Parameters by which selectors are told the number of features.
+#: Parameters of selectors for the number of features.
 NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
 
 Protocol = Literal["in", "out"]
@@ -56,7 +57,7 @@ Protocol = Literal["in", "out"]
 
 @dataclass(frozen=True, eq=False)
 class Procedure:
-    """What is evaluated: an estimator, on features that a selector may choose.
+    """An estimator to evaluate, on all features or on those that a selector chooses.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class Procedure:
         Chooses the features; without one the estimator gets all.
     sizes : tuple of int
         Numbers of leading features, all evaluated on one ranking. Empty with a selector
-        means all features that it keeps, in every training set anew.
+        means the features that it keeps in every training set.
     protocol : {"in", "out"}
         Whether the selector sees the training samples of each split, or all samples.
     """
@@ -88,10 +89,10 @@ class Evaluation:
     targets : list of int arrays of shape (n_test,)
         By split: the true classes.
     rankings : list of Ranked or None
-        By split: the features, best first, as far as they were asked for; None where
-        nothing was selected, or one class alone leaves nothing to rank by.
+        By split: the leading features, best first; None where nothing was selected, or
+        the training set holds one class only.
     seconds : float
-        How long all rankings of the selector took.
+        Time of all rankings of the selector.
     """
 
     predictions: list[IntArray]
@@ -106,11 +107,11 @@ class Evaluation:
         return [predicted == target for predicted, target in pairs]
 
     def accuracies(self) -> FloatArray:
-        """Share of right predictions per size and split, (n_sizes, n_splits)."""
+        """Compute the accuracy per size and split, (n_sizes, n_splits)."""
         return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
 
     def pooled_accuracy(self) -> FloatArray:
-        """Share of right predictions per size, all splits together, (n_sizes,)."""
+        """Compute the accuracy per size, all splits together, (n_sizes,)."""
         return np.concatenate(self.hits, axis=1).mean(axis=1)
 
 
@@ -144,8 +145,8 @@ def evaluate(
     run : callable
         Does a series of jobs: `Workers`, or `serial`.
     columns : int array, optional
-        Order in which selectors see the features, so that the place of a feature
-        carries no information where ties go by index.
+        Order in which selectors see the features, so that the index of a feature, by
+        which ties are decided, carries no information.
     everything : int array, optional
         The samples that selection sees under OUT; all by default.
 
@@ -209,7 +210,7 @@ def _evaluate(
 
 
 def _parts(n_splits: int, run: Runner) -> list[IntArray]:
-    """Cut the splits into jobs: enough for all workers, and for progress."""
+    """Divide the splits into jobs: enough for all workers, and for progress."""
     n_jobs = effective_n_jobs(run.n_jobs) if isinstance(run, Workers) else 1
     n_parts = min(n_splits, max(4 * n_jobs, 20))
     return np.array_split(np.arange(n_splits), n_parts) if n_splits else []
@@ -218,7 +219,7 @@ def _parts(n_splits: int, run: Runner) -> list[IntArray]:
 def count_jobs(
     procedures: Sequence[Procedure], splits: Sequence[Any], run: Workers
 ) -> int:
-    """How many jobs an evaluation takes, for progress."""
+    """Return the number of jobs of an evaluation, for progress."""
     selectors = {id(p.selector): p.selector for p in procedures}
     selectors.pop(id(None), None)
     n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
@@ -228,7 +229,7 @@ def count_jobs(
 
 
 def _at_once(procedure: Procedure, splits: Sequence[Any]) -> bool:
-    """Whether an estimator on all features may know how to predict all splits."""
+    """Return whether an estimator on all features may predict all splits at once."""
     if procedure.selector is not None or len(splits) < 2:
         return False
     estimator = procedure.estimator
@@ -266,8 +267,8 @@ def _rank_all(
             continue
         most = _most([p for p in procedures if p.selector is one.selector])
         own = wanted[id(one.selector)]
-        # All samples first, so that what a selector which draws by chance chooses on
-        # them does not depend on the protocols beside it.
+        # All samples first, so that the choice of a random selector on them does not
+        # depend on the other protocols.
         keys = sorted(own, key=lambda key: key != first)
         able = {key: own[key] for key in keys if np.ptp(table.y[own[key]])}
         for part in _ranking_parts(one.selector, list(able)):
@@ -298,9 +299,9 @@ def _most(procedures: Sequence[Procedure]) -> int | None:
 
 
 def _run_rankings(jobs: list[Job], run: Runner) -> list[Any]:
-    """Rank; selectors that share work are ranked here, on as many threads as allowed.
+    """Rank; selectors that share work run in this process, on as many threads.
 
-    For a process each they would have to be sent the table, and share nothing.
+    In other processes each would need a copy of the table, and could share nothing.
     """
     if not jobs:
         return []
@@ -329,9 +330,9 @@ def _on_threads(selector: Any, n_threads: int) -> Any:
 
 
 def shares_work(selector: Any) -> bool:
-    """Whether a selector ranks for many training sets at once."""
+    """Return whether a selector ranks for many training sets at once."""
     if getattr(selector, "alpha", None) == "auto":
-        return False  # it is fitted, to learn which exponent it chooses
+        return False  # it is fitted, which finds the exponent
     return hasattr(selector, "rank_table") or hasattr(selector, "rank_many")
 
 
@@ -351,19 +352,19 @@ def rank(
     n_features: int | None,
     columns: IntArray | None = None,
 ) -> list[Ranked]:
-    """Ask a selector for its best features on each training set.
+    """Rank the features on each training set by a selector.
 
     Parameters
     ----------
     selector : selector
-        One of ours, which answers for all sets at once, or any other that has
+        One of ours, which ranks for all sets at once, or any other that has
         ``rank_many``, or ``fit`` and ``get_support``.
     table : Table
         The samples.
     train_sets : sequence of int arrays
-        Rows to choose on.
+        Training rows.
     n_features : int or None
-        How many features to choose; None leaves the number to the selector.
+        Number of features to choose; None leaves the number to the selector.
     columns : int array, optional
         Order in which the selector sees the features.
 
@@ -373,12 +374,12 @@ def rank(
         Features of the table, best first.
     """
     if columns is not None and hasattr(selector, "_accept"):
-        selector._accept(table)  # messages name columns by their places in X
-    if _names_places(selector):
+        selector._accept(table)  # messages have the indices of X
+    if _uses_indices(selector):
         columns = None
     shuffled = table if columns is None else table.permute(columns)
-    # How far a search goes may depend on how many features are wanted.
-    asked = ask_for(clone(selector, safe=False), n_features)
+    # How far a search goes may depend on the number of features.
+    asked = set_size(clone(selector, safe=False), n_features)
     if n_features is None or not shares_work(selector):
         ranked = [
             fit_selector(selector, shuffled, rows, n_features)[1] for rows in train_sets
@@ -401,8 +402,8 @@ def rank(
     return [one._replace(order=columns[one.order]) for one in ranked]
 
 
-def _names_places(selector: Any) -> bool:
-    """Whether parameters of a selector name features by their places."""
+def _uses_indices(selector: Any) -> bool:
+    """Return whether parameters of a selector hold feature indices."""
     chosen = getattr(selector, "categorical_features", None)
     return chosen is not None and not isinstance(chosen, str)
 
@@ -412,7 +413,7 @@ def _check_order(order: IntArray, n_features: int, selector: Any) -> None:
     if found != n_features:
         raise InputError(
             f"{type(selector).__name__} ranked {found} feature(s), but {n_features} "
-            "are asked for; its rank_many must return an order of all features."
+            "are needed; its rank_many must return an order of all features."
         )
 
 
@@ -420,7 +421,7 @@ def fit_selector(
     selector: Any, table: Table, rows: IntArray, n_features: int | None
 ) -> tuple[Any, Ranked]:
     """Fit a selector on some samples; return it with the features it chooses."""
-    asked = ask_for(clone(selector, safe=False), n_features)
+    asked = set_size(clone(selector, safe=False), n_features)
     if hasattr(asked, "fit_table"):
         fitted = asked.fit_table(table.rows(rows))
         alpha = getattr(fitted, "alpha_", None)
@@ -429,30 +430,30 @@ def fit_selector(
     if not hasattr(selecting_step(asked), "get_support"):  # it has rank_many alone
         return asked, rank(selector, table, [rows], n_features)[0]
     fitted = asked.fit(table.frame(rows), table.labels[rows])
-    places = _columns_handed_on(fitted, table)
+    places = _input_features(fitted, table)
     step = selecting_step(fitted)
     kept = np.asarray(step.get_support(indices=True), dtype=np.intp)
-    merit = _merit(step, places.size)
+    merit = _score_of_features(step, places.size)
     if merit is not None:
         kept = kept[np.argsort(-merit[kept], kind="stable")]
     wanted = max(kept.size, 1) if n_features is None else n_features
     if kept.size < wanted or (kept.size > wanted and merit is None):
         raise InputError(
             f"{type(step).__name__} returned {kept.size} feature(s), but "
-            f"{wanted} {'is' if wanted == 1 else 'are'} asked for; give it a parameter "
-            "that leaves at least so many, or use a selector with n_features_to_select "
-            "or k."
+            f"{wanted} {'is' if wanted == 1 else 'are'} needed; set its parameters so "
+            "that it keeps at least so many, or use a selector with "
+            "n_features_to_select or k."
         )
     return fitted, Ranked(places[kept[:wanted]])
 
 
 def selecting_step(selector: Any) -> Any:
-    """Return what selects: the last step of a pipeline, or the selector itself."""
+    """Return the selector itself, which in a pipeline is the last step."""
     return selector.steps[-1][1] if isinstance(selector, Pipeline) else selector
 
 
 def scores_of(fitted: Any, table: Table) -> FloatArray | None:
-    """Return what a fitted selector gives every feature; None if it gives nothing.
+    """Return the score of every feature by a fitted selector; None if it has none.
 
     A feature that a step before the selector dropped has NaN.
     """
@@ -460,17 +461,17 @@ def scores_of(fitted: Any, table: Table) -> FloatArray | None:
     if scores is None:
         return None
     found = np.full(table.n_features, np.nan)
-    found[_columns_handed_on(fitted, table)] = scores
+    found[_input_features(fitted, table)] = scores
     return found
 
 
-def _columns_handed_on(fitted: Any, table: Table) -> IntArray:
-    """Return which feature of the table each column is that reaches the last step.
+def _input_features(fitted: Any, table: Table) -> IntArray:
+    """Return the feature of the table behind each input of the last step.
 
     Raises
     ------
     InputError
-        If a step before the last makes columns that are no features of the table.
+        If a step before the last makes features that are not in the table.
     """
     if not isinstance(fitted, Pipeline):
         return np.arange(table.n_features)
@@ -483,24 +484,32 @@ def _columns_handed_on(fitted: Any, table: Table) -> IntArray:
         try:
             names = list(step.get_feature_names_out(names))
         except (AttributeError, ValueError, NotFittedError) as error:
-            raise _changes_columns(step) from error
+            raise _changes_features(step) from error
         if not set(names) <= set(given):
-            raise _changes_columns(step)
+            raise _changes_features(step)
     place = {name: j for j, name in enumerate(given)}
     return np.array([place[name] for name in names], dtype=np.intp)
 
 
-def _changes_columns(step: Any) -> InputError:
+def _changes_features(step: Any) -> InputError:
     return InputError(
-        f"{type(step).__name__} stands before the selector of a pipeline, and what it "
-        "hands on are not known to be features of X, so that the selection cannot be "
-        "named; use steps that keep features and their names (a scaler, an imputer), "
-        "or put the step into the estimator."
+        f"{type(step).__name__} comes before the selector in a pipeline, and its "
+        "output cannot be matched to the features of X, so the selected features "
+        "cannot be named; use steps that keep features and their names (a scaler, an "
+        "imputer), or put the step into the estimator."
     )
 
 
-def ask_for(selector: Any, n_features: int | None) -> Any:
-    """Set whatever parameter a selector has for the number of features."""
+def own_size(selector: Any) -> Any:
+    """Return the number or share of features a selector was made with; None if none."""
+    step = selecting_step(selector)
+    parameters: dict[str, Any] = getattr(step, "get_params", dict)()
+    given = next((parameters[n] for n in NUMBER_OF_FEATURES if n in parameters), None)
+    return given if isinstance(given, Real) else None
+
+
+def set_size(selector: Any, n_features: int | None) -> Any:
+    """Set the parameter of a selector for the number of features, if it has one."""
     step = selecting_step(selector)
     if n_features is None or not hasattr(step, "get_params"):
         return selector
@@ -514,8 +523,8 @@ def ask_for(selector: Any, n_features: int | None) -> Any:
     return selector
 
 
-def _merit(fitted: Any, n_columns: int) -> Any:
-    """Larger is better, per column; None if the selector does not say."""
+def _score_of_features(fitted: Any, n_columns: int) -> Any:
+    """Return a value per feature, larger is better; None if the selector has none."""
     for name, sign in (("scores_", 1.0), ("ranking_", -1.0)):
         values = getattr(fitted, name, None)
         if values is not None and np.shape(values) == (n_columns,):
@@ -567,7 +576,7 @@ def _order_and_sizes(
     """Return the features to use, best first, and how many of them."""
     if procedure.selector is None:
         return None, None
-    if ranked is None:  # one class: nothing to rank by
+    if ranked is None:  # one class only: no ranking
         return None, procedure.sizes or (1,)
     sizes = procedure.sizes or (len(ranked.order),)
     order = ranked.order[: sizes[-1]]
@@ -581,7 +590,7 @@ def _predict(
     order: IntArray | None,
     sizes: tuple[int, ...] | None,
 ) -> IntArray:
-    if sizes is not None and order is None:  # one class: nothing to rank by
+    if sizes is not None and order is None:  # one class only: no ranking
         only = table.y[split.train[0]]
         return np.full((len(sizes), len(split.test)), only)
     orders = None if order is None else [order]
@@ -619,7 +628,7 @@ def predict(
     return fill_by_loop(predict_table(*request), *request)
 
 
-# -- what needs the model ------------------------------------------------------------
+# -- with the fitted models ----------------------------------------------------------
 
 
 def apply_models(
@@ -644,7 +653,7 @@ def apply_models(
     Returns
     -------
     list
-        What the function returned, split by split.
+        The results of the function, split by split.
     """
     rankings, _ = _rank_all(
         [procedure], table, splits, None, np.arange(table.n_samples), run
@@ -699,7 +708,7 @@ def score_splits(
     scores : array of shape (n_splits,)
         NaN where the score is not defined.
     reason : str
-        Why it is not, as far as scikit-learn said.
+        Why it is not, from the message of scikit-learn.
     """
     apply = partial(_score, scorer, table.target.classes)
     found: list[Scored] = apply_models(procedure, table, splits, apply, run=run)
@@ -720,7 +729,7 @@ def _fit(
 ) -> Any:
     X, y = table.frame(train, columns), table.labels[train]
     if not np.ptp(table.y[train]):
-        # Many estimators refuse one class; predicting it is all that could be learned.
+        # Many estimators raise for one class; predicting it is all there is to learn.
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
     return clone(estimator).fit(X, y)
 
@@ -729,7 +738,7 @@ def _fit(
 
 
 def is_rowwise(step: Any) -> bool:
-    """Tell a step that treats every row alone and learns nothing."""
+    """Return whether a step transforms every sample alone and learns nothing."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return True
     if type(step) is FunctionTransformer:
@@ -738,16 +747,16 @@ def is_rowwise(step: Any) -> bool:
 
 
 def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
-    """Take a pipeline apart where its steps are known; else take it as a whole.
+    """Divide a pipeline into selector and estimator where that is possible.
 
-    Known are pipelines of steps that treat every row alone, one of our selectors, and
-    anything after it: transforming all rows once is then the same as transforming them
-    split by split, and selection goes through ``rank_table``.
+    It is for steps that transform every sample alone, then one of our selectors, then
+    anything: transforming all samples once is then the same as transforming them split
+    by split, and selection uses ``rank_table``.
 
     Returns
     -------
     Procedure
-        The estimator behind the selector with the selector, or the estimator as given.
+        The selector and the estimator after it, or the estimator as given.
     Table
         The table that the procedure sees.
     """
@@ -757,7 +766,10 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
     if getattr(estimator, "transform_input", None) is not None:
         return whole
     place = _place_of_selector(estimator)
-    if place is None or _handed_on(estimator.steps[place][1], table.source) is None:
+    if (
+        place is None
+        or _transformed_input(estimator.steps[place][1], table.source) is None
+    ):
         return whole
     before = [
         step
@@ -768,7 +780,7 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
     for step in before:
         X = step.fit_transform(X, table.labels)
     selector = estimator.steps[place][1]
-    matrix = _handed_on(selector, X)
+    matrix = _transformed_input(selector, X)
     if matrix is None:
         return whole
     n_features = count_features(selector.n_features_to_select, matrix.shape[1])
@@ -780,24 +792,24 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
 
 
 def replace_source(table: Table, X: Any) -> Table:
-    """Give a table other features; they are encoded when first asked for."""
+    """Return the table with other features, which are encoded when first needed."""
     return table.replace(features=None, source=X)
 
 
 def _place_of_selector(estimator: Pipeline) -> int | None:
     for place, (_, step) in enumerate(estimator.steps[:-1]):
         if type(step) in SELECTORS.values():
-            # None: only a fit can tell how many.
+            # None: the number is known after a fit only.
             return None if step.n_features_to_select is None else place
         if not is_rowwise(step):
             return None
     return None
 
 
-def _handed_on(selector: Any, X: Any) -> Any:
-    """Return what a selector's ``transform`` takes columns of; None if that is mixed.
+def _transformed_input(selector: Any, X: Any) -> Any:
+    """Return X as a selector's ``transform`` returns it; None if it is not numeric.
 
-    It is an array, unless the selector was told to give data frames.
+    It is an array, unless the selector is set to return data frames.
     """
     container = output_kind(selector)
     if container != "default":

@@ -1,4 +1,4 @@
-"""How accurate will it be? One function for every way to estimate it."""
+"""Estimate the accuracy of a classifier, by every method."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from veridical.evaluation.bootstrap import (
     leave_one_out_error,
     no_information_rate,
     plus_error,
-    terms,
+    weighted_terms,
 )
 from veridical.evaluation.engine import (
     Procedure,
@@ -50,7 +50,7 @@ from veridical.evaluation.engine import (
 )
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.nested import NestedLater
+from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.reading import read_estimator
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import coverage_of
@@ -68,7 +68,7 @@ def estimate(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Estimate:
-    """Estimate the accuracy a classifier will have on new cases.
+    """Estimate the accuracy of a classifier on new samples.
 
     Parameters
     ----------
@@ -86,15 +86,15 @@ def estimate(
         Here `Bootstrap632` is the .632 or .632+ estimate; all other verbs use its
         splits alone, and test the samples outside each bootstrap sample.
     scoring : str, callable or None
-        A scikit-learn scorer. None is accuracy, pooled over all test cases; any other
+        A scikit-learn scorer. None is accuracy, pooled over all test samples; any other
         score is averaged over the splits on which it is defined.
     random_state : int, numpy generator or None
-        Decides the splits, and the chance that the estimator uses unless it has a seed
-        of its own. None draws a fresh seed, which ``Estimate.random_state`` shows.
+        Decides the splits, and is the seed of the estimator unless it has its own. None
+        draws a new seed, which ``Estimate.random_state`` shows.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     name : str, optional
-        What the data are called. Given a name, the page also describes the data.
+        Name of the data. With a name, the page also describes the data.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` while the work goes on. By default, work
         that takes more than two seconds tells its cost and its progress on standard
@@ -103,13 +103,13 @@ def estimate(
     Returns
     -------
     Estimate
-        The value, its spread, intervals with what they assume, and notes on what is
+        The value, its spread, intervals with their assumptions, and notes on what is
         doubtful about it.
 
     Raises
     ------
     InputError
-        For fewer than two classes, more folds than cases, and the like.
+        For fewer than two classes, more folds than samples, and the like.
 
     Warns
     -----
@@ -123,10 +123,9 @@ def estimate(
 
     Notes
     -----
-    With the same `random_state`, every estimator is judged on the same splits.
-    Leave-one-out, folds and bootstrap samples of naive Bayes, nearest neighbours and
-    the majority class are computed for all splits at once: the same predictions, in
-    much less time.
+    With the same `random_state`, every estimator is evaluated on the same splits.
+    Naive Bayes, nearest neighbours and the majority class are computed for all splits
+    at once: the same predictions, in much less time.
 
     References
     ----------
@@ -201,10 +200,10 @@ def _by_splits(
         remarks += notes.on_equal_scores(method, scores)
     later = None
     if isinstance(method, CrossValidation):
-        later = NestedLater(
+        later = DeferredNestedCV(
             {
                 "estimator": learner,
-                "X": table,  # what has been encoded is not encoded again
+                "X": table,  # so that it is encoded once
                 "y": table.labels,
                 "n_folds": method.n_folds,
                 "stratified": method.stratified,
@@ -228,25 +227,25 @@ def accuracy_of_hits(
     estimator: str,
     random_state: int,
 ) -> Estimate:
-    """Make the estimate of predictions that were made elsewhere.
+    """Make an estimate from predictions that were made elsewhere.
 
     Parameters
     ----------
     method : Method
         What made the splits.
     splits : sequence of Split
-        All of them.
+        All splits.
     hits : sequence of bool arrays
-        For every split, which of its test cases were predicted rightly.
+        For every split, which of its test samples were predicted correctly.
     estimator : str
-        What learned, in words.
+        Name of the estimator.
     random_state : int
         The seed of the splits.
 
     Returns
     -------
     Estimate
-        As `estimate` gives it, but without what takes more fits.
+        As `estimate` returns it, without the interval that takes more fits.
     """
     n = splits[0].n_rows
     pooled = np.concatenate(hits)
@@ -273,7 +272,7 @@ def _from_scores(
     scores: FloatArray,
     is_accuracy: bool,
 ) -> dict[str, Any]:
-    """What the scores of splits say: spread, intervals and their coverage."""
+    """Compute spread, valid intervals and their coverage from the scores of splits."""
     assumes = _assumes(method, splits, n, is_accuracy, scores)
     measured = coverage_of(method, len(splits)) if is_accuracy else {}
     sizes = [(len(split.test), split.n_train) for split in splits]
@@ -297,7 +296,7 @@ def _assumes(
     is_accuracy: bool,
     scores: FloatArray,
 ) -> dict[str, str]:
-    """Which intervals are valid, and what each takes for granted."""
+    """Return the valid kinds of interval, with the assumptions of each."""
     if any(split.overlaps for split in splits):
         return {}
     sizes = [len(split.test) for split in splits]
@@ -308,7 +307,7 @@ def _assumes(
         )
         if len(splits) == 1:
             result["wilson"] = ASSUMES["holdout"]
-        elif times.min() == times.max():  # each case as often as any other
+        elif times.min() == times.max():  # every sample equally often
             result["wilson"] = ASSUMES["stable"]
         if (
             isinstance(method, CrossValidation)
@@ -316,8 +315,8 @@ def _assumes(
             and n >= 2 * method.n_folds
         ):
             result["nested"] = ASSUMES["nested"]
-    # Of scores of single cases, or of all subsets, nothing is normal or random; and
-    # scores that are all the same have no spread to build an interval on.
+    # Scores of single samples are not normal, and those of all subsets not random;
+    # scores that are all equal have no spread for an interval.
     is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
     if is_random and vary(scores[~np.isnan(scores)]):
         result["corrected-t"] = ASSUMES["corrected-t"]
@@ -363,11 +362,11 @@ def _by_bootstrap(
     }
     if scorer is None:
         n = len(table)
-        by_case = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
+        error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
         gamma = no_information_rate(table.y, predicted[-1], table.n_classes)
         parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
-            "outside_by_case": 1 - by_case,
+            "outside_by_sample": 1 - error,
             "no_information_rate": gamma,
             "overfitting_rate": parts.overfitting_rate,
             "weight": parts.weight if method.plus else OUTSIDE,
@@ -375,9 +374,9 @@ def _by_bootstrap(
         if method.plus:
             weight = parts.weight
             details["cut_in_part"] = 1 - parts.cut_in_part
-            # Err1 is cut to Err1' in every term alike: their mean is the estimate.
+            # The same amount is added to every term: their mean is the estimate.
             outside = outside + ((1 - parts.outside) - details["outside"])
-    scores = terms(outside, resubstitution, weight)
+    scores = weighted_terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
     remarks += notes.on_bootstrap(
         resubstitution=resubstitution,
@@ -406,11 +405,11 @@ def _predict(
     return [codes[0] for codes in found.predictions]
 
 
-# -- small things --------------------------------------------------------------------
+# -- parts ---------------------------------------------------------------------------
 
 
 def _summary(table: Table) -> DataSummary | None:
-    """Describe the data; None where X is not a table, a list of texts say."""
+    """Describe the data; None where X is not a table but, say, a list of texts."""
     try:
         first = table.one_sample
     except InputError:
@@ -423,7 +422,7 @@ def _summary(table: Table) -> DataSummary | None:
 def _hits(
     table: Table, tests: Sequence[IntArray], predicted: Sequence[IntArray]
 ) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Which predictions are right, in one line, and the share of them per split."""
+    """Return which predictions are right, and the share of them per split."""
     hits = np.concatenate(predicted) == table.y[np.concatenate(tests)]
     sizes = np.array([len(test) for test in tests])
     starts = np.cumsum(sizes) - sizes
@@ -431,7 +430,7 @@ def _hits(
 
 
 def _defined(scores: FloatArray, reason: str) -> FloatArray:
-    """Refuse scores that are not defined on any split."""
+    """Return the scores; raise if they are not defined on any split."""
     if np.isnan(scores).all():
         raise InputError(
             "The score is not defined on any test set: each lacks a class, or there "
@@ -442,7 +441,7 @@ def _defined(scores: FloatArray, reason: str) -> FloatArray:
 
 
 def _std(scores: FloatArray, value: float, n_test: int, is_accuracy: bool) -> float:
-    """Spread of the scores; of a single accuracy, what the binomial law says."""
+    """Compute the spread of the scores; of one accuracy, its binomial deviation."""
     if np.count_nonzero(~np.isnan(scores)) > 1:
         return float(np.nanstd(scores, ddof=1))
     if is_accuracy:

@@ -1,4 +1,4 @@
-"""Confidence intervals for an estimate, each with what it takes for granted."""
+"""Confidence intervals for an estimate, each with its assumptions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from veridical.kernels.statistics import wilson_bounds
 
 Bounds = tuple[float, float]
 
-#: Scores closer together than this share of their size are equal but for rounding.
+#: Relative difference of scores; below it they are equal up to rounding.
 _SAME = 1e-12
 
+#: What an interval assumes.
 ASSUMES = {
     "holdout": "test cases are independent draws; it is for the accuracy of the "
     "classifier built on the training part",
@@ -32,14 +33,14 @@ ASSUMES = {
 
 
 def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
-    """Wilson's score interval for an accuracy measured on independent test cases.
+    """Compute Wilson's score interval of an accuracy on independent test samples.
 
     Parameters
     ----------
     accuracy : float
-        Share of hits.
+        Share of correct predictions.
     n_test : int
-        Number of test cases.
+        Number of test samples.
     confidence : float, default=0.95
         How often such an interval should cover the true accuracy.
 
@@ -61,22 +62,22 @@ def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
 def corrected_t(
     scores: NDArray[Any], test_share: float, confidence: float = 0.95
 ) -> Bounds:
-    """Interval for the mean of scores whose training sets overlap.
+    """Compute an interval for the mean of scores whose training sets overlap.
 
     Parameters
     ----------
     scores : array
         One score per split, at least two.
     test_share : float
-        Cases in a test set over cases in a training set.
+        Size of a test set over the size of a training set.
     confidence : float, default=0.95
         Nominal coverage.
 
     Returns
     -------
     low, high : float
-        The mean of the scores, and as far to either side. Scores that are bounded do
-        not bound it; ``Estimate.interval`` cuts it to their range.
+        Symmetric around the mean of the scores, and not clipped to their range;
+        ``Estimate.interval`` clips it.
 
     Raises
     ------
@@ -96,35 +97,46 @@ def corrected_t(
             f"{say_equal(scores)}; their spread says nothing about the error of their "
             "mean. For an accuracy use Wilson's interval."
         )
-    error = math.sqrt((1 / len(scores) + test_share) * scores.var(ddof=1))
-    quantile = float(stats.t.ppf((1 + _checked(confidence)) / 2, len(scores) - 1))
+    half = t_half_width(scores, test_share, _check_confidence(confidence))
     mean = float(scores.mean())
-    return mean - quantile * error, mean + quantile * error
+    return mean - half, mean + half
+
+
+def t_half_width(
+    scores: NDArray[Any], test_share: float, confidence: float = 0.95
+) -> float:
+    """Compute half the width of the corrected t interval of a mean; see `corrected_t`.
+
+    With ``test_share=0`` it is Student's interval, for independent scores.
+    """
+    n = len(scores)
+    error = math.sqrt((1 / n + test_share) * scores.var(ddof=1))
+    return float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
 
 
 def vary(scores: NDArray[Any]) -> bool:
-    """Whether there are two scores or more, and not all the same but for rounding."""
+    """Return whether there are two scores or more, not all equal up to rounding."""
     if len(scores) < 2:
         return False
     return bool(np.ptp(scores) > _SAME * max(1.0, float(np.abs(scores).max())))
 
 
 def say_equal(scores: NDArray[Any]) -> str:
-    """Say of scores that do not vary what they are."""
+    """Write which value scores that do not vary have."""
     if len(scores) < 2:
         return "there are fewer than two of them"
     return f"all {len(scores)} of them are {float(scores[0]):.4g}"
 
 
 def normal_quantile(confidence: float) -> float:
-    """How many standard errors an interval reaches to either side."""
-    return float(stats.norm.ppf((1 + _checked(confidence)) / 2))
+    """Return the number of standard errors on either side of an interval."""
+    return float(stats.norm.ppf((1 + _check_confidence(confidence)) / 2))
 
 
-def _checked(confidence: Any) -> float:
+def _check_confidence(confidence: Any) -> float:
     if not (isinstance(confidence, (int, float, np.floating)) and 0 < confidence < 1):
         raise InputError(
-            f"confidence={confidence!r} must be a share between 0 and 1, 0.95 say."
+            f"confidence={confidence!r} must be a number between 0 and 1, such as 0.95."
         )
     return float(confidence)
 
@@ -135,8 +147,8 @@ def _checked(confidence: Any) -> float:
 def interval_of(
     estimate: Estimate, confidence: float = 0.95, kind: str | None = None
 ) -> Bounds:
-    """Compute an interval of an estimate, or say why there is none."""
-    _checked(confidence)
+    """Compute an interval of an estimate; raise, with the reason, if there is none."""
+    _check_confidence(confidence)
     offered = list(estimate.assumes)
     if not offered:
         scores = known_scores(estimate)
@@ -149,7 +161,7 @@ def interval_of(
         )
     kind = default_interval(estimate) if kind is None else kind
     if kind is None or kind not in offered:
-        raise InputError(_no_such(estimate, kind))
+        raise InputError(_why_not(estimate, kind))
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "nested":
@@ -157,20 +169,20 @@ def interval_of(
         usual = wilson(estimate.value, estimate.n_test, confidence)
         return no_narrower(bounds, usual[1] - usual[0])
     bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
-    return _cut(bounds, estimate.score_range)
+    return _clip(bounds, estimate.score_range)
 
 
 def known_scores(estimate: Estimate) -> NDArray[Any]:
-    """Give the scores of the splits on which the score is defined."""
+    """Return the scores of the splits on which the score is defined."""
     return estimate.scores[~np.isnan(estimate.scores)]
 
 
 def no_narrower(bounds: Bounds, width: float) -> Bounds:
-    """Widen an interval of shares to a width of at most 1, within [0, 1].
+    """Widen an interval within [0, 1] to at least a width, which is at most 1.
 
-    Both ends move by as much, unless one meets its limit.
+    Both ends move by the same amount, unless one reaches its limit.
     """
-    low, high = _cut(bounds, (0.0, 1.0))
+    low, high = _clip(bounds, (0.0, 1.0))
     lacking = width - (high - low)
     if lacking <= 0:
         return low, high
@@ -182,12 +194,12 @@ def no_narrower(bounds: Bounds, width: float) -> Bounds:
     return low, high
 
 
-def _cut(bounds: Bounds, limits: Bounds) -> Bounds:
+def _clip(bounds: Bounds, limits: Bounds) -> Bounds:
     low, high = (min(max(bound, limits[0]), limits[1]) for bound in bounds)
     return low, high
 
 
-def _no_such(estimate: Estimate, kind: str | None) -> str:
+def _why_not(estimate: Estimate, kind: str | None) -> str:
     others = " or ".join(map(repr, estimate.assumes))
     scores = known_scores(estimate)
     if kind == "corrected-t" and len(scores) > 1 and not vary(scores):

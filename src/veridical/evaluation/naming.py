@@ -1,7 +1,8 @@
-"""Methods by name, as the command line knows them, and from whatever people pass."""
+"""Methods by name, and from whatever is passed as ``cv=``."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from numbers import Integral
@@ -24,19 +25,19 @@ from veridical._core.splits import (
 from veridical._core.text import did_you_mean, show
 from veridical.evaluation.bootstrap import Bootstrap632
 
-#: Methods by name, with what each does; the numbers may be any.
+#: Names of methods, with what each does; the numbers in them may be any.
 METHODS = {
     "10": "stratified cross-validation, 10 folds",
     "10x5": "10 times stratified cross-validation with 5 folds",
     "plain-10": "cross-validation with 10 folds at random",
     "loo": "leave-one-out",
-    "leave5": "leave 5 cases out at a time",
-    "complete2": "every way to leave 2 cases out",
-    "holdout": "test on a third of the cases, once",
+    "leave5": "leave 5 samples out at a time",
+    "complete2": "every way to leave 2 samples out",
+    "holdout": "test on a third of the samples, once",
     "subsampling20": "the mean of 20 holdouts",
-    "boot632": ".632 bootstrap, 50 samples (boot632-100: 100 samples)",
-    "boot632+": ".632+ bootstrap, 50 samples (boot632+-100: 100 samples)",
-    "resubstitution": "test on the training cases",
+    "boot632": ".632 bootstrap, 50 bootstrap samples (boot632-100: 100)",
+    "boot632+": ".632+ bootstrap, 50 bootstrap samples (boot632+-100: 100)",
+    "resubstitution": "test on the training samples",
 }
 
 _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
@@ -80,7 +81,7 @@ def make_method(name: str) -> Method:
             try:
                 return make(match)
             except InputError as error:
-                raise InputError(f"Method {name!r} cannot be: {error}") from error
+                raise InputError(f"Method {name!r} is not possible: {error}") from error
     raise InputError(
         f"There is no method {name!r}{did_you_mean(name, METHODS)} Use a number of "
         f"folds, or one of {', '.join(METHODS)}, with any numbers."
@@ -93,14 +94,15 @@ def read_cv(cv: Any, n_samples: int | None = None) -> Method:
     Parameters
     ----------
     cv : int, str, method, scikit-learn splitter or iterable of (train, test)
-        What the user passed; a number is that many stratified folds.
+        What the user passed; a number, or a text of digits, is that many stratified
+        folds.
     n_samples : int, optional
-        Number of samples to split, where known: more folds than that are refused.
+        Number of samples to split, where known: more folds are an error.
 
     Raises
     ------
     InputError
-        If it is no way to split, or so many folds are not possible.
+        If it is no way to split, or there are too few samples for the folds.
 
     Examples
     --------
@@ -111,15 +113,22 @@ def read_cv(cv: Any, n_samples: int | None = None) -> Method:
         raise InputError(
             f"cv is the class {cv.__name__}; pass an instance, {cv.__name__}(...)."
         )
-    if isinstance(cv, Method):
-        return cv
+    if isinstance(cv, str) and cv.strip().isdecimal():
+        cv = int(cv)
     if isinstance(cv, str):
-        return make_method(cv)
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        folds = int(cv)
-        if folds < 2 or (n_samples is not None and folds > n_samples):
-            raise InputError(_impossible_folds(folds, n_samples))
-        return CrossValidation(folds)
+        method = make_method(cv)
+    elif isinstance(cv, Integral) and not isinstance(cv, bool):
+        if cv < 2:
+            raise InputError(_impossible_folds(int(cv), n_samples))
+        method = CrossValidation(int(cv))
+    else:
+        method = cv if isinstance(cv, Method) else _as_splitter(cv)
+    if isinstance(method, CrossValidation) and method.n_folds > (n_samples or math.inf):
+        raise InputError(_impossible_folds(method.n_folds, n_samples))
+    return method
+
+
+def _as_splitter(cv: Any) -> Splitter:
     if not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InputError(
             f"cv={cv!r} is no way to split; pass a number of folds, repeats and folds "
@@ -136,7 +145,7 @@ def _pairs(cv: Iterable[Any]) -> list[tuple[Any, Any]]:
             train, test = one
         except (TypeError, ValueError):
             raise InputError(
-                f"cv[{i}] is {show(one)}, not a pair (train, test); give a list of "
+                f"cv[{i}] is {show(one)}, not a pair (train, test); pass a list of "
                 "pairs of row indices, such as list(splitter.split(X, y))."
             ) from None
         pairs.append((train, test))

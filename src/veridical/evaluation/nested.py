@@ -1,13 +1,13 @@
-"""Nested cross-validation: how far is cross-validation off?
+"""Nested cross-validation: the error of the cross-validation estimate.
 
 ======  =======================================================================
 symbol  meaning
 ======  =======================================================================
 K       number of folds
-e_out   errors of a fold's cases, by the model without that fold
-e_in    errors of all other cases, by cross-validation among the other folds
-a − b   (mean e_in − mean e_out)² − var(e_out)/|fold|: how far cross-validation
-        with K − 1 folds is off, squared, without the noise of the fold itself
+e_out   errors on the samples of a fold, by the model without that fold
+e_in    errors on all other samples, by cross-validation among the other folds
+a − b   (mean e_in − mean e_out)² − var(e_out)/|fold|: squared error of
+        cross-validation with K − 1 folds, without the noise of the fold itself
 ======  =======================================================================
 """
 
@@ -42,41 +42,41 @@ NESTED_REPEATS = 50
 
 @dataclass(frozen=True, repr=False)
 class NestedCV(Record):
-    """What nested cross-validation found.
+    """The result of nested cross-validation.
 
     Parameters
     ----------
     value : float
-        Accuracy, corrected for the smaller training sets of cross-validation and cut
-        to [0, 1].
+        Accuracy, corrected for the smaller training sets of cross-validation and
+        clipped to [0, 1].
     standard_error : float
         Of the cross-validation estimate, never below the naive one nor above √n_folds
         times it.
     naive_standard_error : float
-        What it would be if the errors of all cases were independent.
+        The standard error if the errors of all samples were independent.
     cv_value : float
         Accuracy by cross-validation on the same folds, not corrected.
-    n_cases, n_folds, n_repeats : int
-        How it was done.
+    n_samples, n_folds, n_repeats : int
+        Numbers of samples, folds and repeats.
     """
 
     value: float
     standard_error: float
     naive_standard_error: float
     cv_value: float
-    n_cases: int
+    n_samples: int
     n_folds: int
     n_repeats: int
 
     def interval(self, confidence: float = 0.95) -> Bounds:
-        """Interval for the accuracy, within [0, 1].
+        """Compute an interval for the accuracy, within [0, 1].
 
-        It reaches z standard errors to either side of the value, but is never narrower
-        than Wilson's interval for `cv_value` on as many cases: near 0 and 1 the
-        standard error vanishes, and what is not known does not.
+        It has z standard errors on either side of the value, but is never narrower
+        than Wilson's interval for `cv_value` on the same number of samples: near 0 and
+        1 the standard error vanishes, but the uncertainty does not.
         """
         reach = normal_quantile(confidence) * self.standard_error
-        low, high = wilson(self.cv_value, self.n_cases, confidence)
+        low, high = wilson(self.cv_value, self.n_samples, confidence)
         return no_narrower((self.value - reach, self.value + reach), high - low)
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class NestedCV(Record):
         -------
         DataFrame
             Columns value, low, high (the 95 % interval), standard_error,
-            naive_standard_error, cv_value, n_cases, n_folds, n_repeats.
+            naive_standard_error, cv_value, n_samples, n_folds, n_repeats.
         """
         low, high = self.interval()
         first, *rest = (getattr(self, field.name) for field in fields(self))
@@ -111,28 +111,28 @@ def nested_cv(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> NestedCV:
-    """Estimate how far cross-validation is off, by cross-validating it.
+    """Estimate the error of cross-validation by nested cross-validation.
 
-    Within each fold left out, a smaller cross-validation is run on the other folds and
-    set against the accuracy on the fold itself; the mean square of the difference, less
-    the part that is due to the fold's size, is how far off cross-validation is [1]_.
-    The model without folds i and j serves both i and j, so a repeat costs
-    ``n_folds (n_folds + 1) / 2`` fits, half of what it seems.
+    For each fold left out, a smaller cross-validation is run on the other folds and
+    compared with the accuracy on the fold itself; the mean square of the difference,
+    minus the part that is due to the size of the fold, is the squared error of
+    cross-validation [1]_. The model without folds i and j is used for both i and j, so
+    a repeat takes ``n_folds (n_folds + 1) / 2`` fits.
 
     Parameters
     ----------
     estimator : classifier
-        What to estimate the accuracy of.
+        The classifier whose accuracy is estimated.
     X : array-like of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,)
         Class labels.
     n_folds : int, default=10
-        Number of folds, at least 3; each must hold 2 cases or more.
+        Number of folds, at least 3; each must hold 2 samples or more.
     stratified : bool, default=True
         Whether folds have the class shares of the data.
     n_repeats : int, default=200
-        How often, each time with other folds. The variance needs many.
+        Number of repeats, each with other folds. The variance needs many.
     random_state : int, numpy generator or None
         Decides the folds.
     n_jobs : int, optional
@@ -167,7 +167,7 @@ def nested_cv(
     if n_folds < 3 or n < 2 * n_folds:
         raise InputError(
             f"Nested cross-validation with n_folds={n_folds} needs 3 folds or more and "
-            f"2 cases in each, but there are {n} cases; change n_folds."
+            f"2 samples in each, but there are {n} samples; change n_folds."
         )
     method = CrossValidation(n_folds, stratified, n_repeats)
     outer = method.split(table.labels, root_seed(random_state))
@@ -188,7 +188,7 @@ def nested_cv(
         _sort_errors(wrong[r * per_repeat : (r + 1) * per_repeat], n_folds, pairs)
         for r in range(n_repeats)
     ]
-    return conclude(repeats, n)
+    return summarize_repeats(repeats, n)
 
 
 Errors = tuple[list[FloatArray], list[FloatArray]]
@@ -197,25 +197,25 @@ Errors = tuple[list[FloatArray], list[FloatArray]]
 def _sort_errors(
     wrong: Sequence[FloatArray], n_folds: int, pairs: Sequence[tuple[int, int]]
 ) -> Errors:
-    """Give e_out and e_in of every fold."""
+    """Return e_out and e_in of every fold."""
     outer = list(wrong[:n_folds])
     inside: list[list[FloatArray]] = [[] for _ in range(n_folds)]
     for (i, j), errors in zip(pairs, wrong[n_folds:], strict=True):
-        # The model without folds i and j tests fold i for those who left out j.
+        # The model without folds i and j tests fold i where j is left out.
         inside[j].append(errors[: len(outer[i])])
         inside[i].append(errors[len(outer[i]) :])
     return outer, [np.concatenate(parts) for parts in inside]
 
 
-def conclude(repeats: Sequence[Errors], n: int) -> NestedCV:
-    """Compute the estimate and its error from the errors of every repeat.
+def summarize_repeats(repeats: Sequence[Errors], n: int) -> NestedCV:
+    """Compute the estimate and its standard error from the errors of every repeat.
 
     Parameters
     ----------
     repeats : sequence of (outer, inner)
         For each fold, e_out and e_in; see the notation on top of the module.
     n : int
-        Number of cases.
+        Number of samples.
     """
     n_folds = len(repeats[0][0])
     excess = [
@@ -228,7 +228,7 @@ def conclude(repeats: Sequence[Errors], n: int) -> NestedCV:
         for part in (0, 1)
     )
     naive = float(inside.std(ddof=1)) / math.sqrt(n)
-    # The scheme sees samples of (K − 1)/K of the size; the error shrinks with it.
+    # Nested cross-validation has (K − 1)/K of the samples; the error shrinks with them.
     squared = max(0.0, float(np.mean(excess)) * (n_folds - 1) / n_folds)
     error = min(max(math.sqrt(squared), naive), naive * math.sqrt(n_folds))
     bias = (1 + (n_folds - 2) / n_folds) * float(inside.mean() - outside.mean())
@@ -238,14 +238,14 @@ def conclude(repeats: Sequence[Errors], n: int) -> NestedCV:
         standard_error=error,
         naive_standard_error=naive,
         cv_value=1 - float(outside.mean()),
-        n_cases=n,
+        n_samples=n,
         n_folds=n_folds,
         n_repeats=len(repeats),
     )
 
 
-class NestedLater:
-    """Nested cross-validation that is run when somebody asks for its interval."""
+class DeferredNestedCV:
+    """Nested cross-validation that is run when its interval is first needed."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         self._arguments = arguments
@@ -257,7 +257,7 @@ class NestedLater:
         return self._result is not None
 
     def result(self, progress: ProgressLike = None) -> NestedCV:
-        """Run it the first time; later calls remember, and the data is let go."""
+        """Run it on the first call, then release the data; later calls reuse it."""
         if self._result is None:
             self._result = nested_cv(
                 **self._arguments, n_repeats=NESTED_REPEATS, progress=progress

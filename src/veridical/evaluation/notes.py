@@ -1,7 +1,7 @@
-"""What can go wrong with an estimate, detected and said in words.
+"""What can go wrong with an estimate: checks, and the notes that they write.
 
-The failures are those of Kohavi (1995): a memoriser under .632, a majority estimator
-under leave-one-out, classes that a training set lacks.
+The failures are those of Kohavi (1995): an estimator that memorises under .632, one
+that predicts the majority class under leave-one-out, classes that a training set lacks.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ from veridical._core.text import names, show
 from veridical.evaluation.bootstrap import Bootstrap632, Plus
 from veridical.evaluation.intervals import say_equal, vary
 
-#: Resubstitution error over outside error, up to which an estimator is a memoriser.
+#: Resubstitution error over outside error; up to this an estimator has memorised.
 _MEMORISED = 0.1
+#: Difference of two error rates that rounding alone can cause.
 _ROUNDING = 1e-12
+#: End of a note about an estimator that ignores the features.
 _UNLEARNED = "nothing was learned."
 
 
 def on_splits(
     method: Method, table: Table, splits: Sequence[Split], is_accuracy: bool
 ) -> list[str]:
-    """Look for test samples in training sets, and classes too small for the splits."""
+    """Note test samples in training sets, and classes too small for the splits."""
     n_classes = table.n_classes
     present = class_counts(splits, table.y, n_classes) > 0
     lacking = np.count_nonzero(~present, axis=0)
@@ -67,7 +69,7 @@ def on_splits(
     if one_class:
         notes.append(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
-            "the classifier names that class, whatever the estimator."
+            "that class is predicted, whatever the estimator."
         )
     sizes = np.bincount(table.y)
     if isinstance(method, CrossValidation) and method.stratified:
@@ -92,7 +94,7 @@ def warn_of_splits(
     where: str = "",
     stacklevel: int = 2,
 ) -> list[str]:
-    """Warn of splits that make an accuracy doubtful, in every verb alike.
+    """Warn of splits that make an accuracy doubtful; every verb does.
 
     Parameters
     ----------
@@ -107,13 +109,12 @@ def warn_of_splits(
     where : str, default=""
         What to put before each warning.
     stacklevel : int, default=2
-        Who is warned, counted from here.
+        Stack level of the warnings, counted from the caller.
 
     Returns
     -------
     list of str
-        What was warned of: test samples in training sets, and classes too small for
-        the splits.
+        The texts of the warnings.
     """
     remarks = on_splits(method, table, splits, is_accuracy)
     for remark in remarks:
@@ -122,7 +123,7 @@ def warn_of_splits(
 
 
 def refuse_one_class(table: Table, splits: Sequence[Split]) -> None:
-    """Raise if a training set holds one class only: there is nothing to select by."""
+    """Raise if a training set holds one class only: nothing can be selected there."""
     present = class_counts(splits, table.y, table.n_classes) > 0
     alone = present.sum(axis=1) < 2
     if not alone.any():
@@ -143,7 +144,7 @@ def refuse_one_class(table: Table, splits: Sequence[Split]) -> None:
 
 
 def on_method(method: Method) -> list[str]:
-    """Say where a verb uses the splits of a method, and not the rest of it."""
+    """Note that a verb uses only the splits of a method."""
     if not isinstance(method, Bootstrap632):
         return []
     return [
@@ -153,7 +154,7 @@ def on_method(method: Method) -> list[str]:
 
 
 def on_undefined(scores: FloatArray) -> list[str]:
-    """Say on how many splits the score is not defined."""
+    """Note on how many splits the score is not defined."""
     n = int(np.count_nonzero(np.isnan(scores)))
     if not n:
         return []
@@ -165,19 +166,19 @@ def on_undefined(scores: FloatArray) -> list[str]:
 
 
 def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
-    """Say why there is no interval where all splits score the same."""
+    """Note why there is no interval where all splits have the same score."""
     known = scores[~np.isnan(scores)]
     if len(known) < 2 or vary(known) or isinstance(method, Resubstitution):
         return []
     return [
-        f"{say_equal(known).capitalize()}: scores that do not vary tell nothing about "
-        "their own error, so there is no interval. It does not mean that the estimate "
-        "is exact; ask for the accuracy, whose interval needs no spread."
+        f"{say_equal(known).capitalize()}: scores that do not vary say nothing about "
+        "their own error, so there is no interval. That does not mean that the "
+        "estimate is exact; use accuracy, whose interval needs no spread."
     ]
 
 
 def is_doubt(note: str) -> bool:
-    """Tell whether a note doubts the estimate, not the quality of the estimator.
+    """Return whether a note doubts the estimate, not the quality of the estimator.
 
     Examples
     --------
@@ -193,13 +194,12 @@ def on_predictions(
     splits: Sequence[Split],
     predicted: Sequence[IntArray],
 ) -> list[str]:
-    """Look for estimators that ignore the features or memorise the cases."""
+    """Note estimators that ignore the features or memorise the training samples."""
     if isinstance(method, Resubstitution):
         right = bool((predicted[0] == table.y[splits[0].test]).all())
-        memory = " Here it knows them by heart, so 100 % says nothing." * right
+        memory = " Here it has memorised them, so 100 % says nothing." * right
         return [
-            "Resubstitution tests on the cases that were learned from; it is "
-            f"optimistic.{memory}"
+            f"Resubstitution tests on the training cases; it is optimistic.{memory}"
         ]
     note = _majority(method, table, splits, predicted)
     return [note] if note else []
@@ -208,7 +208,7 @@ def on_predictions(
 def _majority(
     method: Method, table: Table, splits: Sequence[Split], predicted: Any
 ) -> str:
-    """An estimator that names the most frequent class of whatever it is given."""
+    """Note an estimator that always predicts the majority class of its training set."""
     counts = class_counts(splits, table.y, table.n_classes)
     most = counts.max(axis=1)
     named = set()
@@ -220,20 +220,20 @@ def _majority(
     ten = f"{advise('CrossValidation(10)', '10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
-            "The estimator names the most frequent class of its training cases, and "
+            "The estimator predicts the most frequent class of its training cases, and "
             "leaving cases of a class out makes another class more frequent. So "
             f"{method.describe()} is wrong about nearly all of them; the estimator is "
             f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use {ten}."
         )
     if len(named) > 1:
         return (
-            "The estimator names the most frequent class of its training cases, and "
+            "The estimator predicts the most frequent class of its training cases, and "
             "which that is depends on the split: test sets have fewer cases of the "
             "class that training sets have more of, so the estimate is too low. Use "
             f"{ten}."
         )
     tested = table.y[np.concatenate([split.test for split in splits])]
-    if tested.min() == tested.max():  # of cases of one class no more is to be expected
+    if tested.min() == tested.max():  # one class alone says nothing about the estimator
         return ""
     name = show(table.target.classes[named.pop()])
     return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
@@ -247,14 +247,14 @@ def on_bootstrap(
     plus: Plus | None,
     is_plus: bool,
 ) -> list[str]:
-    """Look for memorisers, and for errors beyond those of guessing.
+    """Note estimators that memorise, and errors larger than those of guessing.
 
     Parameters
     ----------
     resubstitution, outside : float
-        Accuracies on the training cases and outside the samples.
+        Accuracies on the training samples and outside the bootstrap samples.
     n_redrawn : int
-        Samples that held every case.
+        Number of bootstrap samples that held every sample.
     plus : Plus or None
         The parts of .632+, None for other scores than accuracy.
     is_plus : bool
@@ -262,38 +262,36 @@ def on_bootstrap(
     """
     notes = []
     if plus is not None and not is_plus and memorised(resubstitution, outside):
-        by_heart = "knows its training cases by heart"
-        if resubstitution < 1:
-            by_heart = "nearly knows its training cases by heart"
+        nearly = "nearly " if resubstitution < 1 else ""
         instead = advise(
             "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "10"
         )
         notes.append(
-            f"The estimator {by_heart} (resubstitution {percent(resubstitution)}), so "
-            "that 36.8 % of the .632 estimate hardly depends on the data: with two "
-            "classes at random a memoriser reads 68.4 %. Outside its samples it "
-            f"reached {percent(outside)}, and .632+ of the same samples is "
-            f"{percent(1 - plus.error)}. Use {instead}."
+            f"The estimator has {nearly}memorised its training cases (resubstitution "
+            f"{percent(resubstitution)}), so that 36.8 % of the .632 estimate hardly "
+            "depends on the data: with two random classes, memorising gives 68.4 %. "
+            f"Outside its bootstrap samples it reached {percent(outside)}, and .632+ "
+            f"of the same samples is {percent(1 - plus.error)}. Use {instead}."
         )
     if plus is not None and is_plus and plus.capped:
         notes.append(
-            "Outside its samples it does worse than guessing by class shares "
-            "would; the error was cut to that of guessing. Cut only in what .632+ adds "
-            f"to .632, the estimate would read {percent(1 - plus.cut_in_part)}."
+            "Outside its bootstrap samples it does worse than guessing by class "
+            "shares; the error was replaced by that of guessing. Replaced only in the "
+            "difference between .632+ and .632, the estimate would be "
+            f"{percent(1 - plus.cut_in_part)}."
         )
     if n_redrawn:
         notes.append(
             f"{n_redrawn} bootstrap sample(s) held every case, which leaves nothing to "
-            "test on; they were drawn anew. So few cases bear no estimate."
+            "test on; they were drawn again. There are too few cases for an estimate."
         )
     return notes
 
 
 def memorised(resubstitution: float, outside: float) -> bool:
-    """Whether an estimator makes few of its errors on the cases it has learned from.
+    """Return whether an estimator makes few errors on its training samples.
 
-    The rule: it errs on them at most a tenth as often as on other cases, and on those
-    it does err.
+    That is, at most a tenth as often as on other samples, on which it makes some.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Are predicted probabilities to be believed? Counts per tenth, and scores."""
+"""The calibration of predicted probabilities: counts per bin, and scores."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.text import listed, show
 from veridical.evaluation.records import Bin, CalibrationTable
 
+#: Log-probability; a smaller one counts as this, so that the log loss stays finite.
 _LEAST = np.log(1e-300)
 
 
@@ -23,7 +25,7 @@ def calibration_table(
     n_bins: int = 10,
     label: str = "",
 ) -> CalibrationTable:
-    """Compare predicted probabilities of one class with what happened.
+    """Compare predicted probabilities of one class with its observed frequencies.
 
     Parameters
     ----------
@@ -32,15 +34,15 @@ def calibration_table(
     probability : array-like of shape (n_samples,)
         Probability of the class `positive`.
     log_probability : array-like of shape (n_samples, 2), optional
-        In its place: log-probabilities of the other class and of `positive`, as
-        ``predict_log_proba`` gives them. Probabilities next to 0 and 1 then keep
-        their digits.
+        Instead of `probability`: log-probabilities of the other class and of
+        `positive`, as ``predict_log_proba`` returns them. Probabilities near 0 and 1
+        are then more precise.
     positive : label, optional
         By default the last of the sorted labels.
     n_bins : int, default=10
         Number of equal intervals; each holds its upper bound, the first also 0.
     label : str
-        Who predicted.
+        Name of the classifier.
 
     Returns
     -------
@@ -67,31 +69,31 @@ def calibration_table(
         positive = classes[-1]
     if classes.size > 2 or (classes.size == 2 and positive not in classes):
         raise InputError(
-            f"y holds the classes {list(classes)}; calibration is about two, and "
-            f"positive={positive!r} must be one of them."
+            f"y holds the classes {listed(classes)}; a calibration table is for two "
+            f"classes, and positive={show(positive)} must be one of them."
         )
     truth = labels == positive
     logs = _logs(probability, log_probability, truth.size)
     if n_bins < 1:
         raise InputError(f"n_bins={n_bins} must be 1 or more.")
     p = np.exp(logs[:, 1]) if probability is None else np.asarray(probability, float)
-    named = p >= 0.5
+    predicted = p >= 0.5
     return CalibrationTable(
         label,
         str(positive),
         tuple(_bins(p, truth, n_bins)),
         int(truth.size),
-        float(np.mean(named != truth)),
-        float(np.exp(np.where(named, logs[:, 0], logs[:, 1])).mean()),
+        float(np.mean(predicted != truth)),
+        float(np.exp(np.where(predicted, logs[:, 0], logs[:, 1])).mean()),
         float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), _LEAST).mean()),
         float(np.mean(np.where(truth, np.exp(logs[:, 0]), p) ** 2)),
     )
 
 
 def _logs(probability: Any, log_probability: Any, n: int) -> FloatArray:
-    """Log-probabilities of both classes, of shape (n, 2)."""
+    """Return the log-probabilities of both classes, of shape (n, 2)."""
     if (probability is None) == (log_probability is None):
-        raise InputError("give either probability or log_probability.")
+        raise InputError("Pass either probability or log_probability, and not both.")
     if probability is None:
         logs = np.asarray(log_probability, dtype=np.float64)
         good = logs.shape == (n, 2) and not np.isnan(logs).any() and logs.max() <= 1e-9
@@ -102,7 +104,7 @@ def _logs(probability: Any, log_probability: Any, n: int) -> FloatArray:
             logs = np.stack([np.log1p(-p), np.log(p)], axis=-1)
     if not good or n == 0:
         raise InputError(
-            f"There must be a probability from 0 to 1 for each of the {n} cases."
+            f"There must be a probability from 0 to 1 for each of the {n} samples."
         )
     return logs
 

@@ -1,4 +1,4 @@
-"""How accurate an estimator is, by one method or by several."""
+"""What estimates, selections and corrections found."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Coverage(NamedTuple):
     Parameters
     ----------
     low, high : float
-        The least and the greatest share of data sets over the estimators tried.
+        The smallest and the largest share of data sets, over the estimators tried.
     conditions : str
-        With what it was measured, in words.
+        How it was measured, in words.
     """
 
     low: float
@@ -39,35 +39,35 @@ class Estimate(Record):
     Parameters
     ----------
     value : float
-        The estimate: accuracy pooled over all test cases, or the mean score.
+        The estimate: accuracy pooled over all test samples, or the mean score.
     std : float
         Standard deviation of `scores`; with a single split, the binomial one of an
-        accuracy. It is not the standard error of `value`: splits share cases.
+        accuracy. It is not the standard error of `value`: splits share samples.
     scores : array of shape (n_splits,)
         One score per split; for the bootstrap, each sample's term of the estimate. NaN
         where the score of a split is not defined; the estimate leaves it out.
     n_test : int
-        How many different cases were tested.
+        Number of different samples that were tested.
     metric, method, estimator : str
-        What was measured, how, and of what.
+        What was measured, by which method, and of which estimator.
     random_state : int
         The seed that gives the same splits again.
     assumes : mapping of str to str
         The valid kinds of interval, and what each takes for granted; empty where none
         is valid.
     details : mapping of str to float
-        What the method computed on its way.
+        Intermediate results of the method.
     notes : tuple of str
         What is doubtful about this estimate, in sentences.
     test_share : float
-        Cases in a test set over cases in a training set.
+        Size of a test set over the size of a training set.
     nested : object or None
-        Runs nested cross-validation when its interval is asked for.
+        Runs nested cross-validation when its interval is first computed.
     coverage : mapping of str to Coverage
         How often 95 % intervals of each kind have covered the truth; without those
         that were not measured.
     score_range : tuple of float
-        The least and the greatest score there can be; intervals are cut to it.
+        The smallest and the largest possible score; intervals are clipped to it.
     data : DataSummary or None
         The data, where they were given a name and X is a table.
     """
@@ -121,12 +121,12 @@ class Estimate(Record):
             If no such interval is valid for this metric and method, or the scores of
             all splits are the same where it is built on their spread.
         """
-        room = import_module("veridical.evaluation.intervals")
-        low, high = room.interval_of(self, confidence, kind)
+        intervals = import_module("veridical.evaluation.intervals")
+        low, high = intervals.interval_of(self, confidence, kind)
         return low, high
 
     def to_frame(self) -> pd.DataFrame:
-        """Every score in a row of its own.
+        """Write the scores as a data frame, one row per split.
 
         Returns
         -------
@@ -138,13 +138,13 @@ class Estimate(Record):
         return frame(rows, "estimator", "method", "metric", "split", "score")
 
     def __repr__(self) -> str:
-        return _display().one_line(self)
+        return _display().estimate_line(self)
 
     def __rich__(self) -> Any:
-        return _display().table(self)
+        return _display().estimate_table(self)
 
     def _repr_html_(self) -> str:
-        return _display().html(self)
+        return _display().estimate_html(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,8 +160,8 @@ class Estimates(Record):
     estimates : tuple of Estimate
         At least one, all of the same metric.
     truth : Estimate or None
-        On a source: the accuracy of the classifier built on all cases, measured on
-        many fresh ones.
+        On a source: the accuracy of the classifier built on all samples, measured on
+        many new ones.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
     """
@@ -182,7 +182,7 @@ class Estimates(Record):
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """Every estimate in a row of its own, the truth last where it is known.
+        """Write one row per estimate; the truth, where it is known, comes last.
 
         Returns
         -------
@@ -193,17 +193,20 @@ class Estimates(Record):
         """
         known = () if self.truth is None else (self.truth,)
         names = ("estimator", "metric", "method", "value", "std", "interval")
-        rows = (_display().row(self.estimator, one) for one in self.estimates + known)
+        rows = (
+            _display().estimate_row(self.estimator, one)
+            for one in self.estimates + known
+        )
         return frame(rows, *names, "low", "high", "n_splits", "n_test")
 
 
 def _display() -> Any:
-    """Find the part of this room that shows; it imports these records."""
+    """Import the module that shows estimates; it imports these records."""
     return import_module("veridical.evaluation.display")
 
 
 def _conclusions() -> Any:
-    """Find the part of this room that concludes; it imports these records."""
+    """Import the module of the conclusions; it imports these records."""
     return import_module("veridical.evaluation.conclusions")
 
 
@@ -214,13 +217,13 @@ class SelectedFeature:
     Parameters
     ----------
     index : int
-        Its column, from 0.
+        Its index, from 0.
     name : str
-        What it is called.
+        Its name.
     score : float or None
-        By itself, where the selector has such a score.
+        Its score, where the selector has scores of single features.
     n_folds : int
-        In how many folds it was selected as well.
+        Number of folds in which it was selected too.
     """
 
     index: int
@@ -231,7 +234,7 @@ class SelectedFeature:
 
 @dataclass(frozen=True)
 class ClassResult:
-    """How one class fared: cases tested, and the share of them named rightly."""
+    """One class: number of samples tested, and the share predicted correctly."""
 
     name: str
     n_test: int
@@ -249,22 +252,23 @@ class Selection(Record):
     selector, estimator : str
         Display names.
     features : tuple of SelectedFeature
-        Selected on all cases, best first.
+        Selected on all samples, best first.
     accuracy : Interval
         By cross-validation with everything that sees labels inside the folds, with
         its 95 % interval.
     n_test, n_folds : int
-        Cases tested, and folds.
+        Numbers of samples tested, and of folds.
     classes : tuple of ClassResult
-        The same cases, class by class.
+        The same samples, class by class.
     sizes, size_accuracy : tuple
         Numbers of the leading features, and the accuracy with them, on the same folds.
     paths : mapping of str to tuple of float
-        What the selector says of its first 1, 2, 3, … features.
+        Properties of the first 1, 2, 3, … features, from the selector.
     alphas, alpha_accuracy : tuple of float
-        Where an exponent was chosen: what was tried on all cases, and what came of it.
+        Where an exponent was chosen: the values tried on all samples, and their
+        accuracies.
     alpha : float or None
-        The exponent used on all cases.
+        The exponent used on all samples.
     fold_alphas : tuple of float
         The exponent chosen in each fold.
     notes : tuple of str
@@ -275,7 +279,8 @@ class Selection(Record):
         Kind of the interval of `accuracy`: the one whose measured coverage is closest
         to nominal, see `veridical.evaluation.default_interval`.
     other_features : tuple of SelectedFeature
-        Features that folds selected and the list lacks, the most often selected first.
+        Features that folds selected but that are not in the list, the most frequent
+        first.
     stability : Interval or None
         Agreement of the sets that the folds select, by Nogueira's measure: 1 if they
         are always the same, 0 if they agree as by chance.
@@ -319,9 +324,9 @@ class Selection(Record):
 
     @property
     def is_stable(self) -> bool:
-        """Whether folds support the list.
+        """Whether the folds support the list of features.
 
-        They do not where a listed feature was selected in no fold, or where fewer than
+        They do not if a listed feature was selected in no fold, or if fewer than
         half of the listed features were selected in at least half of the folds.
         """
         never = any(feature.n_folds == 0 for feature in self.features)
@@ -334,7 +339,7 @@ class Selection(Record):
         return found
 
     def supports(self, feature: SelectedFeature) -> bool:
-        """Tell whether at least half of the folds selected a feature."""
+        """Return whether at least half of the folds selected a feature."""
         return 2 * feature.n_folds >= self.n_folds
 
     def __repr__(self) -> str:
@@ -346,7 +351,7 @@ class Selection(Record):
         return f"Selection({self.selector}: {listed}; {accuracy})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Every selected feature in a row of its own, the best first.
+        """Write the selected features as a data frame, best first.
 
         Returns
         -------
@@ -362,16 +367,17 @@ class Selection(Record):
 
 @dataclass(frozen=True)
 class Bin:
-    """Cases whose probability fell into an interval.
+    """Samples whose predicted probability lies in an interval.
 
     Parameters
     ----------
     low, high : float
         The interval: above `low`, up to and with `high`; the first one holds 0 too.
     n : int
-        Number of cases.
+        Number of samples.
     predicted, observed : float or None
-        Mean probability of the class, and its share among the cases; None of none.
+        Mean probability of the class, and its share among the samples; None if there
+        are no samples.
     """
 
     low: float
@@ -383,23 +389,23 @@ class Bin:
 
 @dataclass(frozen=True, repr=False)
 class CalibrationTable(Record):
-    """Predicted probabilities of one class beside what happened.
+    """Predicted probabilities of one class, and how often it occurred.
 
     Parameters
     ----------
     label : str
-        Who predicted.
+        Name of the classifier.
     positive : str
-        The class whose probability is meant.
+        The class whose probability is predicted.
     bins : tuple of Bin
         From 0 to 1.
     n : int
-        Number of cases.
+        Number of samples.
     error : float
-        Share of cases for which the less probable class was the true one.
+        Share of samples whose true class was predicted to be less probable.
     expected_error : float
-        What that share should have been: the mean probability of the class that was
-        not named.
+        The share that the probabilities imply: the mean probability of the class that
+        was not predicted.
     log_loss : float
         Average minus log probability of the true class, in nats.
     squared_error : float
@@ -420,7 +426,7 @@ class CalibrationTable(Record):
         return f"CalibrationTable({self.label}: {self.n} cases, {errors})"
 
     def to_frame(self) -> pd.DataFrame:
-        """The table of the bins.
+        """Write the bins as a data frame.
 
         Returns
         -------
@@ -442,16 +448,16 @@ class Correction(Record):
         ``"binary"`` (features cut at their median where they are not zeros and ones)
         or ``"gaussian"``.
     n_features_to_select : int
-        How many features were retained of all.
+        Number of retained features.
     threshold : float
-        The smallest absolute correlation that was retained, on all cases.
+        The smallest absolute correlation that was retained, on all samples.
     corrected, uncorrected : CalibrationTable
         By cross-validation, selection repeated in every training set.
     alphas : mapping of "corrected" and "uncorrected" to float
-        Geometric posterior mean of α on all cases: the larger, the weaker features
-        are believed to be.
+        Geometric posterior mean of α on all samples; a larger α means weaker
+        features.
     verdict : str
-        What it means, in a sentence or two.
+        What follows from it, in a sentence or two.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
     """
@@ -471,12 +477,12 @@ class Correction(Record):
 
     @property
     def conclusion(self) -> Conclusion:
-        """Whether the corrected model knows its own error rate."""
+        """Whether the corrected model predicts its own error rate."""
         found: Conclusion = _conclusions().conclude_correction(self)
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """Every bin of both calibrations in a row of its own.
+        """Write the bins of both calibrations as a data frame.
 
         Returns
         -------

@@ -1,15 +1,15 @@
-"""Select features, and tell how good the whole procedure is."""
+"""Select features, and estimate the accuracy of the whole procedure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
@@ -36,6 +36,7 @@ from veridical.evaluation.engine import (
     Procedure,
     evaluate,
     fit_selector,
+    own_size,
     scores_of,
     selecting_step,
 )
@@ -47,10 +48,11 @@ from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
 from veridical.learning import DAGSVM
 
-#: Sizes shown for estimators that are fitted at each of them.
+#: Numbers of features evaluated where the estimator is fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
+#: Confidence of all intervals.
 CONFIDENCE = 0.95
-#: Features selected where neither the caller nor the selector says how many.
+#: Number of features where neither the caller nor the selector sets one.
 N_FEATURES = 10
 
 
@@ -68,7 +70,7 @@ def select(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Selection:
-    """Select features on all samples, and estimate how good doing so is.
+    """Select features on all samples, and estimate the accuracy of doing so.
 
     On every split the selector (with all that it chooses itself) and the estimator are
     fitted on the training samples; the test samples are only predicted.
@@ -84,7 +86,7 @@ def select(
     y : array-like of shape (n_samples,)
         Class labels.
     estimator : str or classifier, default="svm"
-        What learns from the selected features: a name from
+        Learns from the selected features: a name from
         ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier or pipeline.
     n_features_to_select : int, float, "auto" or None, default="auto"
         How many features to select: a number, a share of all, or None for all that the
@@ -99,11 +101,11 @@ def select(
         method are used: of the bootstrap, the samples outside each bootstrap sample
         are tested, and nothing is weighed as in `estimate`.
     random_state : int, numpy random generator or None, default=None
-        Decides the folds and whatever selector and estimator leave to chance.
+        Decides the folds, and is the seed of selector and estimator.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     name : str, optional
-        What the data are called.
+        Name of the data.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` while the work goes on. By default, work
         that takes more than two seconds tells its cost and its progress on standard
@@ -117,8 +119,8 @@ def select(
     Raises
     ------
     InputError
-        For data or parameters that cannot give an honest answer; also if more features
-        are asked for than there are, or a training set holds one class only.
+        For data or parameters that do not allow a valid result; also if there are fewer
+        features than asked for, or a training set holds one class only.
 
     Warns
     -----
@@ -138,15 +140,15 @@ def select(
     table = read_table(X, y, name=name)
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
-    n_selected, remarks = _how_many(n_features_to_select, chosen, table)
+    n_selected, remarks = _read_n_features(n_features_to_select, chosen, table)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
     method = read_cv(cv, table.n_samples)
     if isinstance(method, Resubstitution):
         raise InputError(
-            "Resubstitution tests the cases that the features were selected on, which "
-            "is no accuracy on new cases; use folds, such as cv=10. estimate() shows "
-            "resubstitution beside other methods."
+            "Resubstitution tests the samples that the features were selected on, "
+            "which is no accuracy on new cases; use folds, such as cv=10. estimate() "
+            "shows resubstitution beside other methods."
         )
     splits = method.split(table.labels, root)
     notes.refuse_one_class(table, splits)
@@ -171,7 +173,7 @@ def select(
         selector=name_of(selector),
         estimator=name_of(estimator),
         features=_features(fitted, ranked.order, table, found),
-        other_features=_others(fitted, ranked.order, table, found),
+        other_features=_other_features(fitted, ranked.order, table, found),
         stability=_stability(found, table.n_features),
         accuracy=Interval(estimate.value, *_bounds(estimate)),
         interval=default_interval(estimate) or "",
@@ -181,7 +183,7 @@ def select(
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
         size_intervals=_by_size(method, splits, found, root),
-        **_particulars(selecting_step(fitted), found, len(ranked.order)),
+        **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={
             "selector": one_line(chosen),
@@ -193,11 +195,13 @@ def select(
     )
 
 
-def _how_many(wanted: Any, selector: Any, table: Table) -> tuple[int | None, list[str]]:
-    """Read how many features to select; None is what the selector keeps, each time.
+def _read_n_features(
+    wanted: Any, selector: Any, table: Table
+) -> tuple[int | None, list[str]]:
+    """Return the number of features to select; None is what the selector keeps.
 
-    What the caller asks for must be possible. A selector that was made for more
-    features than there are keeps all, as its own ``fit`` does.
+    The number that the caller asks for must be possible. A selector that was made for
+    more features than there are keeps all, as its own ``fit`` does.
     """
     named = wanted is not None and not (isinstance(wanted, str) and wanted == "auto")
     asked = wanted if named else _own_number(wanted, selector, table)
@@ -212,19 +216,20 @@ def _how_many(wanted: Any, selector: Any, table: Table) -> tuple[int | None, lis
 
 
 def _own_number(wanted: Any, selector: Any, table: Table) -> Any:
-    """Return how many features a selector was made for, or keeps on all samples."""
+    """Return the number of features that a selector was made for, or keeps."""
     step = selecting_step(selector)
     parameters: dict[str, Any] = getattr(step, "get_params", dict)()
-    own = [parameters[name] for name in NUMBER_OF_FEATURES if name in parameters]
     if wanted is None:
         if hasattr(selector, "fit_table"):
             return _n_kept(clone(selector).set_params(n_features_to_select=None), table)
-        return table.n_features if own else None
-    if own and isinstance(own[0], Real):
-        return own[0]
+        has_size = any(name in parameters for name in NUMBER_OF_FEATURES)
+        return table.n_features if has_size else None
+    own = own_size(selector)
+    if own is not None:
+        return own
     if any(name in parameters for name in NUMBER_OF_FEATURES[:2]):
         return _n_kept(selector, table)  # None, "all" and the like
-    # By a threshold or a share: what it keeps, on every training set anew.
+    # By a threshold or a share: what it keeps on every training set.
     return None if hasattr(step, "get_support") else N_FEATURES
 
 
@@ -244,20 +249,20 @@ def _bounds(estimate: Any) -> tuple[float, float]:
 def _check_learner(learner: Any, table: Table) -> None:
     if isinstance(learner, DAGSVM) and (table.categorical.any() or table.has_missing):
         raise InputError(
-            "dagsvm needs columns of numbers without missing values; use the estimator "
-            "svm, which reads all."
+            "dagsvm needs numeric features without missing values; use the estimator "
+            "svm, which takes all features."
         )
 
 
 def _sizes(learner: Any, most: int | None) -> tuple[int, ...]:
     if most is None:
         return ()
-    if isinstance(learner, DAGSVM):  # all sizes cost it little more than one
+    if isinstance(learner, DAGSVM):  # all sizes take little more time than one
         return tuple(range(1, most + 1))
     return (*(s for s in SIZES if s < most), most)
 
 
-# -- what came of it -----------------------------------------------------------------
+# -- parts of the record -------------------------------------------------------------
 
 
 def _features(
@@ -267,7 +272,7 @@ def _features(
     found: Evaluation,
 ) -> tuple[SelectedFeature, ...]:
     """Describe features, with the number of folds that selected each."""
-    times = _times(found, table.n_features)
+    times = _count_folds(found, table.n_features)
     scores = scores_of(fitted, table)
     names = table.feature_names
     return tuple(
@@ -281,7 +286,7 @@ def _features(
     )
 
 
-def _times(found: Evaluation, n_features: int) -> IntArray:
+def _count_folds(found: Evaluation, n_features: int) -> IntArray:
     """Count the folds that selected each feature."""
     times = np.zeros(n_features, dtype=np.intp)
     for ranked in found.rankings:
@@ -290,11 +295,11 @@ def _times(found: Evaluation, n_features: int) -> IntArray:
     return times
 
 
-def _others(
+def _other_features(
     fitted: Any, order: IntArray, table: Table, found: Evaluation
 ) -> tuple[SelectedFeature, ...]:
-    """Describe the features that folds selected and the list lacks."""
-    times = _times(found, table.n_features)
+    """Describe the features that folds selected but that are not in the list."""
+    times = _count_folds(found, table.n_features)
     times[order] = 0
     often = np.argsort(-times, kind="stable")[: np.count_nonzero(times)]
     return _features(fitted, often, table, found)
@@ -333,11 +338,11 @@ def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:
     )
 
 
-def _particulars(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:
-    """What only some selectors can tell."""
+def _selector_fields(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:
+    """Return the fields that only some selectors have."""
     told: dict[str, Any] = {}
     paths = {
-        label: tuple(float(v) for v in _beginning(fitted, name, n_selected))
+        label: tuple(float(v) for v in np.asarray(getattr(fitted, name))[:n_selected])
         for label, name in (
             ("mean relevance", "relevance_path_"),
             ("antiredundancy", "antiredundancy_path_"),
@@ -355,7 +360,3 @@ def _particulars(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, A
             float(r.alpha or 0) for r in found.rankings if r is not None
         )
     return told
-
-
-def _beginning(fitted: Any, name: str, n: int) -> FloatArray:
-    return np.asarray(getattr(fitted, name))[:n]

@@ -1,4 +1,4 @@
-"""How steadily does a selector choose? The measure of Nogueira, Sechidis and Brown.
+"""The stability of a selection: the measure of Nogueira, Sechidis and Brown.
 
 | symbol | meaning                                                     |
 |--------|-------------------------------------------------------------|
@@ -6,7 +6,7 @@
 | d      | number of features there are to choose from                 |
 | k_i    | number of features in selection i; k, their mean            |
 | p_f    | share of the selections that hold feature f                 |
-| Φ      | stability: 1 where all agree, 0 where chance would agree so |
+| Φ      | stability: 1 where all agree, 0 for agreement by chance     |
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from veridical._core.records import Interval
 def stability(
     selected: Iterable[Any], n_features: int, *, confidence: float = 0.95
 ) -> Interval:
-    """Agreement of several selections, corrected for chance, with its interval.
+    """Measure the agreement of several selections, corrected for chance.
 
     Parameters
     ----------
     selected : array or sequence of array-likes, one per selection
-        Each the column indices that were chosen, in any order and any number, or a
-        bool mask of all columns. An index of −1 stands for no feature.
+        Each the indices of the selected features, in any order and any number, or a
+        bool mask of all features. An index of −1 stands for no feature.
     n_features : int
-        How many features there were to choose from.
+        Number of features to select from.
     confidence : float, default=0.95
         Confidence of the interval.
 
@@ -48,16 +48,16 @@ def stability(
     Raises
     ------
     InputError
-        With fewer than two selections, or an index outside the columns.
+        With fewer than two selections, or an index that is no feature.
 
     Notes
     -----
     With selections of equal size it is Kuncheva's index, the mean over all pairs of
     their overlap, rescaled so that chance scores 0 [1]_. The interval rests on the
     normal limit for independent selections (bootstrap samples, say). The training
-    folds of a cross-validation share cases, so there it describes how steady the choice
-    is among these folds, and not among fresh data sets. Where every selection holds
-    all features, or none, they agree and the value is 1, which says nothing.
+    folds of a cross-validation share samples, so there it describes the stability among
+    these folds, and not among independent data sets. Where every selection holds all
+    features, or none, they agree and the value is 1, which has no meaning.
 
     References
     ----------
@@ -111,7 +111,7 @@ def _stability(chosen: list[IntArray], d: int) -> tuple[float, float]:
 
 
 def _columns(one: Any, number: int, d: int) -> IntArray:
-    """Read one selection: a mask, or indices without the places left empty."""
+    """Check one selection: a mask, or indices, of which −1 is dropped."""
     array = np.asarray(one)
     if array.dtype == bool:
         if array.shape != (d,):
@@ -122,13 +122,13 @@ def _columns(one: Any, number: int, d: int) -> IntArray:
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(
-            f"Selection {number} must be column indices or a bool mask, got {one!r}."
+            f"Selection {number} must be feature indices or a bool mask, got {one!r}."
         )
     columns = np.unique(array[array != -1]).astype(np.intp)
     if columns.size and not 0 <= columns[0] <= columns[-1] < d:
         wrong = columns[-1] if columns[-1] >= d else columns[0]
         raise InputError(
-            f"Selection {number} holds column {wrong}, but there are {d} features, "
+            f"Selection {number} holds feature {wrong}, but there are {d} features, "
             f"numbered 0 to {d - 1}."
         )
     return columns

@@ -1,8 +1,8 @@
 """Which interval is the default, and how often each kind has covered the truth.
 
-The shares were measured on sources whose truth is known: two classes, two columns that
-tell them apart a little, and columns that tell nothing. docs/estimating.md has them
-estimator by estimator, and a test holds the two together.
+The coverages were measured on sources whose truth is known: two classes, two weakly
+informative features, and features without information. docs/estimating.md has them
+estimator by estimator, and a test checks that the two agree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from veridical._core.splits import (
 )
 from veridical.evaluation.records import Coverage, Estimate
 
-#: With fewer splits the t distribution has no degrees of freedom to speak of.
+#: Splits; with fewer the corrected t interval is not the default.
 _FEWEST_SPLITS = 3
 
 #: Confidence of the intervals whose coverage was measured.
 _NOMINAL = 0.95
 
+#: Parts of the conditions below.
 _EACH = "500 data sets each"
 _ALONE = "100 cases; naive Bayes, 500 data sets"
 
@@ -56,7 +57,7 @@ MEASURED: dict[Method, dict[str, Coverage]] = {
 
 
 def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
-    """Look up what was measured with this method, or one that is much like it."""
+    """Look up the coverages measured with this method, or with a similar one."""
     if n_splits == 1:
         like: Method = Holdout()
     elif isinstance(method, CompleteCV):
@@ -68,17 +69,17 @@ def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
         like = CrossValidation(10, n_repeats=10 if repeated else 1)
     else:
         like = RandomSubsampling(20)
-    # Nested cross-validation repeats the folds by itself, however often they are asked.
+    # Nested cross-validation repeats the folds itself, whatever the number of repeats.
     return {"nested": MEASURED[CrossValidation(10)]["nested"], **MEASURED[like]}
 
 
 def default_interval(estimate: Estimate) -> str | None:
     """Choose the kind of interval whose measured coverage is closest to nominal.
 
-    ``Estimate.interval()`` gives this kind, and whatever shows an estimate shows it
+    ``Estimate.interval()`` returns this kind, and every display of an estimate shows it
     first. Where the coverage was measured with several estimators, the worst of them
-    counts; where a kind was not measured with the method, its coverage in ten folds
-    stands in.
+    counts; where a kind was not measured with the method, its coverage with ten folds
+    is used.
 
     Parameters
     ----------
@@ -89,8 +90,8 @@ def default_interval(estimate: Estimate) -> str | None:
     -------
     str or None
         A key of ``estimate.assumes``; None where no interval is valid. Not
-        ``"nested"`` as long as it has not been asked for, because it takes many more
-        fits; not ``"corrected-t"`` of fewer than three splits.
+        ``"nested"`` as long as it has not been computed, because it takes many more
+        fits; not ``"corrected-t"`` with fewer than three splits.
     """
     offered = list(estimate.assumes)
     ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
@@ -106,6 +107,6 @@ def _is_ready(estimate: Estimate, kind: str) -> bool:
 
 
 def _distance(estimate: Estimate, kind: str) -> float:
-    """Largest distance of a measured coverage from the nominal one."""
+    """Return the largest distance of a measured coverage from the nominal one."""
     measured = estimate.coverage.get(kind, MEASURED[CrossValidation(10)][kind])
     return max(abs(measured.low - _NOMINAL), abs(measured.high - _NOMINAL))

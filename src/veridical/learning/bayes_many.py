@@ -2,7 +2,7 @@
 
 Over splits, sums are taken of all samples and corrected; over nested subsets, the
 log-densities of the leading features add up. Either way a result may be off by
-rounding. By how much is known, and a split in which rounding could decide between two
+rounding. The error is bounded, and a split in which rounding could decide between two
 classes is left to the loop.
 
 ======  ===========================================================  ===============
@@ -11,9 +11,9 @@ symbol  meaning                                                      shape
 S, K    number of training sets, of classes
 m, e    number of test samples of all sets together, of sizes
 joint   log-probability of class and features                        (m, e, K)
-slack   how far joint may be off                                     (m, e, K)
-loose   relative error that a variance, and a mean over the          (S, K, p)
-        standard deviation, may have
+error   bound of the rounding error of joint                         (m, e, K)
+rel     bound of the relative error of a variance, plus that of a    (S, K, p)
+        mean over the standard deviation
 ======  ===========================================================  ===============
 """
 
@@ -30,12 +30,9 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features
 from veridical._core.splits import Split, flatten
 from veridical._core.table import Table
-from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
-from veridical.learning.reading import finite_matrix, number_by_frequency
-from veridical.learning.row_sums import EPS, Moments, RowSums, moments_of
-from veridical.learning.sufficient import (
-    Normals,
-    Sums,
+from veridical.learning.class_distributions import (
+    ClassSums,
+    NormalDensities,
     gaussians,
     in_chunks,
     log_frequencies,
@@ -44,14 +41,19 @@ from veridical.learning.sufficient import (
     sum_at,
     tie_width,
 )
+from veridical.learning.inputs import finite_matrix, number_by_frequency
+from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
+from veridical.learning.row_sums import EPS, Moments, RowSums, class_moments
 
-_BLOCK = 1 << 23  # numbers kept of the training sets at a time
+#: Numbers kept of the training sets at a time; more training sets make a new block.
+_BLOCK = 1 << 23
 
-#: A relative error beyond this is past what a first-order bound can speak about.
-_LOOSEST = 1e-2
+#: Relative error; beyond it a first-order bound is not valid, and the loop decides.
+_LARGEST_REL = 1e-2
 
-#: Squared distances beyond this may have been cut, see `Normals.log_density`.
-_FURTHEST = 1e290
+#: Squared distance; a larger one may have been clipped (`NormalDensities.log_density`),
+#: and the loop decides.
+_LARGEST_DISTANCE = 1e290
 
 
 class BayesSettings(NamedTuple):
@@ -65,75 +67,81 @@ class BayesSettings(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Densities:
-    """Normal densities of many training sets, and how loose they are."""
+class BoundedDensities:
+    """Normal densities of many training sets, and bounds of their relative errors."""
 
-    normals: Normals
-    loose: FloatArray
+    normals: NormalDensities
+    rel: FloatArray
 
     @classmethod
-    def of(
+    def from_moments(
         cls,
         mean: FloatArray,
         variance: FloatArray,
         used: BoolArray,
         mean_error: FloatArray,
         var_error: FloatArray,
-    ) -> Densities:
-        """Make them of means and variances, shape (S, K, p); `used` is (S, p)."""
+    ) -> BoundedDensities:
+        """Make densities of means and variances, shape (S, K, p); `used` is (S, p)."""
         counted = used[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            loose = var_error / variance + mean_error / np.sqrt(variance)
-        loose = np.where(counted, loose, 0.0)
-        return cls(Normals.of(mean, variance, counted), loose)
+            rel = var_error / variance + mean_error / np.sqrt(variance)
+        rel = np.where(counted, rel, 0.0)
+        return cls(NormalDensities.from_moments(mean, variance, counted), rel)
 
 
 @dataclass(eq=False)
-class Evidence:
-    """Joint log-probabilities of test samples, and how far they may be off.
+class JointLogProbabilities:
+    """Joint log-probabilities of test samples, and bounds of their errors.
 
     Parameters
     ----------
-    joint, slack : arrays of shape (m, e, K)
+    joint, error : arrays of shape (m, e, K)
         See the notation on top of the module.
     sets : int array of shape (m,)
         The training set of each test sample.
     """
 
     joint: FloatArray
-    slack: FloatArray
+    error: FloatArray
     sets: IntArray
 
     @classmethod
-    def from_priors(cls, size: FloatArray, sets: IntArray, n_sizes: int) -> Evidence:
-        """Begin with the class shares; a class that is absent has no chance."""
+    def from_priors(
+        cls, size: FloatArray, sets: IntArray, n_sizes: int
+    ) -> JointLogProbabilities:
+        """Start from the class shares; a class without samples has probability 0."""
         with np.errstate(divide="ignore"):
             prior = np.log(size / size.sum(axis=1, keepdims=True))[sets]
         joint = np.repeat(prior[:, np.newaxis], n_sizes, axis=1)
         return cls(joint, np.zeros_like(joint), sets)
 
     def _which(self, part: slice, n_sets: int) -> Any:
-        """Index the training sets of some samples; one set serves all by broadcast."""
+        """Return the training sets of some samples; a single set is broadcast."""
         return 0 if n_sets == 1 else self.sets[part]
 
     def add_numeric(
-        self, densities: Densities, values: FloatArray, rows: IntArray, ends: IntArray
+        self,
+        densities: BoundedDensities,
+        values: FloatArray,
+        rows: IntArray,
+        ends: IntArray,
     ) -> None:
         """Add the log-densities of numeric features, the first `ends` of them."""
         p = values.shape[1]
         if not p:
             return
-        normals, n_sets = densities.normals, len(densities.loose)
-        loose = np.maximum.accumulate(densities.loose, axis=2)
-        loose = np.where(ends > 0, loose[:, :, np.maximum(ends, 1) - 1], 0.0)
+        normals, n_sets = densities.normals, len(densities.rel)
+        rel = np.maximum.accumulate(densities.rel, axis=2)
+        rel = np.where(ends > 0, rel[:, :, np.maximum(ends, 1) - 1], 0.0)
         largest = sum_at(2 * np.abs(normals.constant), ends)
         missing = np.isnan(values)
         there = None
         if missing.any():
             there = (~missing).astype(np.float64)
             values = np.where(missing, 0.0, values)
-        # A relative error that is too large for the bound makes it infinite.
-        loose[loose > _LOOSEST] = np.inf
+        # Where a relative error is too large for the bound, the bound is infinite.
+        rel[rel > _LARGEST_REL] = np.inf
         rounding = 4 * (ends + 4) * EPS
         for part in in_chunks(len(rows), p * self.joint.shape[2]):
             x = values[rows[part]]
@@ -142,10 +150,10 @@ class Evidence:
             with np.errstate(invalid="ignore", over="ignore"):
                 distance, volume = normals.log_density(x, known, which, ends)
                 self.joint[part] -= np.swapaxes(0.5 * distance + volume, 1, 2)
-                bound = (distance + ends) * loose[which]
+                bound = (distance + ends) * rel[which]
                 bound += rounding * (distance + largest[which])
-                bound[distance > _FURTHEST] = np.inf
-            self.slack[part] += np.swapaxes(bound, 1, 2)
+                bound[distance > _LARGEST_DISTANCE] = np.inf
+            self.error[part] += np.swapaxes(bound, 1, 2)
 
     def add_categorical(
         self, logs: FloatArray, places: IntArray, ends: IntArray
@@ -157,7 +165,7 @@ class Evidence:
         logs : array of shape (S, K, n_places)
             Log-frequency of every category, feature after feature.
         places : int array of shape (m, n_categorical)
-            The place of each sample's category in them.
+            The place of each sample's category among them.
         ends : int array of shape (e,)
             How many of the features count.
         """
@@ -170,19 +178,19 @@ class Evidence:
                 line = logs[first, k, places[part]]
                 self.joint[part, :, k] += sum_at(line, ends)
                 size = sum_at(np.abs(line), ends)
-                self.slack[part, :, k] += 4 * (ends + 4) * EPS * size
+                self.error[part, :, k] += 4 * (ends + 4) * EPS * size
 
     def decide(
         self, tests: Sequence[IntArray], unfit: Any, train_codes: Any = None
     ) -> Predicted:
-        """Give the most probable class; None where rounding could decide.
+        """Return the most probable class; None where rounding could decide.
 
         Parameters
         ----------
         tests : sequence of int arrays
             Test rows of every split.
         unfit : bool array of shape (S,)
-            Splits that are left to the loop anyway.
+            Splits that are left to the loop in any case.
         train_codes : callable, optional
             ``train_codes(s)`` gives the classes of a training set. With it, classes
             that agree to `tie_width` are equal, and the most frequent one wins.
@@ -190,18 +198,18 @@ class Evidence:
         """
         m, n_sizes, n_classes = self.joint.shape
         joint = self.joint.reshape(-1, n_classes)
-        slack = self.slack.reshape(-1, n_classes) + 1e-13 * (1 + np.abs(joint))
-        slack[joint == -np.inf] = 0.0  # an absent class
+        error = self.error.reshape(-1, n_classes) + 1e-13 * (1 + np.abs(joint))
+        error[joint == -np.inf] = 0.0  # an absent class
         winner = joint.argmax(axis=1)
         first = (np.arange(len(joint)), winner)
         top = joint[first][:, np.newaxis]
-        slack += slack[first][:, np.newaxis]
+        error += error[first][:, np.newaxis]
         width = 0.0 if train_codes is None else tie_width(top)
         with np.errstate(invalid="ignore"):
             gap = top - joint
-            clear = np.abs(gap - width) > slack
+            clear = np.abs(gap - width) > error
             clear[first] = True
-            clear &= np.isfinite(slack + top)
+            clear &= np.isfinite(error + top)
         certain = clear.all(axis=1)
         best = winner.reshape(m, n_sizes)
         if train_codes is not None:
@@ -215,7 +223,7 @@ class Evidence:
         ]
 
     def _break_ties(self, best: IntArray, equal: BoolArray, train_codes: Any) -> None:
-        if np.count_nonzero(equal) == best.size:  # each has the class that wins
+        if np.count_nonzero(equal) == best.size:  # every sample has one winner
             return
         tied = np.argwhere(np.count_nonzero(equal, axis=2) > 1)
         rank: dict[int, IntArray] = {}
@@ -235,9 +243,9 @@ def _all_log_frequencies(
     zero_counts: str,
     declared: BoolArray,
 ) -> FloatArray:
-    """Lay the log-frequencies of all features side by side, shape (S, K, places).
+    """Concatenate the log-frequencies of all features, shape (S, K, places).
 
-    The last place, of a value that is missing or was never seen, says nothing.
+    The last place, for a missing or unknown value, is 0.
     """
     tables = []
     for c, all_exist in zip(counts, declared, strict=True):
@@ -277,7 +285,7 @@ def predict_splits(
     codes : int array of shape (n_samples,)
         The classes.
     n_classes : int
-        How many there are.
+        Number of classes.
     splits : sequence of Split
         Training and test rows.
     """
@@ -297,12 +305,12 @@ def predict_splits(
     result: Predicted = []
     for some in _in_blocks(splits, n_classes * width):
         sums = RowSums.over(some, len(codes))
-        moments = moments_of(values, codes, n_classes, sums)
-        densities, unfit = _as_naive_bayes(moments, settings.min_std, values, some)
+        moments = class_moments(values, codes, n_classes, sums)
+        densities, unfit = _densities_of_sets(moments, settings.min_std, values, some)
         tests = [split.test for split in some]
         sets, rows = flatten(tests)
-        evidence = Evidence.from_priors(moments.size, sets, 1)
-        evidence.add_numeric(densities, values, rows, n_numeric)
+        joint = JointLogProbabilities.from_priors(moments.size, sets, 1)
+        joint.add_numeric(densities, values, rows, n_numeric)
         if chosen.size:
             counts = sums.by_class(present, codes, n_classes)
             parts = np.split(counts, starts[1:-1], axis=2)
@@ -310,23 +318,21 @@ def predict_splits(
             logs = _all_log_frequencies(
                 parts, n, settings.zero_counts, declared[chosen]
             )
-            evidence.add_categorical(logs, places[rows], n_chosen)
-        result += evidence.decide(
-            tests, unfit, lambda s, some=some: codes[some[s].train]
-        )
+            joint.add_categorical(logs, places[rows], n_chosen)
+        result += joint.decide(tests, unfit, lambda s, some=some: codes[some[s].train])
     return result
 
 
-def _as_naive_bayes(
+def _densities_of_sets(
     m: Moments, min_std: float, values: FloatArray, splits: Sequence[Split]
-) -> tuple[Densities, BoolArray]:
-    """Make of the moments what NaiveBayes does, and mark splits that it cannot serve.
+) -> tuple[BoundedDensities, BoolArray]:
+    """Compute the densities of NaiveBayes, and mark splits that the loop must do.
 
-    A feature that is constant in the training set is left out. Whether it *is* constant
-    cannot be read off rounded sums, so that is looked up where they leave it open.
+    A feature that is constant in the training set is left out. Rounded sums do not
+    always show whether it is constant; then its values are compared.
     """
     mean, variance, overall = gaussians(m.weight, m.mean, m.var * m.weight, min_std)
-    # fmin and fmax pass over missing values; a feature without any value stays NaN.
+    # fmin and fmax skip missing values; a feature without any value stays NaN.
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     varies = low < high
     with np.errstate(over="ignore", invalid="ignore"):
@@ -339,7 +345,9 @@ def _as_naive_bayes(
         if (column == column[0]).all():
             used[s, j] = in_doubt[s, j] = False
     unfit = in_doubt.any(axis=1) | ~np.isfinite(overall).all(axis=1)
-    densities = Densities.of(mean, variance, used, m.mean_error, m.var_error)
+    densities = BoundedDensities.from_moments(
+        mean, variance, used, m.mean_error, m.var_error
+    )
     return densities, unfit
 
 
@@ -391,15 +399,15 @@ def _one_split(
     y = codes[train]
     there = np.bincount(y) > 0
     present, y = np.flatnonzero(there), (np.cumsum(there) - 1)[y]
-    sums = Sums.of(known, y, np.ones(len(train)), present.size)
-    evidence = Evidence.from_priors(
+    sums = ClassSums.from_features(known, y, np.ones(len(train)), present.size)
+    joint = JointLogProbabilities.from_priors(
         sums.class_weight[np.newaxis], np.zeros(len(test), dtype=np.intp), len(sizes)
     )
     leading = np.array(sizes)
     n_categorical = np.cumsum(is_categorical)[leading - 1]
-    densities, unfit = _of_one(sums, settings.min_std, known)
+    densities, unfit = _densities_of_one_set(sums, settings.min_std, known)
     rows = np.arange(len(test))
-    evidence.add_numeric(
+    joint.add_numeric(
         densities, asked[:, ~is_categorical], rows, leading - n_categorical
     )
     if chosen.size:
@@ -407,24 +415,26 @@ def _one_split(
         counts = [c[np.newaxis] for c in sums.counts]
         logs = _all_log_frequencies(counts, n, settings.zero_counts, declared[chosen])
         places = positions(asked[:, is_categorical], [c.shape[2] for c in counts])
-        evidence.add_categorical(logs, places, n_categorical)
-    (found,) = evidence.decide([test], np.array([unfit]), lambda _: y)
+        joint.add_categorical(logs, places, n_categorical)
+    (found,) = joint.decide([test], np.array([unfit]), lambda _: y)
     return None if found is None else present[found]
 
 
-def _of_one(sums: Sums, min_std: float, known: Features) -> tuple[Densities, bool]:
-    """Make the densities of one training set, and bound the rounding of its sums."""
+def _densities_of_one_set(
+    sums: ClassSums, min_std: float, known: Features
+) -> tuple[BoundedDensities, bool]:
+    """Compute the densities of one training set, and bounds of their errors."""
     mean, variance, overall = gaussians(sums.weight, sums.mean, sums.spread, min_std)
-    used: BoolArray = np.all(variance > 0, axis=0)  # a constant feature says nothing
+    used: BoolArray = np.all(variance > 0, axis=0)  # a constant feature is left out
     values = known.values[:, ~known.categorical]
-    # fmin and fmax pass over missing values; a feature without any value stays NaN.
+    # fmin and fmax skip missing values; a feature without any value stays NaN.
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
     with np.errstate(over="ignore", invalid="ignore"):
         rounding = 4 * len(values) * EPS
         largest = np.maximum(np.abs(low), np.abs(high))
         mean_error = rounding * (high - low) + EPS * largest
         var_error = rounding * variance + mean_error**2
-    densities = Densities.of(
+    densities = BoundedDensities.from_moments(
         mean[np.newaxis],
         variance[np.newaxis],
         used[np.newaxis],
@@ -434,7 +444,7 @@ def _of_one(sums: Sums, min_std: float, known: Features) -> tuple[Densities, boo
     return densities, not bool(np.isfinite(overall).all())
 
 
-# -- scikit-learn's ------------------------------------------------------------------
+# -- scikit-learn's GaussianNB -------------------------------------------------------
 
 
 @register_predict_table(GaussianNB)
@@ -451,11 +461,11 @@ def predict_gaussian_nb(
     result: Predicted = []
     for some in _in_blocks(splits, 6 * table.n_classes * values.shape[1]):
         sums = RowSums.over(some, len(values))
-        m = moments_of(values, table.y, table.n_classes, sums)
+        m = class_moments(values, table.y, table.n_classes, sums)
         overall = pool(m.weight, m.mean, m.var * m.weight)[1]
         extra = estimator.var_smoothing * overall.max(axis=1)
         used = np.ones(overall.shape, dtype=bool)
-        densities = Densities.of(
+        densities = BoundedDensities.from_moments(
             m.mean,
             m.var + extra[:, np.newaxis, np.newaxis],
             used,
@@ -464,7 +474,7 @@ def predict_gaussian_nb(
         )
         tests = [split.test for split in some]
         sets, rows = flatten(tests)
-        evidence = Evidence.from_priors(m.size, sets, 1)
-        evidence.add_numeric(densities, values, rows, ends)
-        result += evidence.decide(tests, ~(extra > 0))
+        joint = JointLogProbabilities.from_priors(m.size, sets, 1)
+        joint.add_numeric(densities, values, rows, ends)
+        result += joint.decide(tests, ~(extra > 0))
     return result

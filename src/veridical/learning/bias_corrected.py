@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,59 +22,73 @@ from veridical._core.reading import (
     refuse_one_class,
 )
 from veridical._core.seeds import as_generator
+from veridical._core.validation import check_count
 from veridical.kernels.threads import thread_count
 from veridical.learning.bias_corrected_evidence import TIES
 from veridical.learning.bias_corrected_nominal import (
     RULES,
-    Features,
-    Kept,
+    CountedFeatures,
+    RetainedFeatures,
     check_threshold,
     median_cuts,
 )
-from veridical.learning.bias_corrected_prior import Grid, Prior, make_grid, normalized
-from veridical.learning.log_probabilities import ByLogProbability
+from veridical.learning.bias_corrected_prior import (
+    LOWEST,
+    Grid,
+    Prior,
+    make_grid,
+    normalized,
+)
+from veridical.learning.inputs import check_positive
+from veridical.learning.probability_classifiers import LogProbabilityClassifier
 
 # -- shared by both classifiers --------------------------------------------------------
 
-#: Samples drawn from the model to estimate the error rate that it expects.
+#: Number of samples drawn from the model to estimate the error rate that it expects.
 _N_DRAWN = 4000
 #: Test samples whose likelihoods are computed at once; more need more memory.
 _CHUNK = 4096
 
 
-class Corrected(ByLogProbability):
-    """A classifier that averages over a grid of α; a subclass learns."""
+class SelectionModel(Protocol):
+    """Retained features and the selection that retained them, as functions of α."""
 
+    def log_evidence(self, alphas: FloatArray) -> FloatArray:
+        """Compute log P(retained features | α), of shape (A,)."""
+        ...
+
+    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
+        """Compute log P(selection | α), of shape (A,)."""
+        ...
+
+
+class BiasCorrected(LogProbabilityClassifier):
+    """A classifier that averages over a grid of α; its subclasses define the model."""
+
+    alpha_grid: Any
     alpha_grid_: FloatArray
     alpha_posterior_: FloatArray
     n_alphas: int
     class_prior: float
 
     @abstractmethod
-    def _values_of(self, X: Any) -> NDArray[Any]:
-        """Check new samples, and give their retained features."""
+    def _read_retained(self, X: Any) -> NDArray[Any]:
+        """Check new samples, and return their retained features."""
 
     @abstractmethod
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
 
     @abstractmethod
     def _draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Likelihoods, of shape (K, B, A), of samples drawn from the model."""
+        """Draw samples from the model; compute their log-likelihoods, (K, B, A)."""
 
     def _check_shared(self) -> None:
         """Raise if a parameter that both classifiers have is impossible."""
-        whole = isinstance(self.n_alphas, Integral) and not isinstance(
-            self.n_alphas, bool
-        )
-        if not whole or self.n_alphas < 2:
-            raise InputError(
-                f"n_alphas={self.n_alphas!r} must be a whole number, 2 or more."
-            )
-        if not 0 < self.class_prior < np.inf:
-            raise InputError(f"class_prior={self.class_prior!r} must be positive.")
+        check_count("n_alphas", self.n_alphas, 2)
+        check_positive("class_prior", self.class_prior)
 
     def _number_classes(self, y: NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Store the classes; return the codes of samples and the class sizes."""
@@ -93,22 +106,30 @@ class Corrected(ByLogProbability):
         self.ranking_[order] = np.arange(1, order.size + 1)
         self.support_ = self.ranking_ <= n_kept
 
-    def _conclude(
-        self,
-        grid: Grid,
-        evidence: FloatArray,
-        log_adjustment: FloatArray,
-        sizes: IntArray,
-        class_prior: float,
+    def _make_grid(
+        self, prior: Prior, model: SelectionModel, lowest: float = LOWEST
+    ) -> Grid:
+        """Make the grid of α that the parameters ask for."""
+
+        def likelihood(alphas: FloatArray) -> FloatArray:
+            return model.log_evidence(alphas) + model.log_adjustment(alphas)
+
+        n_alphas = int(self.n_alphas)
+        return make_grid(self.alpha_grid, prior, likelihood, n_alphas, lowest)
+
+    def _store_posterior(
+        self, grid: Grid, evidence: FloatArray, model: SelectionModel, sizes: IntArray
     ) -> None:
         """Store the posterior of α and the shares of the classes."""
         self.alpha_grid_ = grid.alphas
-        self.log_adjustment_ = log_adjustment
-        self.alpha_posterior_ = normalized(grid.log_weights + evidence + log_adjustment)
+        self.log_adjustment_ = model.log_adjustment(grid.alphas)
+        self.alpha_posterior_ = normalized(
+            grid.log_weights + evidence + self.log_adjustment_
+        )
         self.alpha_ = float(np.exp(self.alpha_posterior_ @ np.log(grid.alphas)))
         with np.errstate(divide="ignore"):
             self._log_posterior = np.log(self.alpha_posterior_)
-        shares = sizes + class_prior
+        shares = sizes + float(self.class_prior)
         self._log_shares = np.log(shares / shares.sum())
         self.__dict__.pop("_expected", None)
 
@@ -126,7 +147,7 @@ class Corrected(ByLogProbability):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        values = self._values_of(X)
+        values = self._read_retained(X)
         parts = [
             self._mix(self._log_likelihood(values[start : start + _CHUNK]))
             for start in range(0, len(values), _CHUNK)
@@ -144,7 +165,7 @@ class Corrected(ByLogProbability):
         Returns
         -------
         float
-            Mean probability of all classes but the one that is named.
+            Mean probability of all classes but the predicted one.
         """
         return expected_error(self.predict_log_proba(X))
 
@@ -184,45 +205,45 @@ def expected_error(log_probability: FloatArray) -> float:
 # -- binary and categorical features ---------------------------------------------------
 
 
-class BiasCorrectedNB(Corrected):
+class BiasCorrectedNB(BiasCorrected):
     """Bayesian naive Bayes, corrected for the bias of feature selection.
 
     The features that correlate most with the class are retained. They look more
-    telling than they are, because they were chosen for it; the correction is to
-    condition on what is known of the others: that they correlated less [1]_. All
-    integrals over the rates of features are exact, and the one over the
-    hyperparameter α, which says how alike the classes are, is a sum over a grid.
+    informative than they are, because they were selected for that; the correction is
+    to condition on what is known of the others: that they correlated less [1]_. All
+    integrals over the rates of features are exact; the one over the hyperparameter α,
+    which tells how similar the classes are, is a sum over a grid.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
         How many features to retain: a number, a share of all, or None for all.
     correct : bool, default=True
-        Whether to condition on what was discarded. False is what everybody does.
+        Whether to condition on what was discarded; False is the usual naive Bayes.
     prior : tuple of float, default=(0.5, 5)
         Shape and rate of the gamma distribution of 1/α.
     threshold : float or None, default=None
         Retain all features whose absolute correlation is at least this; then
-        `n_features_to_select` is not looked at.
+        `n_features_to_select` is ignored.
     ties : {"exact", "lt", "le"}, default="exact"
         What is known of a discarded feature that tied with a retained one: that its
         correlation is the threshold; that it is less; that it is not more.
     binarize : "median", float or None, default="median"
         Where to cut numeric features that hold other values than 0 and 1: at the
-        median of the training samples (of two values, between them), at a number, or
-        not at all, which refuses them. A value above the cut is a one.
+        median of the training samples (of two values, between them), or at a number;
+        with None, such features are an error. A value above the cut counts as 1.
     class_prior : float, default=1.0
         The share of each class has a Dirichlet prior with this parameter.
     alpha_grid : "log", "quantile" or array-like, default="log"
         Points equally spaced in log α where the posterior is, quantiles of the prior,
         or the points themselves.
     n_alphas : int, default=61
-        How many points the grid has.
+        Number of points of the grid.
     theta_rule : {"exact", "simpson"}, default="exact"
         Gauss-Legendre, or Simpson's rule with 41 points as in the R package
-        predbayescor, which errs by several nats where many features are discarded.
+        predbayescor, whose error is several nats where many features are discarded.
     categorical_features : "from_dtype", None, bool mask, integer indices or names
-        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     n_jobs : int or None, default=1
         Number of threads; None is 1, -1 all cores.
@@ -233,15 +254,15 @@ class BiasCorrectedNB(Corrected):
         The class labels.
     scores_ : array of shape (n_features,)
         Absolute correlation of every feature with the class; Cramér's V with more
-        than two classes or values.
+        than two classes or categories.
     order_ : array of shape (n_features,)
         Feature indices, best first; ties by index.
     ranking_ : array of shape (n_features,)
-        Place of each feature in the order, 1 is best.
+        Rank of each feature; 1 is best.
     support_ : array of shape (n_features,)
         Mask of the retained features.
     n_features_ : int
-        How many were retained.
+        Number of retained features.
     threshold_ : float
         The smallest correlation that was retained, or the given threshold.
     alpha_grid_ : array of shape (n_alphas,)
@@ -264,18 +285,18 @@ class BiasCorrectedNB(Corrected):
     --------
     prob_low_correlation : The adjustment factor for one discarded feature.
     BiasCorrectedGaussianNB : For real-valued features.
-    sklearn.naive_bayes.BernoulliNB : Knows nothing of selection.
+    sklearn.naive_bayes.BernoulliNB : Does not account for selection.
 
     Notes
     -----
-    With two classes correlations are compared as fractions of whole numbers, never as
-    rounded numbers. With more than two classes the statistic is the correlation
-    ratio, and for categorical features with more than two values Cramér's V; both are
-    |correlation| where there are two of each.
+    With two classes correlations are compared as fractions of whole numbers, without
+    rounding. With more than two classes the statistic is the correlation ratio, and
+    for categorical features with more than two categories Cramér's V; both are
+    |correlation| with two classes and two categories.
 
     Reading takes one pass over the training data. Fitting then takes
-    O(n_alphas * n_samples * T), T being the number of different pairs of counts among
-    the retained features, whatever the number of discarded ones. Prediction is a
+    O(n_alphas * n_samples * T), where T is the number of different pairs of counts
+    among the retained features, whatever the number of discarded ones. Prediction is a
     product of matrices, O(n_tests * T * n_alphas), after counting.
 
     References
@@ -331,12 +352,12 @@ class BiasCorrectedNB(Corrected):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    _kept: Kept
+    _kept: RetainedFeatures
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
-        # Features cut in two cannot tell three blobs apart, nor can BernoulliNB.
+        # Binarized features cannot separate three clusters; nor can BernoulliNB.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -356,12 +377,11 @@ class BiasCorrectedNB(Corrected):
             The fitted classifier itself.
         """
         prior = self._check_parameters()
-        named = names_categorical(self.categorical_features)
-        X = read_samples(self, X, reset=True, categorical=named)
+        X = self._read_samples(X, reset=True)
         y = read_labels(self, y, len(X))
         codes, sizes = self._number_classes(y)
         names = getattr(self, "feature_names_in_", None)
-        features = Features.read(
+        features = CountedFeatures.read(
             X, codes, sizes, self.categorical_features, self.binarize, names
         )
         self._features = features.without_data()
@@ -372,10 +392,13 @@ class BiasCorrectedNB(Corrected):
 
     # -- predicting ------------------------------------------------------------------
 
-    def _values_of(self, X: Any) -> NDArray[Any]:
+    def _read_samples(self, X: Any, *, reset: bool) -> Any:
         named = names_categorical(self.categorical_features)
-        X = read_samples(self, X, reset=False, categorical=named)
-        return self._features.values_of(X, np.flatnonzero(self.support_))
+        return read_samples(self, X, reset=reset, categorical=named)
+
+    def _read_retained(self, X: Any) -> NDArray[Any]:
+        X = self._read_samples(X, reset=False)
+        return self._features.read_new(X, np.flatnonzero(self.support_))
 
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
         return self._kept.log_likelihood(values)
@@ -394,15 +417,15 @@ class BiasCorrectedNB(Corrected):
             check_threshold(self.threshold)
         return Prior.checked(self.prior)
 
-    def _select(self, features: Features) -> None:
+    def _select(self, features: CountedFeatures) -> None:
         """Rank all features and store which are retained."""
         chosen = features.select(self.n_features_to_select, self.threshold)
         self._retain(features.scores, chosen.order, chosen.n_kept, chosen.threshold)
         self._chosen = chosen
 
-    def _integrate(self, features: Features, prior: Prior) -> None:
-        """Find the posterior of α and all that predictions need."""
-        kept = Kept.of(
+    def _integrate(self, features: CountedFeatures, prior: Prior) -> None:
+        """Compute the posterior of α and what predictions need."""
+        kept = RetainedFeatures.from_selection(
             features,
             self._chosen,
             correct=bool(self.correct),
@@ -410,19 +433,9 @@ class BiasCorrectedNB(Corrected):
             rule=self.theta_rule,
             n_threads=thread_count(self.n_jobs),
         )
-
-        def likelihood(alphas: FloatArray) -> FloatArray:
-            return kept.log_evidence(alphas) + kept.log_adjustment(alphas)
-
-        grid = make_grid(self.alpha_grid, prior, likelihood, int(self.n_alphas))
+        grid = self._make_grid(prior, kept)
         evidence, self._kept = kept.with_rates(grid.alphas)
-        self._conclude(
-            grid,
-            evidence,
-            kept.log_adjustment(grid.alphas),
-            features.sizes,
-            float(self.class_prior),
-        )
+        self._store_posterior(grid, evidence, kept, features.sizes)
 
     def _draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
@@ -434,15 +447,16 @@ class BiasCorrectedNB(Corrected):
 
 
 class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Turn numbers into zeros and ones: is the value above the median?
+    """Turn numbers into 0 and 1: 1 where a value is above the median.
 
-    The median is that of the training samples alone, so that nothing of a test sample
-    enters. A value equal to it is a zero. A column of two values is cut between them.
+    The median is that of the training samples alone, so that no information of a test
+    sample enters. A value equal to it becomes 0. A feature with two values is cut
+    between them.
 
     Attributes
     ----------
     cuts_ : array of shape (n_features,)
-        Where each column is cut.
+        Where each feature is cut.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -450,8 +464,8 @@ class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    BiasCorrectedNB : Cuts in the same way by itself.
-    sklearn.preprocessing.Binarizer : Cuts at one given number.
+    BiasCorrectedNB : Binarizes in the same way by itself.
+    sklearn.preprocessing.Binarizer : Binarizes at a given number.
 
     Examples
     --------
@@ -463,7 +477,7 @@ class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the median of every column.
+        """Compute the median of every feature.
 
         Parameters
         ----------
@@ -482,7 +496,7 @@ class MedianBinarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Cut every column.
+        """Binarize every feature.
 
         Parameters
         ----------

@@ -1,15 +1,13 @@
-"""What selection tells about the features that it discarded.
+"""The probability of what is known about the discarded features.
 
-How probable is it that a feature correlates so little with the class? Each
-``prob_low_*`` gives the probability that the statistic of one feature lies below a
-threshold, given the hyperparameter and the class labels. Features are independent and
-alike given α, so that raised to the number of discarded features it is the factor by
-which the likelihood is multiplied [1]_.
+Each ``prob_low_*`` computes the probability that the statistic of one feature is below
+a threshold, given the hyperparameter and the class labels. Features are independent and
+identically distributed given α, so this probability, raised to the number of discarded
+features, is the factor by which the likelihood is multiplied [1]_.
 
-Simpson's rule with 41 points is what the R package takes [2]_; it is here for
-comparison only. The rule is not exact, and its error is raised to the power of the
-number of discarded features: with 9000 of them it comes to several nats, which differ
-from one α to the next.
+The R package uses Simpson's rule with 41 points [2]_; it is here for comparison only.
+The rule is not exact, and its error is raised to the power of the number of discarded
+features: with 9000 of them it is several nats, and different for every α.
 
 References
 ----------
@@ -51,7 +49,7 @@ from veridical.kernels.normal_classes import ratio_below
 
 #: Terms of a sum for one α; with more the probability is simulated instead.
 _MOST_TERMS = 2e7
-#: The same where features have several values.
+#: Terms of a sum where features have several categories; with more it is simulated.
 _MOST_PAIRS = 1e9
 #: Chebyshev points in log α of an exact and of a simulated probability, and the degree
 #: of the polynomial that smooths the latter.
@@ -66,7 +64,7 @@ _ALPHA_RANGE = (1.0, 1e5)
 def prob_low_correlation(
     n0: int, n1: int, alpha: ArrayLike, gamma: ArrayLike
 ) -> float | FloatArray:
-    """Probability that a binary feature correlates less than γ with the class.
+    """Compute the probability that a binary feature correlates less than γ.
 
     The feature has rate θ ~ U(0, 1) overall; its rates in the two classes are
     independent draws from Beta(αθ, α(1−θ)). The integral over θ is exact.
@@ -76,7 +74,7 @@ def prob_low_correlation(
     n0, n1 : int
         Samples of each class; where one is 0, all correlations are 0.
     alpha : float or array
-        How alike the classes are; positive.
+        How similar the classes are; positive.
     gamma : float or array
         The threshold, from 0 to 1. Correlations that agree with it to 12 digits are
         equal to it, and not less.
@@ -88,7 +86,7 @@ def prob_low_correlation(
 
     See Also
     --------
-    prob_low_association : For more classes or values.
+    prob_low_association : For more classes or categories.
     BiasCorrectedNB : The classifier.
 
     Examples
@@ -99,7 +97,7 @@ def prob_low_correlation(
     """
     sizes = np.array([_whole("n0", n0), _whole("n1", n1)], dtype=np.intp)
     if sizes.sum() == 0:
-        raise InputError("n0 and n1 are both 0; there must be at least one case.")
+        raise InputError("n0 and n1 are both 0; there must be at least one sample.")
 
     def at(alphas: FloatArray, cut: float) -> FloatArray:
         region = low_region(sizes, cut)
@@ -111,10 +109,10 @@ def prob_low_correlation(
 def prob_low_association(
     class_sizes: ArrayLike, alpha: ArrayLike, gamma: ArrayLike, *, n_values: int = 2
 ) -> float | FloatArray:
-    """Probability that a categorical feature is associated less than γ with the class.
+    """Compute the probability that a categorical feature has an association below γ.
 
-    As `prob_low_correlation`, for several classes and values. The shares θ of the
-    values are uniform on the simplex, those in the classes independent draws from
+    As `prob_low_correlation`, for several classes and categories. The shares θ of the
+    categories are uniform on the simplex, those in the classes independent draws from
     Dirichlet(αθ), and the statistic is Cramér's V.
 
     Parameters
@@ -122,18 +120,18 @@ def prob_low_association(
     class_sizes : array-like of int
         Samples of each class.
     alpha : float or array
-        How alike the classes are; positive.
+        How similar the classes are; positive.
     gamma : float or array
         The threshold, from 0 to 1.
     n_values : int, default=2
-        Number of values of the feature.
+        Number of categories of the feature.
 
     Returns
     -------
     float or array
-        P(V < γ | α, y). Exact while the sum over all counts is feasible: two values
-        and three or four classes, three values and two classes up to 80 samples.
-        Beyond that the share of 100 000 simulated features (fewer above 1000 samples),
+        P(V < γ | α, y). Exact where the sum over all counts is feasible: two categories
+        and three or four classes, three categories and two classes up to 80 samples.
+        Otherwise the share of 100 000 simulated features (fewer above 1000 samples),
         smoothed over α.
     """
     sizes = np.array([_whole("class_sizes", n) for n in np.ravel(class_sizes)])
@@ -154,7 +152,7 @@ def prob_low_association(
     return _broadcast(at, alpha, gamma)
 
 
-# -- several classes or values -------------------------------------------------------
+# -- several classes or categories ---------------------------------------------------
 
 
 def can_sum_exactly(sizes: IntArray) -> bool:
@@ -168,7 +166,7 @@ def can_sum_exactly(sizes: IntArray) -> bool:
 def log_low_association(
     alphas: FloatArray, sizes: IntArray, n_values: int, cut: float
 ) -> FloatArray:
-    """Log P(χ²/n < cut | α) for features with several values."""
+    """Compute log P(χ²/n < cut | α) for features with several categories."""
     if cut <= 0:
         return np.full(len(alphas), -np.inf)
     low, high = _ALPHA_RANGE
@@ -184,19 +182,19 @@ def _interpolant(
     sizes: tuple[int, ...], n_values: int, cut: float, low: float, high: float
 ) -> FloatArray:
     """Compute Chebyshev coefficients of log P(low) as a function of log α."""
-    cases = np.array(sizes, dtype=np.intp)
-    exact = len(sizes) == 2 and _n_pairs(cases, n_values) <= _MOST_PAIRS
+    counts = np.array(sizes, dtype=np.intp)
+    exact = len(sizes) == 2 and _n_pairs(counts, n_values) <= _MOST_PAIRS
     n_points = _EXACT_NODES if exact else _DRAWN_NODES
     x = np.cos(np.pi * (np.arange(n_points) + 0.5) / n_points)
     middle, half = 0.5 * np.log(low * high), 0.5 * np.log(high / low)
     alphas = np.exp(middle + half * x)
     if exact:
-        values = _sum_histograms(alphas, cases, n_values, cut)
+        values = _sum_histograms(alphas, counts, n_values, cut)
         return np.asarray(chebyshev.chebfit(x, values, n_points - 1), np.float64)
-    counted, rng = np.zeros(n_points, dtype=np.intp), as_generator(0)
-    n_draws = int(np.clip(_MOST_STEPS / cases.sum(), _FEWEST_DRAWS, _N_DRAWS))
-    simulate_low(alphas, cases, n_values, cut, n_draws, rng, counted)
-    logs = np.log((counted + 0.5) / (n_draws + 1))
+    n_low, rng = np.zeros(n_points, dtype=np.intp), as_generator(0)
+    n_draws = int(np.clip(_MOST_STEPS / counts.sum(), _FEWEST_DRAWS, _N_DRAWS))
+    simulate_low(alphas, counts, n_values, cut, n_draws, rng, n_low)
+    logs = np.log((n_low + 0.5) / (n_draws + 1))
     return np.asarray(chebyshev.chebfit(x, logs, _DRAWN_DEGREE), np.float64)
 
 
@@ -225,7 +223,7 @@ def _sum_histograms(
 
 
 def compositions(n: int, n_values: int) -> IntArray:
-    """List all ways to distribute n samples among the values."""
+    """List all ways to distribute n samples among the categories."""
     if n_values == 1:
         return np.array([[n]], dtype=np.intp)
     rows = []
@@ -238,8 +236,8 @@ def compositions(n: int, n_values: int) -> IntArray:
 def simplex_rule(m: int, n_values: int) -> tuple[FloatArray, FloatArray]:
     """Make a rule for the uniform law on the simplex, exact to degree 2m − 1.
 
-    A stick is broken V − 1 times: the share of value v of what is left is a Beta(1,
-    V − v) variable, whose density is the weight of a Gauss–Jacobi rule.
+    Stick-breaking: category v takes a Beta(1, V − v) share of what the categories
+    before it left; the density of that share is the weight of a Gauss–Jacobi rule.
 
     Returns
     -------
@@ -306,7 +304,7 @@ def _whole(name: str, value: Any) -> int:
 def prob_low_correlation_gaussian(
     class_sizes: ArrayLike, r: ArrayLike, gamma: ArrayLike
 ) -> float | FloatArray:
-    """Probability that a normal feature correlates less than γ with the class.
+    """Compute the probability that a normal feature correlates less than γ.
 
     Within classes the feature is normal with variance w; the class means are normal
     about a common one with variance r w. The squared correlation ratio (COR² with two
@@ -334,7 +332,7 @@ def prob_low_correlation_gaussian(
     >>> round(prob_low_correlation_gaussian((20, 30), 0.05, 0.3), 7)
     0.8516325
     """
-    sizes = class_sizes_of(class_sizes)
+    sizes = _read_class_sizes(class_sizes)
 
     def at(ratios: FloatArray, cut: float) -> FloatArray:
         return np.array([low_normal(sizes, float(one), cut)[0] for one in ratios])
@@ -342,19 +340,19 @@ def prob_low_correlation_gaussian(
     return _broadcast(at, r, gamma)
 
 
-def class_sizes_of(given: ArrayLike) -> IntArray:
-    """Read sizes of two or more classes with more samples than classes."""
+def _read_class_sizes(given: ArrayLike) -> IntArray:
+    """Check and return the sizes of two or more classes, more samples than classes."""
     sizes = np.array([_whole("class_sizes", n) for n in np.ravel(given)], np.intp)
     if sizes.size < 2 or sizes.min() < 1 or sizes.sum() <= sizes.size:
         raise InputError(
             f"class_sizes={given!r} must be two or more sizes, none of them 0, with "
-            "more cases than classes."
+            "more samples than classes."
         )
     return sizes
 
 
 def low_normal(sizes: IntArray, r: float, gamma: float) -> tuple[float, float]:
-    """P(correlation ratio ≤ γ | r) and its complement."""
+    """Compute P(correlation ratio ≤ γ | r) and its complement."""
     if gamma >= 1:
         return 1.0, 0.0
     n, n_classes = int(sizes.sum()), sizes.size
@@ -369,7 +367,7 @@ def low_normal(sizes: IntArray, r: float, gamma: float) -> tuple[float, float]:
 def prob_low_correlation_mixture(
     cells: ArrayLike, alpha: ArrayLike, gamma: ArrayLike
 ) -> float | FloatArray:
-    """Probability that a feature of a binary mixture correlates less than γ.
+    """Compute the probability that a feature of a mixture correlates less than γ.
 
     In the mixture model the rates of a feature depend on a hidden component z of each
     sample, not on its class: φ_z ~ Beta(αθ, α(1−θ)). Given z the counts of ones in the
@@ -380,7 +378,7 @@ def prob_low_correlation_mixture(
     cells : array-like of shape (2, n_components)
         Samples of each class in each component.
     alpha : float or array
-        How alike the components are; positive.
+        How similar the components are; positive.
     gamma : float or array
         The threshold, from 0 to 1.
 
@@ -406,7 +404,7 @@ def prob_low_correlation_mixture(
     table = np.asarray(cells)
     if table.ndim != 2 or len(table) != 2 or table.size == 0:
         raise InputError(
-            f"cells={cells!r} must be two rows, the cases of each class in each "
+            f"cells={cells!r} must be two rows, the samples of each class in each "
             "component."
         )
     table = np.array([[_whole("cells", n) for n in row] for row in table], np.intp)
@@ -430,7 +428,7 @@ def prob_low_correlation_mixture(
 
 
 def _joint_counts(cells: IntArray, alpha: float, theta: float) -> FloatArray:
-    """P(I_0, I_1 | θ): components convolved."""
+    """Compute P(I_0, I_1 | θ) by convolving the components."""
     from scipy.signal import convolve  # slow to import, and seldom needed
 
     joint = np.ones((1, 1))
@@ -459,7 +457,7 @@ def _joint_counts(cells: IntArray, alpha: float, theta: float) -> FloatArray:
 def prob_low_correlation_factor(
     n: int, rho: float, kappa: ArrayLike, gamma: ArrayLike
 ) -> float | FloatArray:
-    """Probability that a feature of a factor model correlates less than γ.
+    """Compute the probability that a feature of a factor model correlates less than γ.
 
     ``x = ν + λ z + ε``, λ ~ N(0, s²σ²), ε ~ N(0, σ²), with one hidden factor z of
     each sample.
@@ -516,14 +514,14 @@ def _simpson_weights() -> FloatArray:
 
 
 def _cubic_nodes(mean: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute nodes near each mean by a cubic map, and the log of weight × slope."""
+    """Compute nodes near each mean by a cubic map; log of weight × derivative."""
     with np.errstate(divide="ignore"):
         centre = 1.0 / (1.0 + np.cbrt(1.0 / mean - 1.0))[:, None]
         x = np.linspace(0.0, 1.0, _N_STEPS + 1)
         span = (1.0 - centre) ** 3 + centre**3
         nodes = ((x - centre) ** 3 + centre**3) / span
-        slope = 3.0 * (x - centre) ** 2 / span
-        return np.clip(nodes, 0.0, 1.0), np.log(_simpson_weights() * slope)
+        derivative = 3.0 * (x - centre) ** 2 / span
+        return np.clip(nodes, 0.0, 1.0), np.log(_simpson_weights() * derivative)
 
 
 def simpson_patterns(
@@ -558,7 +556,7 @@ def simpson_region(
 ) -> tuple[FloatArray, FloatArray]:
     """Approximate `veridical.kernels.beta_counts.region_table`.
 
-    At θ = 0 and 1 features are constant, and low.
+    At θ = 0 and 1 features are constant, and have correlation 0.
     """
     nodes = np.linspace(0.0, 1.0, _N_STEPS + 1)[1:-1]
     weights = _simpson_weights()
@@ -592,8 +590,8 @@ class Discarded:
     gamma : float or Fraction
         The threshold, or its exact square.
     n_below, n_tied : int
-        How many were discarded below the threshold, and how many upon it: these tied
-        with features that were retained.
+        Number of features discarded below the threshold, and number of those equal to
+        it, which tied with retained features.
     """
 
     sizes: IntArray
@@ -608,14 +606,14 @@ class Discarded:
         rule: str = "exact",
         n_threads: int = 1,
     ) -> FloatArray:
-        """Logarithm of the adjustment factor for every α.
+        """Compute the logarithm of the adjustment factor for every α.
 
         Parameters
         ----------
         alphas : array of shape (A,)
             Values of α.
         ties : {"exact", "lt", "le"}
-            Whether tied ones count as tied, as below or as "not above".
+            Whether tied features count as tied, as below or as "not above".
         rule : {"exact", "simpson"}
             How to integrate over θ.
         n_threads : int, default=1
@@ -633,7 +631,7 @@ class Discarded:
         total = np.zeros(len(alphas))
         n_below, n_tied = self.n_below, self.n_tied
         if ties == "exact" and n_tied and not can_sum_exactly(self.sizes):
-            ties = "le"  # simulation cannot tell a tie from a near miss
+            ties = "le"  # a simulation cannot find exact ties
         nothing_below = self.gamma == 0
         if ties != "exact" and not (ties == "lt" and nothing_below):
             n_below, n_tied = n_below + n_tied, 0
@@ -658,7 +656,7 @@ class Discarded:
     def _log_low(
         self, alphas: FloatArray, tied: bool, rule: str, n_threads: int
     ) -> FloatArray:
-        """Log P(below γ | α), or not above it."""
+        """Compute log P(below γ | α), or not above it where ties count."""
         sizes = self.sizes
         if not can_sum_exactly(sizes):
             edge = float(self.gamma) * (1 + SAME if tied else 1 - SAME)
@@ -692,7 +690,7 @@ def interpolate_in_alpha(
 def log_any(
     alphas: FloatArray, sizes: IntArray, patterns: IntArray, n_threads: int = 1
 ) -> FloatArray:
-    """Log P(one of these patterns | α)."""
+    """Compute log P(one of these patterns | α)."""
     log_probability, _ = pattern_table(alphas, sizes, patterns, n_threads)
     return logsumexp(log_probability + log_ways(sizes, patterns), axis=1)
 
@@ -722,7 +720,7 @@ def tied_patterns(
 
 @dataclass(frozen=True, eq=False)
 class DiscardedValues:
-    """Features with V values whose Cramér's V was too small."""
+    """Features with V categories whose Cramér's V was too small."""
 
     sizes: IntArray
     n_values: int
@@ -731,7 +729,7 @@ class DiscardedValues:
     n_tied: int
 
     def log_probability(self, alphas: FloatArray, ties: Ties) -> FloatArray:
-        """Logarithm of the adjustment factor for every α."""
+        """Compute the logarithm of the adjustment factor for every α."""
         scale = min(len(self.sizes), self.n_values) - 1
         n_below, n_tied = self.n_below, self.n_tied
         if ties != "exact" and not (ties == "lt" and self.gamma == 0):
@@ -747,8 +745,8 @@ class DiscardedValues:
             total += n_below * low(ties == "le")
         if n_tied:
             wide, strict = low(True), (low(False) if self.gamma > 0 else -np.inf)
-            # A statistic with so many values seldom ties; where simulation has met
-            # no tie at all, "not more" is what is known.
+            # This statistic seldom ties; where the simulation has no tie, all that is
+            # known is that it is not above the threshold.
             tie = -np.expm1(np.minimum(strict - wide, 0.0))
             found = np.all(tie > 0)
             total += n_tied * (wide + np.log(tie) if found else wide)

@@ -15,20 +15,21 @@ from veridical._core.validation import count_features
 from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
-from veridical.learning.bias_corrected import Corrected
+from veridical.learning.bias_corrected import BiasCorrected
 from veridical.learning.bias_corrected_evidence import low_normal
 from veridical.learning.bias_corrected_nominal import check_threshold
-from veridical.learning.bias_corrected_prior import Prior, make_grid
+from veridical.learning.bias_corrected_prior import Prior
 
-#: Largest r = 1/α to search: numeric features may separate classes better than binary.
+#: Largest r = 1/α to search, above that of binary features: numeric features may
+#: separate classes better.
 _LARGEST_RATIO = 1e3
-#: Relative difference of correlations below which they are equal.
+#: Relative difference of correlations; below it they are equal.
 _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Normals:
-    """Retained normal features and what is known of the others.
+class NormalFeatures:
+    """Retained normal features, and the number of discarded ones.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class Normals:
     df, squares : float and array of shape (k,)
         The prior of the variance within classes, on the same scale.
     n_discarded : int
-        How many features correlated too little; 0 without correction.
+        Number of features that correlated too little; 0 without correction.
     gamma : float
         The threshold.
     """
@@ -53,14 +54,18 @@ class Normals:
     gamma: float
 
     def tables(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Evidence (A,), and the predictive distributions of `marginal`."""
+        """Compute log-evidence (A,) and the predictive distributions of `marginal`."""
         logs, place, shrunk = marginal(
             1.0 / alphas, self.sizes, self.means, self.within, self.df, self.squares
         )
         return logs.sum(axis=1), place, shrunk
 
+    def log_evidence(self, alphas: FloatArray) -> FloatArray:
+        """Compute log P(retained features | α), of shape (A,)."""
+        return self.tables(alphas)[0]
+
     def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Log P(selection | α), of shape (A,)."""
+        """Compute log P(selection | α), of shape (A,)."""
         if self.n_discarded == 0:
             return np.zeros(len(alphas))
         sizes = self.sizes.astype(np.intp)
@@ -75,12 +80,12 @@ class Normals:
         return self.n_discarded * logs
 
 
-class BiasCorrectedGaussianNB(Corrected):
+class BiasCorrectedGaussianNB(BiasCorrected):
     """Bayesian naive Bayes for real numbers, corrected for feature selection.
 
-    As `BiasCorrectedNB`, without cutting features in two: within a class a feature is
-    normal, with a variance w of its own; the class means are normal about a common
-    one with variance ``w / α``. Features are retained by their absolute correlation
+    As `BiasCorrectedNB`, without binarizing features: within a class a feature is
+    normal with a variance w of its own; the class means are normal around a common
+    mean with variance ``w / α``. Features are retained by their absolute correlation
     with the class (the correlation ratio with more than two classes), and the
     probability that a feature correlates less than the threshold is an F
     distribution function.
@@ -95,7 +100,7 @@ class BiasCorrectedGaussianNB(Corrected):
         Shape and rate of the gamma distribution of 1/α.
     threshold : float or None, default=None
         Retain all features whose absolute correlation is at least this; then
-        `n_features_to_select` is not looked at.
+        `n_features_to_select` is ignored.
     variance_prior : tuple of float, default=(0.0, 0.0)
         Degrees of freedom and sum of squares of the scaled inverse χ² prior of the
         variance within classes; the default is flat in its logarithm.
@@ -105,7 +110,7 @@ class BiasCorrectedGaussianNB(Corrected):
         Points equally spaced in log α where the posterior is, quantiles of the prior,
         or the points themselves.
     n_alphas : int, default=31
-        How many points the grid has.
+        Number of points of the grid.
     n_jobs : int or None, default=1
         Number of threads; None is 1, -1 all cores.
 
@@ -124,12 +129,12 @@ class BiasCorrectedGaussianNB(Corrected):
     See Also
     --------
     prob_low_correlation_gaussian : The adjustment factor for one discarded feature.
-    sklearn.naive_bayes.GaussianNB : Knows nothing of selection.
+    sklearn.naive_bayes.GaussianNB : Does not account for selection.
 
     Notes
     -----
-    Constant features have no place in the model: they are never counted among the
-    discarded, and say nothing where they are retained.
+    Constant features are not part of the model: they are not counted among the
+    discarded ones, and have no effect where they are retained.
 
     Examples
     --------
@@ -169,7 +174,7 @@ class BiasCorrectedGaussianNB(Corrected):
         self.n_alphas = n_alphas
         self.n_jobs = n_jobs
 
-    _normals: Normals
+    _normals: NormalFeatures
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select features and learn from them, and from what was discarded.
@@ -192,8 +197,8 @@ class BiasCorrectedGaussianNB(Corrected):
         codes, sizes = self._number_classes(y)
         if len(y) <= sizes.size:
             raise InputError(
-                f"There are {len(y)} cases of {sizes.size} classes; the variance "
-                "within classes needs more cases than classes."
+                f"There are {len(y)} samples of {sizes.size} classes; the variance "
+                "within classes needs more samples than classes."
             )
         varies = X.max(axis=0) > X.min(axis=0)
         centre, scale, means, within, scores = _standardized(X, codes, sizes, varies)
@@ -202,7 +207,7 @@ class BiasCorrectedGaussianNB(Corrected):
         self._retain(scores, order, kept, cut)
         used = np.flatnonzero(self.support_ & varies)
         self._used, self._centre, self._scale = used, centre[used], scale[used]
-        self._normals = Normals(
+        self._normals = NormalFeatures(
             sizes.astype(np.float64),
             means[:, used],
             within[used],
@@ -237,26 +242,15 @@ class BiasCorrectedGaussianNB(Corrected):
         return kept, float(scores[order[kept - 1]])
 
     def _integrate(self, prior: Prior, sizes: IntArray) -> None:
-        """Find the posterior of α and all that predictions need."""
+        """Compute the posterior of α and what predictions need."""
         normals = self._normals
-
-        def likelihood(alphas: FloatArray) -> FloatArray:
-            return normals.tables(alphas)[0] + normals.log_adjustment(alphas)
-
-        grid = make_grid(
-            self.alpha_grid,
-            prior,
-            likelihood,
-            int(self.n_alphas),
-            lowest=1.0 / _LARGEST_RATIO,
-        )
+        grid = self._make_grid(prior, normals, 1.0 / _LARGEST_RATIO)
         evidence, self._place, self._shrunk = normals.tables(grid.alphas)
-        adjustment = normals.log_adjustment(grid.alphas)
-        self._conclude(grid, evidence, adjustment, sizes, float(self.class_prior))
+        self._store_posterior(grid, evidence, normals, sizes)
 
     # -- predicting ------------------------------------------------------------------
 
-    def _values_of(self, X: Any) -> FloatArray:
+    def _read_retained(self, X: Any) -> FloatArray:
         X = read_numeric(self, X, reset=False)
         return (X[:, self._used] - self._centre) / self._scale
 

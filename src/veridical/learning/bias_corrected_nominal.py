@@ -1,12 +1,12 @@
 """Count features, rank them, and keep the best: what selection sees and decides.
 
-Features are grouped by how many values they have. Those of a group are alike given α,
-so that each group has one adjustment factor, and all groups share α. Numeric features
-are binarized first.
+Features are grouped by their number of categories. Those of a group have the same
+distribution given α, so that each group has one adjustment factor, and all groups share
+α. Numeric features are binarized first.
 
 Features of one group with the same counts in every class share all integrals: there are
-far fewer such patterns than features. A test sample is known by how many ones it has
-among the features of each pattern, and its log-likelihoods for all values of α are a
+far fewer such patterns than features. Of a test sample only the number of ones among
+the features of each pattern matters, and its log-likelihoods for all values of α are a
 product of matrices.
 
 Binary features
@@ -65,18 +65,18 @@ from veridical.learning.bias_corrected_evidence import (
 
 # -- reading ---------------------------------------------------------------------------
 
-#: What messages call the method that cannot do with missing values.
-WHO = "The correction for selection bias"
+#: Subject of the message that missing values are not accepted.
+CORRECTION = "The correction for selection bias"
 
-#: The cut of a feature that holds zeros and ones already.
+#: The cut of a feature that holds 0 and 1 already.
 PLAIN_CUT = 0.5
 
 
 def median_cuts(values: NDArray[Any]) -> FloatArray:
-    """Cut each column at its median; one of two values only, between them.
+    """Return the median of each feature; of two values, the middle between them.
 
-    A value is a one where it is above the cut, so that a value equal to the median is
-    a zero. A column that is a copy of the class, of two values, keeps both.
+    A value above the cut counts as 1, so that a value equal to the median counts as 0.
+    A feature with two values, as a copy of the class has, keeps both.
     """
     cuts = np.median(values, axis=0).astype(np.float64)
     low, high = values.min(axis=0), values.max(axis=0)
@@ -89,29 +89,31 @@ def median_cuts(values: NDArray[Any]) -> FloatArray:
 def find_cuts(
     values: NDArray[Any], plain: NDArray[np.bool_], binarize: Any, names: Any
 ) -> FloatArray:
-    """Find the cut of every column; those of zeros and ones are plain.
+    """Return the cut of every feature.
 
     Parameters
     ----------
     values : array of shape (n, p)
-        All columns.
+        All features.
     plain : bool array of shape (p,)
-        Columns that hold nothing but 0 and 1.
+        Features that hold nothing but 0 and 1.
     binarize : "median", number or None
-        How to cut the others; None refuses them.
+        How to cut the others; None raises an error.
     names : array of str or None
-        What the columns are called.
+        Names of the features.
     """
     cuts = np.full(values.shape[1], PLAIN_CUT)
     rest = np.flatnonzero(~plain)
     if rest.size == 0:
         return cuts
-    refuse_missing_or_infinite(values[:, rest], names_of(rest, names), WHO)
+    refuse_missing_or_infinite(
+        values[:, rest], _names_or_indices(rest, names), CORRECTION
+    )
     if binarize is None:
-        name = show(names_of(rest[:1], names)[0])
+        name = show(_names_or_indices(rest[:1], names)[0])
         raise InputError(
-            f"column {name} holds other values than 0 and 1; use binarize='median' or "
-            "cut it yourself."
+            f"Feature {name} holds other values than 0 and 1; use binarize='median', "
+            "or binarize it beforehand."
         )
     if isinstance(binarize, str) and binarize == "median":
         cuts[rest] = median_cuts(values[:, rest].astype(np.float64, copy=False))
@@ -124,13 +126,13 @@ def find_cuts(
     return cuts
 
 
-def names_of(columns: Any, names: Any) -> list[Any]:
-    """Return the names of columns, or their indices where there are no names."""
+def _names_or_indices(columns: Any, names: Any) -> list[Any]:
+    """Return the names of features, or their indices where there are no names."""
     return [int(j) if names is None else names[j] for j in columns]
 
 
 def check_threshold(threshold: Any) -> float:
-    """Read ``threshold``: an absolute correlation."""
+    """Check and return ``threshold``, an absolute correlation."""
     real = isinstance(threshold, Real) and not isinstance(threshold, bool)
     if not real or not 0 <= threshold <= 1:
         raise InputError(
@@ -147,14 +149,14 @@ RULES = ("exact", "simpson")
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The retained binary features and what selection tells of the others.
+    """The retained binary features, and the discarded ones.
 
     Parameters
     ----------
     columns : int array of shape (k,)
-        The retained columns.
+        The retained features.
     cuts : array of shape (k,)
-        A value above its cut is a one.
+        A value above its cut counts as 1.
     place : int array of shape (k,)
         The pattern of each.
     counts, times, sizes
@@ -179,7 +181,7 @@ class Patterns:
     n_threads: int = field(default=1, compare=False)
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         columns: IntArray,
         cuts: FloatArray,
@@ -190,7 +192,7 @@ class Patterns:
         rule: str,
         n_threads: int,
     ) -> Patterns:
-        """Group the retained columns by their counts of ones, of shape (k, K)."""
+        """Group the retained features by their counts of ones, of shape (k, K)."""
         counts, place = distinct(ones, sizes)
         times = np.bincount(place, minlength=len(counts)).astype(np.float64)
         return cls(
@@ -207,17 +209,17 @@ class Patterns:
         )
 
     def _table(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Integrate θ out of every pattern: log-evidence and mean, (A, T) each."""
+        """Integrate over θ for every pattern: log-evidence and mean, (A, T) each."""
         if self.rule == "simpson":
             return simpson_patterns(alphas, self.sizes, self.counts)
         return pattern_table(alphas, self.sizes, self.counts, self.n_threads)
 
     def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Log P(retained features | α), of shape (A,)."""
+        """Compute log P(retained features | α), of shape (A,)."""
         return self._table(alphas)[0] @ self.times
 
     def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Log P(selection | α), of shape (A,)."""
+        """Compute log P(selection | α), of shape (A,)."""
         if self.discarded is None:
             return np.zeros(len(alphas))
         return self.discarded.log_probability(
@@ -247,7 +249,7 @@ class Rates:
     none: FloatArray
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
         given = self.patterns
         S = count_patterns(
             values,
@@ -260,7 +262,7 @@ class Rates:
         return self.likelihood_of_counts(S)
 
     def likelihood_of_counts(self, S: FloatArray) -> FloatArray:
-        """Compute the same from the counts of ones."""
+        """Compute the log-likelihoods from the counts of ones, (K, B, A)."""
         return np.stack(
             [S @ odds.T + none for odds, none in zip(self.odds, self.none, strict=True)]
         )
@@ -268,7 +270,7 @@ class Rates:
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Do the same for samples drawn from the model: classes and indices of α."""
+        """Draw samples given classes and indices of α; compute their likelihoods."""
         p = 1.0 / (1.0 + np.exp(-self.odds[classes, points]))
         times = self.patterns.times.astype(np.int64)
         return self.likelihood_of_counts(rng.binomial(times, p).astype(np.float64))
@@ -277,23 +279,23 @@ class Rates:
 # -- features with several categories --------------------------------------------------
 
 
-def count_values(
+def _count_categories(
     codes: NDArray[Any], y: IntArray, n_classes: int, n_values: int
 ) -> IntArray:
-    """Count the samples of each class with each value."""
+    """Count the samples of each class with each category."""
     places = y * n_values + codes.astype(np.intp)
     counted = np.bincount(places, minlength=n_classes * n_values)
     return counted.reshape(n_classes, n_values).astype(np.intp)
 
 
-def cramer(table: IntArray) -> float:
-    """Cramér's V of a table of counts; |correlation| where it is two by two."""
+def _cramers_v(table: IntArray) -> float:
+    """Compute Cramér's V of a table of counts; two by two, it is |correlation|."""
     return float(np.sqrt(min(association(table) / (min(table.shape) - 1), 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
 class ValueTables:
-    """The retained features with V values and what selection tells of the others."""
+    """The retained features with V categories, and the discarded ones."""
 
     columns: IntArray
     place: IntArray
@@ -306,7 +308,7 @@ class ValueTables:
     n_threads: int = field(default=1, compare=False)
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         columns: IntArray,
         tables: IntArray,
@@ -316,7 +318,7 @@ class ValueTables:
         ties: Ties,
         n_threads: int,
     ) -> ValueTables:
-        """Group the retained columns by their counts."""
+        """Group the retained features by their counts."""
         shape = (len(sizes), n_values)
         flat = tables.reshape(len(columns), len(sizes) * n_values).astype(np.intp)
         found, place = np.unique(flat, axis=0, return_inverse=True)
@@ -333,12 +335,12 @@ class ValueTables:
         )
 
     def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Log P(retained features | α), of shape (A,)."""
+        """Compute log P(retained features | α), of shape (A,)."""
         logs, _ = value_table(alphas, self.sizes, self.tables, self.n_threads)
         return logs @ self.times
 
     def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Log P(selection | α), of shape (A,)."""
+        """Compute log P(selection | α), of shape (A,)."""
         if self.discarded is None:
             return np.zeros(len(alphas))
         return self.discarded.log_probability(alphas, self.ties)
@@ -359,19 +361,19 @@ class ValueTables:
 
 @dataclass(frozen=True, eq=False)
 class ValueRates:
-    """Predictive log-probabilities of the values; see the module."""
+    """Predictive log-probabilities of the categories; see the module."""
 
     group: ValueTables
     logs: FloatArray
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
         group = self.group
         S = np.zeros((len(values), self.logs.shape[2]))
         rows = np.arange(len(values))
         for j, t in zip(group.columns, group.place, strict=True):
             codes = values[:, j]
-            known = ~np.isnan(codes)  # a value never seen before says nothing
+            known = ~np.isnan(codes)  # an unknown category is skipped
             at = t * group.n_values + codes[known].astype(np.intp)
             np.add.at(S, (rows[known], at), 1.0)
         return np.stack([S @ logs.T for logs in self.logs])
@@ -379,7 +381,7 @@ class ValueRates:
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Do the same for samples drawn from the model."""
+        """Draw samples given classes and indices of α; compute their likelihoods."""
         group = self.group
         shape = (len(classes), len(group.tables), group.n_values)
         p = np.exp(self.logs[classes, points]).reshape(shape)
@@ -395,21 +397,21 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What was selected.
+class FeatureChoice:
+    """A selection of features.
 
     Parameters
     ----------
     order : int array of shape (p,)
         All features, best first.
     n_kept : int
-        How many of them are retained.
+        Number of retained features.
     threshold : float
-        The statistic of the last retained feature, or what was asked for.
+        The statistic of the last retained feature, or the given threshold.
     exact : Fraction or None
-        The square of the threshold, where it is known as a fraction.
+        The exact square of the threshold, where it is known.
     tied : bool array of shape (p,)
-        Discarded features on the threshold itself.
+        Discarded features whose statistic equals the threshold.
     """
 
     order: IntArray
@@ -420,29 +422,29 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class CountedFeatures:
     """All features and their counts.
 
     Parameters
     ----------
     values : array of shape (n, p) or None
-        What was read; categorical features hold codes.
+        The samples; categorical features hold codes.
     categories : tuple or None
-        The values of categorical features; None where there are none.
+        The categories of categorical features; None where there are none.
     n_values : int array of shape (p,)
-        Number of values of each feature.
+        Number of categories of each feature; 2 for a binary one.
     cuts : array of shape (p,)
-        A binary feature is one above its cut.
+        A binary feature is 1 above its cut.
     sizes : int array of shape (K,)
         Samples of each class.
     ones : int array of shape (p, K)
-        Counts of ones; meaningless for features with more than two values.
-    tables : mapping of column to int array of shape (K, V)
-        Counts of the others.
+        Counts of ones; without meaning for features with more than two categories.
+    tables : mapping of feature index to int array of shape (K, V)
+        Counts of those.
     scores : array of shape (p,)
         The selection statistic.
     names : array or None
-        What the columns are called.
+        Names of the features.
     """
 
     values: Any
@@ -464,7 +466,7 @@ class Features:
         categorical_features: Any,
         binarize: Any,
         names: Any,
-    ) -> Features:
+    ) -> CountedFeatures:
         """Count every feature in every class."""
         values, categories = _as_numbers(X, categorical_features)
         p = values.shape[1]
@@ -472,12 +474,12 @@ class Features:
         for j, known in enumerate(categories or ()):
             if known is not None:
                 n_values[j] = max(2, len(known))
-        nominal = np.array([known is not None for known in categories or ()], bool)
+        categorical = np.array([known is not None for known in categories or ()], bool)
         ones, plain = count_ones(values, y, len(sizes))
-        if nominal.any():
-            told = names_of(np.flatnonzero(nominal), names)
-            refuse_missing_or_infinite(values[:, nominal], told, WHO)
-            plain |= nominal
+        if categorical.any():
+            told = _names_or_indices(np.flatnonzero(categorical), names)
+            refuse_missing_or_infinite(values[:, categorical], told, CORRECTION)
+            plain |= categorical
         cuts = find_cuts(values, plain, binarize, names)
         rest = np.flatnonzero(~plain)
         for start in range(0, rest.size, _BLOCK):
@@ -486,22 +488,22 @@ class Features:
             for c in range(len(sizes)):
                 ones[columns, c] = above[y == c].sum(axis=0)
         tables = {
-            k: count_values(values[:, k], y, len(sizes), int(n_values[k]))
+            k: _count_categories(values[:, k], y, len(sizes), int(n_values[k]))
             for k in np.flatnonzero(n_values > 2).tolist()
         }
         scores = statistics(sizes, ones)
         for k, table in tables.items():
-            scores[k] = cramer(table)
+            scores[k] = _cramers_v(table)
         return cls(
             values, categories, n_values, cuts, sizes, ones, tables, scores, names
         )
 
-    def without_data(self) -> Features:
-        """Drop training samples and counts; keep what reading test samples needs."""
+    def without_data(self) -> CountedFeatures:
+        """Copy without training samples and counts; enough to read new samples."""
         return replace(self, values=None, ones=np.empty((0, 0), np.intp), tables={})
 
-    def values_of(self, X: Any, columns: IntArray) -> NDArray[Any]:
-        """Read test samples as the training samples; check the retained columns."""
+    def read_new(self, X: Any, columns: IntArray) -> NDArray[Any]:
+        """Read new samples like the training samples; check the retained features."""
         if self.categories is None:
             values = _as_numbers(X, None)[0]
         else:
@@ -510,17 +512,19 @@ class Features:
         if self.categories is not None:
             numeric = columns[[self.categories[j] is None for j in columns]]
         if values.dtype.kind == "f" and numeric.size:
-            told = names_of(numeric, self.names)
-            refuse_missing_or_infinite(values[:, numeric], told, WHO)
+            told = _names_or_indices(numeric, self.names)
+            refuse_missing_or_infinite(values[:, numeric], told, CORRECTION)
         return values
 
-    def select(self, wanted: Any, threshold: Any) -> Chosen:
+    def select(self, wanted: Any, threshold: Any) -> FeatureChoice:
         """Rank the features and keep the best."""
         order, place = self._ranks()
         if threshold is not None:
             cut = check_threshold(threshold)
             n_kept = int((self.scores >= cut * (1 - SAME)).sum())
-            return Chosen(order, n_kept, cut, None, np.zeros(order.size, dtype=bool))
+            return FeatureChoice(
+                order, n_kept, cut, None, np.zeros(order.size, dtype=bool)
+            )
         n_kept = count_features(wanted, order.size)
         last = int(order[n_kept - 1])
         if place is None:
@@ -531,7 +535,7 @@ class Features:
         exact = None
         if place is not None and len(self.sizes) == 2:
             exact = squared(self.sizes, self.ones[last])
-        return Chosen(order, n_kept, float(self.scores[last]), exact, tied)
+        return FeatureChoice(order, n_kept, float(self.scores[last]), exact, tied)
 
     def _ranks(self) -> tuple[IntArray, IntArray | None]:
         """Order all features; where all are binary, also rank their statistics."""
@@ -557,13 +561,13 @@ def _as_numbers(
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """The retained features, group by group.
+class RetainedFeatures:
+    """The retained features, in groups.
 
     Parameters
     ----------
     blocks : tuple of Patterns or ValueTables
-        One group for each number of values.
+        One group for each number of categories.
     rates : tuple of Rates or ValueRates
         Their predictive probabilities; empty until ``with_rates``.
     """
@@ -572,17 +576,17 @@ class Kept:
     rates: tuple[Rates | ValueRates, ...] = ()
 
     @classmethod
-    def of(
+    def from_selection(
         cls,
-        features: Features,
-        chosen: Chosen,
+        features: CountedFeatures,
+        chosen: FeatureChoice,
         *,
         correct: bool,
         ties: Ties,
         rule: str,
         n_threads: int,
-    ) -> Kept:
-        """Gather the retained features, and count the discarded ones."""
+    ) -> RetainedFeatures:
+        """Group the retained features, and count the discarded ones."""
         kept = np.zeros(chosen.order.size, dtype=bool)
         kept[chosen.order[: chosen.n_kept]] = True
         gamma = chosen.threshold if chosen.exact is None else chosen.exact
@@ -596,7 +600,7 @@ class Kept:
             if v == 2:
                 event = Discarded(features.sizes, gamma, n_below, n_tied)
                 blocks.append(
-                    Patterns.of(
+                    Patterns.from_counts(
                         mine,
                         features.cuts[mine],
                         features.ones[mine],
@@ -612,7 +616,7 @@ class Kept:
                     features.sizes, int(v), chosen.threshold, n_below, n_tied
                 )
                 blocks.append(
-                    ValueTables.of(
+                    ValueTables.from_counts(
                         mine,
                         np.array([features.tables[j] for j in mine.tolist()]),
                         features.sizes,
@@ -625,25 +629,25 @@ class Kept:
         return cls(tuple(blocks))
 
     def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Log P(retained features | α)."""
+        """Compute log P(retained features | α), of shape (A,)."""
         return sum(block.log_evidence(alphas) for block in self.blocks)  # type: ignore[return-value]
 
     def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Log P(selection | α)."""
+        """Compute log P(selection | α), of shape (A,)."""
         return sum(block.log_adjustment(alphas) for block in self.blocks)  # type: ignore[return-value]
 
-    def with_rates(self, alphas: FloatArray) -> tuple[FloatArray, Kept]:
+    def with_rates(self, alphas: FloatArray) -> tuple[FloatArray, RetainedFeatures]:
         """Compute the evidence, and what predictions need, for these α."""
         found = [block.rates(alphas) for block in self.blocks]
         evidence = sum(part[0] for part in found)
         return evidence, replace(self, rates=tuple(part[1] for part in found))  # type: ignore[return-value]
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
         return sum(part.log_likelihood(values) for part in self.rates)  # type: ignore[return-value]
 
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Do the same for samples drawn from the model."""
+        """Draw samples given classes and indices of α; compute their likelihoods."""
         return sum(part.draw_likelihood(classes, points, rng) for part in self.rates)  # type: ignore[return-value]

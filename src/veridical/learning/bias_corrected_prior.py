@@ -17,13 +17,14 @@ from scipy.special import gammainccinv, gammaincinv, logsumexp
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 
-#: Range of α to search: below, features determine the class; above, they are useless.
+#: Range of α to search. Below it, features determine the class; above it, they carry
+#: no information.
 LOWEST, HIGHEST = 1.0, 1e5
-#: Values of α in one search for where the posterior is.
+#: Number of values of α in one search for the range of the posterior.
 _SEARCH_POINTS = 17
-#: Log of the posterior density beside its maximum; below it α is left out.
+#: Log of the posterior density relative to its maximum; below it α is left out.
 _NEGLIGIBLE = np.log(1e-9)
-#: Searches, each within the range that the one before left.
+#: Number of searches, each within the range that the previous one found.
 _N_SEARCHES = 2
 
 #: log P(training data and selection | α), up to a constant.
@@ -39,13 +40,13 @@ class Prior:
 
     @classmethod
     def checked(cls, given: Any) -> Prior:
-        """Read the ``prior`` of an estimator."""
+        """Check the ``prior`` of an estimator."""
         try:
             shape, rate = (float(value) for value in given)
         except (TypeError, ValueError):
             raise InputError(
                 f"prior={given!r} must be two numbers, shape and rate of the gamma "
-                "distribution of 1/α: (0.5, 5), say."
+                "distribution of 1/α, such as (0.5, 5)."
             ) from None
         if not (0 < shape < np.inf and 0 < rate < np.inf):
             raise InputError(
@@ -60,7 +61,7 @@ class Prior:
 
     def quantiles(self, q: FloatArray) -> FloatArray:
         """Compute the values of α below which α lies with probability q."""
-        # Of 1/α the complement: large α are small inverses.
+        # The upper tail of 1/α: a large α is a small inverse.
         inverse = np.where(
             q < 0.5,
             gammainccinv(self.shape, np.minimum(q, 0.5)),
@@ -69,7 +70,7 @@ class Prior:
         return self.rate / np.maximum(inverse, np.finfo(float).tiny)
 
     def range(self, lowest: float = LOWEST) -> tuple[float, float]:
-        """Return the range to search: [lowest, 1e5], wider if the prior is so."""
+        """Return the range to search: [lowest, 1e5], or wider if the prior is wider."""
         low, high = self.quantiles(np.array([0.01, 0.99]))
         return min(lowest, float(low)), max(HIGHEST, float(high))
 
@@ -133,9 +134,9 @@ def make_grid(
     likelihood : callable
         Used by ``"log"`` only.
     n : int
-        How many points.
+        Number of points.
     lowest : float, default=1.0
-        Where ``"log"`` begins to look, unless the prior is lower.
+        Where the search of ``"log"`` begins, unless the prior is lower.
     """
     if isinstance(kind, str):
         if kind == "log":
@@ -154,7 +155,7 @@ def _given_grid(given: ArrayLike, prior: Prior) -> Grid:
     if alphas.ndim != 1 or alphas.size == 0 or not np.all(np.isfinite(alphas)):
         raise InputError("alpha_grid must be a list of finite numbers, at least one.")
     if alphas.min() <= 0 or np.any(np.diff(alphas) <= 0):
-        raise InputError("alpha_grid must be positive numbers in rising order.")
+        raise InputError("alpha_grid must be positive numbers in ascending order.")
     if alphas.size == 1:
         return Grid(alphas, np.zeros(1))
     steps = np.gradient(np.log(alphas))

@@ -10,23 +10,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
-from veridical._core.encoding import Features, encode
+from veridical._core.encoding import Categories, Features, encode
 from veridical._core.errors import InputError
 from veridical._core.reading import number_classes, read_samples, read_training
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.kernels.c45_grow import Nodes, compact, grow, make_problem, predict
 from veridical.kernels.c45_prune import collapse, prune_and_raise, prune_to_leaves
+from veridical.learning.inputs import MixedFeatures, number_by_frequency
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
-from veridical.learning.reading import number_by_frequency, read_features
+from veridical.learning.probability_classifiers import ProbabilityClassifier
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
 
-class C45(PredictMany, ClassifierMixin, BaseEstimator):
+class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
     """Quinlan's C4.5 decision tree, by the rules of Weka's J48.
 
     A node tests one feature: a categorical one with a branch for each of its
@@ -84,19 +84,20 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
     -----
     Details follow J48 of Weka, with default options unless said otherwise: the gain of
     a threshold is reduced by log2(number of candidates) / n [2]_; a threshold is a
-    value of the training data; ties go to the first column. Numbers that differ by less
-    than 1e-5, or by less than 1e-5 of their column's range if that is below 1, are not
-    told apart by a threshold; J48 uses 1e-5 throughout and is blind to columns of small
-    numbers.
+    value of the training data; ties go to the first feature. A threshold does not
+    separate numbers that differ by less than 1e-5, or by less than 1e-5 of the range of
+    their feature if that is below 1; J48 uses 1e-5 throughout and cannot split features
+    of small numbers.
 
     Class probabilities are the class shares of a leaf, without Laplace correction, and
-    those of its parent where no training sample reached the leaf. A value never seen in
-    training counts as missing.
+    those of its parent where no training sample reached the leaf. Of classes whose
+    shares agree to a millionth, the first is predicted. A category that does not occur
+    in training counts as missing.
 
     Sample weights count samples: 2 is the same as having the sample twice. Weights that
     sum to 1 therefore describe a single sample, and yield a leaf.
 
-    Numeric columns are sorted once, O(p n log n); growing then takes O(p n) per level
+    Numeric features are sorted once, O(p n log n); growing then takes O(p n) per level
     of the tree. Memory is that of two copies of the table, more where missing values
     multiply the samples.
 
@@ -142,12 +143,6 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         self.subtree_raising = subtree_raising
         self.collapse = collapse
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune the tree.
 
@@ -174,8 +169,13 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         table = encode(X, self.categorical_features)
         self.classes_, codes = number_classes(y)
         self.categories_ = table.categories
-        columns, n_values = _by_column(table.values), self._n_values()
-        self.tree_ = self._grow(columns, n_values, codes, len(self.classes_), weights)
+        self.tree_ = self._grow(
+            _by_feature(table.values),
+            _count_categories(table.categories),
+            codes,
+            len(self.classes_),
+            weights,
+        )
         self.n_leaves_ = self.tree_.n_leaves
         self.n_nodes_ = self.tree_.n_nodes
         return self
@@ -197,23 +197,11 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         categorical = any(values is not None for values in self.categories_)
         X = read_samples(self, X, reset=False, categorical=categorical)
         table = encode(X, categories=self.categories_)
-        return class_shares(self.tree_, self._n_values(), _by_column(table.values))
+        n_categories = _count_categories(self.categories_)
+        return class_shares(self.tree_, n_categories, _by_feature(table.values))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the most probable class; the first where they tie (to a millionth).
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per sample.
-        """
-        best = first_largest(self.predict_proba(X))
-        return self.classes_[best]
+    def _most_probable(self, X: Any) -> IntArray:
+        return first_largest(self.predict_proba(X))
 
     def export_text(self, max_depth: int | None = None) -> str:
         """Write the tree as text, one line per branch.
@@ -221,8 +209,8 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         max_depth : int, optional
-            How deep to go; subtrees below are shown as ``...`` with the class that
-            their root would name.
+            Deepest level to show; subtrees below are written as ``...`` with the class
+            that their root would predict.
 
         Returns
         -------
@@ -247,9 +235,10 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         total, least = float(weights.sum()), 2 * self.min_samples_leaf
         if total < least and weights.size >= 2 * least:
             warnings.warn(
-                f"The weights of {weights.size} cases sum to {total:.3g}, but a split "
-                f"needs {least:g} cases, so the tree is a single leaf. A weight counts "
-                "cases; multiply them so that they sum to the number of cases.",
+                f"The weights of {weights.size} samples sum to {total:.3g}, but a "
+                f"split needs {least:g} samples, so the tree is a single leaf. A "
+                "weight is a number of samples; multiply the weights so that they sum "
+                "to the number of samples.",
                 stacklevel=3,
             )
 
@@ -262,25 +251,21 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         least = self.min_samples_leaf
         if not (isinstance(least, Real) and 0 < least < np.inf):
             raise InputError(
-                f"min_samples_leaf={least!r} must be a positive number of cases."
+                f"min_samples_leaf={least!r} must be a positive number of samples."
             )
-
-    def _n_values(self) -> NDArray[np.intp]:
-        sizes = [0 if c is None else max(1, len(c)) for c in self.categories_]
-        return np.array(sizes, dtype=np.intp)
 
     def _grow(
         self,
-        columns: FloatArray,
-        n_values: IntArray,
+        values: FloatArray,
+        n_categories: IntArray,
         codes: IntArray,
         n_classes: int,
         weights: FloatArray,
     ) -> Tree:
-        """Grow and prune a tree; features are the rows of `columns`."""
+        """Grow and prune a tree; the rows of `values` are features."""
         problem = make_problem(
-            columns,
-            n_values,
+            values,
+            n_categories,
             codes.astype(np.int32),
             n_classes,
             float(weights.sum()),
@@ -304,7 +289,7 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
     ) -> Predicted | None:
         self._check_parameters()
-        read = read_features(self, table, orders)
+        read = self._read_features(table, orders)
         if read is None:
             return None
         return self._predict_features(*read, table.y, splits, orders, sizes)
@@ -337,21 +322,18 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
             Whether a tie of classes goes to the more frequent one, rather than to the
             first.
         """
-        n_values = np.array(
-            [0 if c is None else max(1, len(c)) for c in features.categories],
-            dtype=np.intp,
-        )
+        n_categories = _count_categories(features.categories)
         undeclared = features.categorical & ~declared
-        every = np.arange(len(n_values))
+        every = np.arange(len(n_categories))
         whole = None
         if orders is None:
-            whole = _by_column(features.take(np.arange(len(y)), every))
+            whole = _by_feature(features.take(np.arange(len(y)), every))
         result: Predicted = []
         for s, split in enumerate(splits):
             order = every if orders is None else orders[s]
             train, test = split
             if whole is None:
-                known, asked = (_by_column(features.take(r, order)) for r in split)
+                known, asked = (_by_feature(features.take(r, order)) for r in split)
             else:
                 known, asked = whole[:, train], whole[:, test]
             if by_frequency:
@@ -366,13 +348,13 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
                 )
                 known, codes = known[:, first], codes[first]
                 weights = times.astype(np.float64)
-            n_here = n_values[order]
+            n_ordered = n_categories[order]
             for j in np.flatnonzero(undeclared[order]):
-                n_here[j] = _recode(known[j], asked[j])
+                n_ordered[j] = _recode(known[j], asked[j])
             found = []
             for size in sizes or (order.size,):
                 chosen = np.argsort(order[:size])
-                n_chosen = n_here[chosen]
+                n_chosen = n_ordered[chosen]
                 tree = self._grow(
                     _take(known, chosen), n_chosen, codes, len(labels), weights
                 )
@@ -382,17 +364,17 @@ class C45(PredictMany, ClassifierMixin, BaseEstimator):
         return result
 
 
-def class_shares(tree: Tree, n_values: IntArray, columns: FloatArray) -> FloatArray:
+def class_shares(tree: Tree, n_categories: IntArray, values: FloatArray) -> FloatArray:
     """Compute the class shares of the leaves each sample reaches, (n, n_classes).
 
     Parameters
     ----------
     tree : Tree
         The tree.
-    n_values : int array of shape (n_features,)
+    n_categories : int array of shape (n_features,)
         Numbers of categories; 0 for a numeric feature.
-    columns : array of shape (n_features, n)
-        The samples, a feature per row.
+    values : array of shape (n_features, n)
+        The samples, one feature per row.
     """
     nodes = Nodes(
         tree.feature,
@@ -402,13 +384,19 @@ def class_shares(tree: Tree, n_values: IntArray, columns: FloatArray) -> FloatAr
         tree.value,
         tree.share,
     )
-    return predict(nodes, tree.probability, n_values, columns)
+    return predict(nodes, tree.probability, n_categories, values)
+
+
+def _count_categories(categories: Categories) -> IntArray:
+    """Count the categories of every feature; 0 for a numeric feature."""
+    sizes = [0 if c is None else max(1, len(c)) for c in categories]
+    return np.array(sizes, dtype=np.intp)
 
 
 def _recode(known: FloatArray, asked: FloatArray) -> int:
-    """Code the categories that occur in training; others become missing.
+    """Assign codes to the categories of the training set; others become missing.
 
-    Both arrays are changed in place. Returns the number of categories.
+    Both arrays are changed in place. Return the number of categories.
     """
     seen = np.unique(known[~np.isnan(known)])
     for column in (known, asked):
@@ -417,10 +405,10 @@ def _recode(known: FloatArray, asked: FloatArray) -> int:
     return max(1, seen.size)
 
 
-def _by_column(values: NDArray[Any]) -> FloatArray:
-    # Writable, too: compiled code would be compiled again for memory that is not.
+def _by_feature(values: NDArray[Any]) -> FloatArray:
+    # Writable, because compiled code would be compiled again for read-only memory.
     return np.require(values.T, np.float64, ["C", "W"])
 
 
-def _take(columns: FloatArray, chosen: IntArray) -> FloatArray:
-    return np.ascontiguousarray(columns[chosen])
+def _take(values: FloatArray, chosen: IntArray) -> FloatArray:
+    return np.ascontiguousarray(values[chosen])

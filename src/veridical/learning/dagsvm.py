@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.reading import read_numeric, read_numeric_training
+from veridical._core.reading import (
+    number_classes,
+    read_numeric,
+    read_numeric_training,
+    refuse_one_class,
+)
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical._core.text import show
+from veridical._core.validation import check_count
 from veridical.kernels.dagsvm import (
     predict_nested,
     solve_pair,
@@ -27,36 +32,37 @@ from veridical.kernels.dagsvm import (
     sort_by_class,
     walk,
 )
+from veridical.learning.inputs import check_positive
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes, predict_loop
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
 def _has_two_classes(model: Any) -> bool:
-    """Whether one decision says it all; raise AttributeError where it does not."""
+    """Return True for two classes; raise AttributeError for more."""
     check_is_fitted(model)
     if len(model.classes_) != 2:
         raise AttributeError(
-            f"decision_function is for two classes, and there are "
+            f"decision_function is for two classes, but there are "
             f"{len(model.classes_)}; use pairwise_decisions."
         )
     return True
 
 
 class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
-    """A support vector machine per pair of classes, asked along a directed graph.
+    """A support vector machine per pair of classes, evaluated along a directed graph.
 
-    To predict the class of a sample, a list of all classes is kept; the model for its
-    first against its last class decides, and the loser leaves the list, until one is
-    left [1]_. That takes one evaluation less than there are classes, where a vote of
-    all pairs takes one for each.
+    To predict the class of a sample, start from a list of all classes. The model for
+    the first against the last class of the list rejects one of the two, which is
+    removed, until one class is left [1]_. With K classes that takes K − 1 evaluations,
+    where a vote of all pairs takes K (K − 1) / 2.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a training sample on the wrong side of the margin.
+        Weight of the slacks in the objective; the larger, the less regularization.
     kernel : {"linear", "rbf", "poly", "sigmoid"}, default="linear"
-        How samples are compared, as in :class:`sklearn.svm.SVC`.
+        The kernel, as in :class:`sklearn.svm.SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the kernels other than "linear", as in ``SVC``.
     degree : int, default=3
@@ -72,14 +78,14 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         The labels; their order is that of the list.
     pairs_ : list of (int, int)
-        Numbers of the classes that each model tells apart.
+        Indices of the two classes of each model.
     dual_coef_ : array of shape (n_pairs, n_samples)
-        Multiplier times sign of every training case in the SVM of every pair; 0 for
-        the cases of other classes. Signs here and below are those of ``SVC``: with two
-        classes a positive decision is for the second, with more for the first of a
-        pair.
+        Multiplier times sign of every training sample in the model of every pair; 0
+        for the samples of other classes. Signs here and below are those of ``SVC``: a
+        positive decision value is for the second of two classes; with more classes,
+        for the first of a pair.
     intercept_ : array of shape (n_pairs,)
-        Constants of the decisions.
+        Constants of the decision functions.
     coef_ : array of shape (n_pairs, n_features)
         Weights of the (standardized) features; only with ``kernel="linear"``.
     n_features_in_ : int
@@ -93,14 +99,14 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The models share one matrix of inner products. Multipliers are found to 1e-9 of a
-    decision, six digits beyond what ``SVC`` stops at by default, also where features
-    are on different scales. A decision of zero deletes the last class of the list.
+    The models share one matrix of inner products. Decision values are exact to 1e-9,
+    six digits more than with the default tolerance of ``SVC``, also where features are
+    on different scales. A decision value of zero removes the last class of the list.
 
     With ``kernel="linear"``, :meth:`predict_many` predicts with the first 2, 3, 4, …
-    features of a ranking for little more than the last of them alone: one feature more
-    changes the inner products by a product of two numbers, and each search for
-    multipliers starts from the last solution.
+    features of a ranking in little more time than with the last of these numbers: a
+    further feature changes each inner product by a product of two numbers, and each
+    search for multipliers starts from the last solution.
 
     References
     ----------
@@ -161,7 +167,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         G = self._products(Z[order], Z[order])
         self.pairs_ = list(combinations(range(n_classes), 2))
         signed = np.zeros((len(self.pairs_), len(codes)))
-        # A sigmoid can have negative curvature, where only steps lead down.
+        # A sigmoid kernel need not be positive definite: then only descent is safe.
         solve = solve_pair if self.kernel == "sigmoid" else solve_pair_exactly
         self._bias = np.array(
             [
@@ -170,7 +176,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
             ]
         )
         self._train, self._start, self._signed = Z[order], start, signed
-        # As in SVC: a positive decision is for the second of two classes.
+        # As in SVC: a positive decision value is for the second of two classes.
         sign = -1.0 if n_classes == 2 else 1.0
         self.intercept_ = sign * self._bias
         self.dual_coef_ = np.empty_like(signed)
@@ -195,7 +201,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         T = self._products_with(X)
         found = np.empty(len(T), dtype=np.intp)
         solved = np.ones(len(self.pairs_), dtype=bool)
-        # The kernel could train too, so it wants to write; a loaded model may not.
+        # Compiled code needs writable arrays; those of a loaded model may not be.
         start, signed, bias = (
             np.require(part, requirements="W")
             for part in (self._start, self._signed, self._bias)
@@ -216,17 +222,17 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_pairs)
-            In the order of ``pairs_``; positive is for the first of the pair, also
-            with two classes, unlike :meth:`decision_function`.
+            In the order of ``pairs_``; a positive value is for the first of the pair,
+            also with two classes, unlike :meth:`decision_function`.
         """
         T = self._products_with(X)
         return T @ self._signed.T + self._bias
 
     @available_if(_has_two_classes)
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Evaluate the one machine of two classes, as ``SVC`` does.
+        """Compute the decision values of two classes, as ``SVC`` does.
 
-        Only with two classes; with more see :meth:`pairwise_decisions`.
+        Only with two classes; with more use :meth:`pairwise_decisions`.
 
         Parameters
         ----------
@@ -248,7 +254,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         """Predict with the first features of a ranking, for many sizes at once."""
         self._check_parameters()
         if self.kernel != "linear" or orders is None or sizes is None:
-            return None  # with other kernels a feature more changes all inner products
+            return None  # other kernels compute all inner products anew
         found: Predicted = []
         for split, order in zip(splits, orders, strict=True):
             found.append(self._predict_sizes(table, split, order, sizes))
@@ -280,12 +286,10 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
             (predicted[again],) = predict_loop(self, table, [split], [order], few)
         return predicted
 
-    # -- pieces ----------------------------------------------------------------------
+    # -- parts -----------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        if not number or not 0 < self.C < np.inf:
-            raise InputError(f"C={self.C!r} must be a positive number.")
+        check_positive("C", self.C)
         if self.kernel not in KERNELS:
             raise InputError(
                 f"kernel={self.kernel!r} is not known; use one of {', '.join(KERNELS)}."
@@ -295,22 +299,17 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
                 raise InputError(
                     f"gamma={self.gamma!r} must be 'scale', 'auto' or a number."
                 )
-        elif not isinstance(self.gamma, Real) or not self.gamma > 0:
-            raise InputError(f"gamma={self.gamma!r} must be positive.")
-        if not isinstance(self.degree, Integral) or self.degree < 0:
-            raise InputError(f"degree={self.degree!r} must be a whole number from 0.")
+        else:
+            check_positive("gamma", self.gamma)
+        check_count("degree", self.degree, 0)
         if not isinstance(self.coef0, Real) or not np.isfinite(self.coef0):
             raise InputError(f"coef0={self.coef0!r} must be a number.")
 
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, IntArray]:
         values, y = read_numeric_training(self, X, y, min_samples=2)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InputError(
-                f"y holds one class only ({show(self.classes_[0])}); there is nothing "
-                "to tell apart. Give samples of at least two classes."
-            )
-        return values, codes.astype(np.intp)
+        self.classes_, codes = number_classes(y)
+        refuse_one_class(self.classes_, type(self).__name__)
+        return values, codes
 
     def _find_scale(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = values.shape[1]

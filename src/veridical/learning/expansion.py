@@ -1,18 +1,17 @@
-"""From a table of mixed features to a matrix of numbers, learned on training rows.
+"""From a table of mixed features to a matrix of numbers, learned on training samples.
 
-| symbol  | meaning                                                | shape    |
-|---------|--------------------------------------------------------|----------|
-| values  | numbers and category codes, NaN where missing          | (n, p)   |
-| categorical | which columns hold codes                               | (p,)     |
-| low     | smallest training value of a numeric column            | (p_num,) |
-| span    | largest minus smallest, 1 for a constant column        | (p_num,) |
-| centre  | training mean, stands in for a missing number          | (p_num,) |
-| codes   | categories of a categorical column seen in training        | (k,)     |
+| symbol      | meaning                                              | shape    |
+|-------------|------------------------------------------------------|----------|
+| values      | numbers and category codes, NaN where missing        | (n, p)   |
+| categorical | which features hold codes                            | (p,)     |
+| low         | smallest training value of a numeric feature         | (p_num,) |
+| span        | largest minus smallest, 1 for a constant feature     | (p_num,) |
+| centre      | training mean, which replaces a missing number       | (p_num,) |
+| codes       | categories of a categorical feature seen in training | (k,)     |
 
 Studies fit millions of small models, so there is no ``ColumnTransformer`` here: a table
-becomes one matrix in a few array operations. The columns that stand for a feature lie
-side by side and in the order of the features: the first features alone are the leading
-columns.
+becomes one matrix in a few array operations. The columns of a feature are adjacent,
+and features keep their order, so that the first features are the leading columns.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """How a table becomes a matrix.
+    """The mapping from a table of features to a matrix of numbers.
 
     Parameters
     ----------
     categorical : bool array of shape (n_features,)
-        Which columns hold codes.
+        Which features hold codes.
     low, span, centre : arrays
         See the notation on top of the module.
     codes : tuple of arrays
-        Of the categorical columns in turn.
+        Of the categorical features, in order.
     weight : float
         Height of the indicators.
     """
@@ -57,9 +56,9 @@ class Expansion:
         scale: bool = True,
         weight: float = 1.0,
     ) -> Expansion:
-        """Learn the scale of numbers and the categories of names."""
+        """Learn the scale of numeric and the categories of categorical features."""
         numbers = values[:, ~categorical] if categorical.any() else values
-        centre = _column_means(numbers)
+        centre = _feature_means(numbers)
         numbers = np.where(np.isnan(numbers), centre, numbers)
         low, span = np.zeros(centre.size), np.ones(centre.size)
         if scale and centre.size:
@@ -77,7 +76,7 @@ class Expansion:
         return np.cumsum(widths)
 
     def subset(self, chosen: IntArray) -> IntArray:
-        """Give the columns of the matrix that stand for some features, in turn."""
+        """Return the columns of the matrix that belong to some features, in order."""
         ends = self.ends
         if ends[-1] == ends.size:
             return chosen
@@ -85,7 +84,7 @@ class Expansion:
         return np.concatenate([np.arange(starts[j], ends[j]) for j in chosen])
 
     def matrix(self, values: FloatArray) -> FloatArray:
-        """Turn a table of the same features into numbers, in C order."""
+        """Return the matrix of a table of the same features, in C order."""
         some_categorical = bool(self.codes)
         numbers = values[:, ~self.categorical] if some_categorical else values
         numbers = np.ascontiguousarray(numbers)
@@ -100,20 +99,20 @@ class Expansion:
         result[:, ends[~self.categorical] - 1] = numbers
         for j, codes in zip(np.flatnonzero(self.categorical), self.codes, strict=True):
             block = slice(int(ends[j]) - codes.size, int(ends[j]))
-            result[:, block] = _equal(values[:, [j]], codes) * self.weight
+            result[:, block] = _indicators(values[:, [j]], codes) * self.weight
         return result
 
 
-def _column_means(numbers: FloatArray) -> FloatArray:
-    """Mean of what is known in each column; 0 where nothing is."""
-    by_column = np.ascontiguousarray(numbers.T)  # sums do not depend on the layout
-    known = ~np.isnan(by_column)
-    total = np.where(known, by_column, 0.0).sum(axis=1)
+def _feature_means(numbers: FloatArray) -> FloatArray:
+    """Compute the mean of the known values of each feature; 0 where none is known."""
+    by_feature = np.ascontiguousarray(numbers.T)  # sums do not depend on the layout
+    known = ~np.isnan(by_feature)
+    total = np.where(known, by_feature, 0.0).sum(axis=1)
     return total / np.maximum(known.sum(axis=1), 1)
 
 
-def _equal(column: FloatArray, codes: FloatArray) -> BoolArray:
-    """Make indicators of the codes; NaN, for missing values, comes last."""
+def _indicators(column: FloatArray, codes: FloatArray) -> BoolArray:
+    """Return one indicator per code; NaN, for missing values, is the last code."""
     same = column == codes
     if codes.size and np.isnan(codes[-1]):
         same[:, -1] = np.isnan(column[:, 0])

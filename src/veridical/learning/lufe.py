@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectFromModel, SelectorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
@@ -41,15 +41,17 @@ from veridical._core.sklearn_private import importances_of, read_sample_weight
 from veridical._core.text import listed, show
 from veridical.kernels.duality import InfeasibleError
 from veridical.kernels.interior import LogisticPoint, center, factor, solve_logistic
-from veridical.kernels.statistics import between_classes
+from veridical.kernels.statistics import between_classes, f_ratio
 from veridical.kernels.svm_plus import SignedGram, score_grid, solve_plain
 from veridical.kernels.threads import run, thread_count
+from veridical.learning.inputs import is_positive
 from veridical.learning.svm_plus_problem import (
-    Task,
+    OneAgainstRest,
+    PrivilegedProblem,
     check_parameters,
     choose,
     signs,
-    solve_without,
+    solve_without_privileged,
     warn_of_gap,
 )
 
@@ -60,20 +62,18 @@ class BestByAnova(SelectorMixin, BaseEstimator):
     """The ten best features by weighted ANOVA F: the default selector of LUFe."""
 
     def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
-        """Compute the ratio of the variation between classes to that within."""
+        """Compute the F ratio of every feature; −∞ for a constant feature."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
         classes, codes = np.unique(y, return_inverse=True)
-        shares = np.zeros((len(classes), len(y)))
-        shares[codes, np.arange(len(y))] = weights
-        (between,), (centre,), _ = between_classes(X, shares[:, None, :])
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
-        whole = np.asarray(weights @ squares) - weights.sum() * centre**2
-        within = np.maximum(whole - between, 0.0)
-        told = whole > 1e-12 * np.asarray(weights @ squares)
-        ratio = np.divide(
-            between, within, out=np.full(len(whole), np.inf), where=within > 0
-        )
-        self.scores_ = np.where(told, ratio, -np.inf)
+        members = np.zeros((len(classes), len(y)))
+        members[codes, np.arange(len(y))] = weights
+        (between,), (centre,), _ = between_classes(X, members[:, None, :])
+        squares = np.asarray(weights @ (X.multiply(X) if sparse.issparse(X) else X * X))
+        total = squares - weights.sum() * centre**2
+        within = np.maximum(total - between, 0.0)
+        df = max(len(y) - len(classes), 1)  # weights need not sum to len(y)
+        ratio = f_ratio(between, within, len(classes), len(classes) + df)
+        self.scores_ = np.where(total > 1e-12 * squares, ratio, -np.inf)
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ class BestByAnova(SelectorMixin, BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Training samples, split into what was selected and what was not.
+    """Training samples, with the selected and the unselected features.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Training:
     y, weights : arrays
         Labels and weights of the samples.
     selected, unselected : int arrays
-        Columns; the unselected ones best first.
+        Feature indices; the unselected ones best first.
     """
 
     X: Any
@@ -102,17 +102,17 @@ class Training:
     unselected: IntArray
 
     def merged(self) -> tuple[IntArray, Training]:
-        """Keep one of equal samples with their weights summed, and none without weight.
+        """Merge equal samples, summing their weights; drop samples without weight.
 
         The optimum is the same: a sample with weight 2 is a sample given twice. But
-        equal samples make a problem degenerate, and its solution less exact.
+        equal samples make the problem degenerate, and its solution less exact.
 
         Returns
         -------
         kept : int array
-            Rows that are kept, in the order of the data.
+            The samples that are kept, in the order of the data.
         training : Training
-            These rows.
+            These samples.
         """
         first: dict[Any, int] = {}
         weights = np.zeros(len(self.y))
@@ -127,11 +127,11 @@ class Training:
         )
 
     def gram(self) -> FloatArray:
-        """Gram matrix of the selected features."""
+        """Compute the Gram matrix of the selected features."""
         return _product(self.X[:, self.selected])
 
     def gram_star(self) -> FloatArray:
-        """Gram matrix of the unselected features."""
+        """Compute the Gram matrix of the unselected features."""
         return _product(self.X[:, self.unselected])
 
 
@@ -151,7 +151,7 @@ def _product(part: Any) -> FloatArray:
     return product if isinstance(product, np.ndarray) else product.toarray()
 
 
-def check_fraction(fraction: Any) -> None:
+def _check_fraction(fraction: Any) -> None:
     """Raise if a share is not above 0 and at most 1."""
     if not isinstance(fraction, Real) or not 0 < float(fraction) <= 1:
         raise InputError(
@@ -160,10 +160,12 @@ def check_fraction(fraction: Any) -> None:
         )
 
 
-def cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
-    """Take the best of the unselected columns, by the selector's own order."""
+def _best_unselected(
+    selector: Any, support: NDArray[np.bool_], fraction: float
+) -> IntArray:
+    """Return the best of the unselected features, by the order of the selector."""
     unselected = np.flatnonzero(~support)
-    order = read_order(selector, len(support))
+    order = _read_order(selector, len(support))
     if order is None:
         if fraction < 1:
             raise InputError(
@@ -176,8 +178,8 @@ def cut(selector: Any, support: NDArray[np.bool_], fraction: float) -> IntArray:
     return ranked[: int(np.floor(fraction * ranked.size + 1e-9))]
 
 
-def read_order(selector: Any, n_features: int) -> IntArray | None:
-    """Order of all features, best first, ties by index; None where there is none."""
+def _read_order(selector: Any, n_features: int) -> IntArray | None:
+    """Return all features, best first, ties by index; None if there is no order."""
     for name in ("order_", "ranking_", "scores_", "variances_"):
         values = getattr(selector, name, None)
         if values is None or np.shape(values) != (n_features,):
@@ -206,13 +208,13 @@ _INFEASIBLE = (
 )
 
 
-class LUFe(ClassifierMixin, BaseEstimator):
+class LUFe(OneAgainstRest):
     """Learning using unselected features.
 
-    A selector splits the features. The classifier is a linear function of the selected
-    ones; the unselected ones bound, in training only, its loss on each sample: an SVM+
-    with the unselected features as privileged information [1]_. Prediction
-    touches the selected columns and no others.
+    A selector divides the features. The classifier is a linear function of the selected
+    ones; in training only, a linear function of the unselected ones bounds its loss on
+    each sample: an SVM+ with the unselected features as privileged information [1]_.
+    Prediction uses the selected features and no others.
 
     Parameters
     ----------
@@ -222,7 +224,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the slacks in the objective; the larger, the less regularization.
     gamma : float, default=1.0
-        Weight of the privileged weights; the smaller, the freer are the slacks.
+        Regularization of the privileged weights; the smaller, the freer the slacks.
     unselected_fraction : float, default=1.0
         Share of the unselected features to learn with, the best by the selector's order
         first; rounded down.
@@ -237,11 +239,11 @@ class LUFe(ClassifierMixin, BaseEstimator):
     selector_ : selector
         The fitted selector.
     support_ : bool array of shape (n_features_in_,)
-        Which columns were selected.
+        Which features were selected.
     unselected_ : int array
-        Columns that were learned with but are not used, best first.
+        Features that were used in training only, best first.
     coef_ : array of shape (n_problems, n_selected)
-        Weights of the selected columns, in the order of the data. One problem for two
+        Weights of the selected features, in the order of the data. One problem for two
         classes, else one per class against the rest.
     intercept_ : array of shape (n_problems,)
         Biases.
@@ -263,10 +265,10 @@ class LUFe(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Standardise the columns beforehand (in a pipeline): the result depends on their
+    Standardise the features beforehand (in a pipeline): the result depends on their
     scale. If the selector leaves nothing out, the ordinary support vector machine
-    is fitted, with a warning. The unselected features should be more than the cases:
-    few of them cannot bound the slacks case by case.
+    is fitted, with a warning. There should be more unselected features than samples:
+    few of them cannot bound the slack of every sample.
 
     References
     ----------
@@ -307,7 +309,7 @@ class LUFe(ClassifierMixin, BaseEstimator):
     # -- learning --------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Select, then learn from the selected and the unselected.
+        """Select, then learn from the selected and the unselected features.
 
         Parameters
         ----------
@@ -331,8 +333,8 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Check the data, fit the selector, split the columns."""
-        check_fraction(self.unselected_fraction)
+        """Check the data, fit the selector, divide the features."""
+        _check_fraction(self.unselected_fraction)
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
         weights = read_sample_weight(sample_weight, X)
         self.classes_ = np.unique(y[weights > 0])
@@ -343,17 +345,17 @@ class LUFe(ClassifierMixin, BaseEstimator):
         if not selected.size:
             raise InputError(
                 f"{type(self.selector_).__name__} selected no feature; there is "
-                "nothing to learn with. Loosen it."
+                "nothing to learn from. Use a selector that keeps more features."
             )
-        self.unselected_ = cut(
+        self.unselected_ = _best_unselected(
             self.selector_, self.support_, float(self.unselected_fraction)
         )
         if not self.unselected_.size:
             warnings.warn(
                 f"{type(self.selector_).__name__} selected {selected.size} of "
-                f"{len(self.support_)} features, and none is left to learn from beside "
-                "them: an ordinary machine without them is fitted. Select fewer, or "
-                "raise unselected_fraction.",
+                f"{len(self.support_)} features, and none is left unselected: an "
+                "ordinary model of the selected features is fitted. Select fewer "
+                "features, or raise unselected_fraction.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -385,44 +387,39 @@ class LUFe(ClassifierMixin, BaseEstimator):
         C: float,
         gamma: float,
     ) -> None:
-        """Solve one problem per class, and keep the weights.
+        """Solve one problem per class, and store the weights.
 
-        Gram matrices are asked for where they are needed.
+        Gram matrices are computed only where they are needed.
         """
         problems, c = signs(training.y, self.classes_), C * training.weights
         X, U = training.X[:, training.selected], training.X[:, training.unselected]
         if gram_star is None:
-            found = solve_without(gram(), X, problems, c)
+            found = solve_without_privileged(gram(), X, problems, c)
         else:
-            task = Task(X, U, gram, gram_star, c, gamma, bool(self.privileged_bias))
+            problem = PrivilegedProblem(
+                X, U, gram, gram_star, c, gamma, bool(self.privileged_bias)
+            )
             try:
-                found = task.solve(problems)
+                found = problem.solve(problems)
             except InfeasibleError:
                 raise InputError(_INFEASIBLE) from None
         self.coef_ = np.array([f.weights for f in found])
         self.privileged_coef_ = np.zeros((len(found), U.shape[1]))
         if gram_star is not None:
             self.privileged_coef_[:] = [f.privileged_weights for f in found]
-        self.intercept_ = np.array([f.bias for f in found])
-        self.dual_gap_ = float(max(f.gap for f in found))
-        self.n_iter_ = max(1, *(f.n_rounds for f in found))
+        self._store_solutions(found)
         warn_of_gap(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # -- predicting ------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute scores from the selected features alone.
+        """Compute decision values from the selected features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The features as in ``fit``, or a data frame of the selected ones. What
-            stands in the unselected columns does not matter, not even NaN.
+            The features as in ``fit``, or a data frame of the selected ones. The
+            values of the unselected features do not matter; they may be NaN.
 
         Returns
         -------
@@ -430,27 +427,10 @@ class LUFe(ClassifierMixin, BaseEstimator):
             For two classes, positive where the second is predicted.
         """
         check_is_fitted(self)
-        scores = self._read_selected(X) @ self.coef_.T + self.intercept_
-        return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The features, as in ``decision_function``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per sample.
-        """
-        scores = self.decision_function(X)
-        return choose(self.classes_, scores)
+        return self._as_decisions(self._read_selected(X) @ self.coef_.T)
 
     def _read_selected(self, X: Any) -> Any:
-        """Take the selected columns, and look at these alone."""
+        """Return the selected features; the others are not checked."""
         names = getattr(self, "feature_names_in_", None)
         selected = np.flatnonzero(self.support_)
         refuse_lazy(X)
@@ -475,21 +455,21 @@ class LUFe(ClassifierMixin, BaseEstimator):
         except ValueError as problem:
             if names is None:
                 raise
-            told = _say_needed(wanted, frame.columns)
+            told = _describe_missing(wanted, frame.columns)
             raise InputError(f"{problem}{told}") from None
         return frame[:, selected.tolist()].to_native()
 
     def deploy(self) -> LinearSVC:
-        """Give a plain scikit-learn model of the selected columns alone.
+        """Return a plain scikit-learn model of the selected features alone.
 
         It predicts what this classifier predicts, from a table that holds the selected
-        columns in their order, and needs nothing of veridical to be loaded. (A score of
-        exactly 0 counts as the first class there, as the second here.)
+        features in their order, and can be loaded without veridical. (A score of
+        exactly 0 is the first class there, the second here.)
 
         Returns
         -------
         LinearSVC
-            Fitted; its ``feature_names_in_`` are those of the selected columns, where
+            Fitted; its ``feature_names_in_`` are those of the selected features, where
             they have any.
         """
         check_is_fitted(self)
@@ -507,14 +487,14 @@ class LUFe(ClassifierMixin, BaseEstimator):
         return float(self.C)
 
 
-def _say_needed(wanted: list[str], columns: list[str]) -> str:
-    """Describe which of the selected columns are missing, or that there are others."""
+def _describe_missing(wanted: list[str], columns: list[str]) -> str:
+    """Write which of the selected features are missing, or that there are others."""
     lacking = [name for name in wanted if name not in set(columns)]
-    told = "all of them are here, beside others"
+    told = "all of them are present, but there are others too"
     if lacking:
-        told = f"of these {len(lacking)} lack: {listed(lacking)}"
+        told = f"{len(lacking)} of these are missing: {listed(lacking)}"
     return (
-        "Pass all columns of fit in their order, or a frame of exactly the "
+        "Pass all features of fit in their order, or a data frame of exactly the "
         f"{len(wanted)} selected ones; {told}."
     )
 
@@ -528,8 +508,8 @@ GRID = tuple(10.0**k for k in range(-3, 4))
 class LUFeCV(LUFe):
     """Learning using unselected features, C and gamma chosen by cross-validation.
 
-    The selector is fitted once, on all samples given; the folds serve the choice of C
-    and gamma only, as in the LUFe paper [1]_. So ``best_score_`` is optimistic:
+    The selector is fitted once, on all samples given; the folds are used only to choose
+    C and gamma, as in the LUFe paper [1]_. So ``best_score_`` is optimistic:
     estimate accuracy by cross-validating this classifier as a whole.
 
     Parameters
@@ -553,7 +533,8 @@ class LUFeCV(LUFe):
     Attributes
     ----------
     C_, gamma_ : float
-        The pair with the best mean accuracy; of equals the first, gamma outer, C inner.
+        The pair with the best mean accuracy; of equal ones that with the first gamma,
+        then with the first C.
     best_score_ : float
         That accuracy.
     scores_ : array of shape (n_gammas, n_Cs, n_folds)
@@ -570,7 +551,8 @@ class LUFeCV(LUFe):
     Notes
     -----
     Gram matrices are computed once, on all samples; a fold takes its part of them.
-    Within a fold the grid shares one factorization and its solutions start each other.
+    Within a fold the whole grid shares one factorization, and each solution is the
+    starting point of the next.
 
     References
     ----------
@@ -611,7 +593,7 @@ class LUFeCV(LUFe):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Select, choose C and gamma, learn on all samples.
+        """Select features, choose C and gamma, and learn from all samples.
 
         Parameters
         ----------
@@ -641,7 +623,7 @@ class LUFeCV(LUFe):
             gram = gram[inside]
             gram_star = None if gram_star is None else gram_star[inside]
             part: Any = None if gram_star is None else lambda: gram_star
-            if np.isnan(means).all():  # says in words that nothing is feasible
+            if np.isnan(means).all():  # raises: no pair is feasible
                 self._solve(training, lambda: gram, part, Cs[0], gammas[0])
             row, column = np.unravel_index(np.nanargmax(means), means.shape)
             self.best_score_ = float(means[row, column])
@@ -661,7 +643,7 @@ class LUFeCV(LUFe):
         splitter = check_cv(self.cv, training.y, classifier=True)
         folds = list(splitter.split(training.X, training.y))
         if not folds:
-            raise InputError(f"cv={show(self.cv)} has no folds; give at least one.")
+            raise InputError(f"cv={show(self.cv)} has no folds; pass at least one.")
         scores = np.empty((len(gammas), len(Cs), len(folds)))
 
         def work(number: int) -> None:
@@ -682,13 +664,9 @@ def _values(given: Sequence[float] | None, name: str) -> list[float]:
         values = list(GRID if given is None else given)
     except TypeError:
         values = []
-    if not values or not all(_is_price(v) for v in values):
+    if not values or not all(map(is_positive, values)):
         raise InputError(f"{name}={given!r} must be a list of positive numbers.")
     return [float(v) for v in values]
-
-
-def _is_price(value: Any) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < np.inf
 
 
 def _accuracies(
@@ -701,14 +679,14 @@ def _accuracies(
     gammas: list[float],
     estimator: LUFeCV,
 ) -> FloatArray:
-    """Accuracy on one fold, for every gamma and C."""
+    """Compute the accuracy on one fold, for every gamma and C."""
     classes, weights = estimator.classes_, training.weights
     train, test = np.asarray(train), np.asarray(test)
     train, test = train[weights[train] > 0], test[weights[test] > 0]
     if not test.size or len(np.unique(training.y[train])) < len(classes):
         raise InputError(
-            "A fold has no case to test, or its training part lacks one of the "
-            "classes; use fewer folds, or drop classes with so few cases."
+            "A fold has no sample to test, or its training set lacks one of the "
+            "classes; use fewer folds, or drop classes with so few samples."
         )
     answers = []
     for sign in signs(training.y, classes):
@@ -754,15 +732,15 @@ def _plain_scores(
 class LUFeLogistic(LUFe):
     """Logistic regression that learns from the unselected features.
 
-    As in `LUFe`, a linear function of the unselected features bounds, in training only,
-    the loss of each sample; here that loss is the logistic one::
+    As in `LUFe`, in training only, a linear function of the unselected features bounds
+    the loss of each sample; here that is the logistic loss::
 
         min  ½|w|² + γ/2 |w*|² + C Σ tᵢ   with   log(1 + exp(−yᵢ f(xᵢ))) ≤ tᵢ,
         tᵢ = ⟨w*, xᵢ*⟩ + b*
 
-    The result is a logistic regression on the selected features whose samples have been
-    given weights, all together as much as before; the unselected features decide where
-    weight may be moved. As gamma goes to 0, with more unselected features than samples,
+    The result is a logistic regression on the selected features with sample weights,
+    whose sum is the number of samples; the unselected features decide how far the
+    weights may differ. As gamma goes to 0, with more unselected features than samples,
     all weights become equal: ordinary logistic regression.
 
     Parameters
@@ -771,9 +749,9 @@ class LUFeLogistic(LUFe):
         Any selector of veridical or scikit-learn that is not fitted yet; None takes the
         10 best features by ANOVA F.
     C : float, default=1.0
-        Cost of a unit of the bound.
+        Weight of the bounds in the objective; the larger, the less regularization.
     gamma : float, default=1.0
-        Weight of the privileged weights; the smaller, the freer are the bounds.
+        Regularization of the privileged weights; the smaller, the freer the bounds.
     unselected_fraction : float, default=1.0
         Share of the unselected features to learn with, the best by the selector's order
         first; rounded down.
@@ -782,8 +760,8 @@ class LUFeLogistic(LUFe):
     ----------
     classes_, selector_, support_, unselected_, coef_, intercept_ : see `LUFe`
         As there; so are privileged_coef_, n_iter_ and n_features_in_.
-    case_weights_ : array of shape (n_problems, n_cases)
-        Weights that the samples were given, in units of C.
+    sample_weights_ : array of shape (n_problems, n_samples)
+        Weight of each sample in the logistic regression, in units of C.
     dual_gap_ : float
         Largest relative duality gap.
 
@@ -794,8 +772,9 @@ class LUFeLogistic(LUFe):
     Notes
     -----
     The paper leaves losses other than the hinge to future work [1]_; this form is ours.
-    A barrier method takes some tens of Newton steps of O((n_selected + n)³) each.
-    Several classes are one against the rest, their probabilities scaled to sum to 1. If
+    An interior-point method takes some tens of Newton steps of O((n_selected + n)³).
+    With several classes, each is fitted against the rest, and their probabilities are
+    scaled to sum to 1. If
     the selector leaves nothing out, ordinary logistic regression is fitted, with a
     warning.
 
@@ -814,7 +793,7 @@ class LUFeLogistic(LUFe):
     >>> X = rng.normal(size=(60, 200))
     >>> X[:, :5] += y[:, None]
     >>> model = LUFeLogistic(SelectKBest(k=10)).fit(X, y)
-    >>> model.predict_proba(X[:3]).shape, round(float(model.case_weights_.sum()))
+    >>> model.predict_proba(X[:3]).shape, round(float(model.sample_weights_.sum()))
     ((3, 2), 60)
     """
 
@@ -846,16 +825,16 @@ class LUFeLogistic(LUFe):
         (Z, pivots), (Z_star, pivots_star) = factor(gram()), factor(center(gram_star()))
         found = [solve_logistic(Z, Z_star, s, c, gamma) for s in problems]
         X = training.X
-        rows = _unfold([f.w for f in found], Z, pivots)
+        rows = _sample_coefficients([f.w for f in found], Z, pivots)
         self.coef_ = np.asarray(rows @ X[:, training.selected])
-        rows = _unfold([f.w_star for f in found], Z_star, pivots_star)
+        rows = _sample_coefficients([f.w_star for f in found], Z_star, pivots_star)
         rows -= rows.mean(axis=1, keepdims=True)  # the factor is of centred features
         self.privileged_coef_ = np.asarray(rows @ X[:, training.unselected])
         self._store(found, C)
 
     def _store(self, found: list[LogisticPoint], C: float) -> None:
         self.intercept_ = np.array([f.b for f in found])
-        self.case_weights_ = np.array([f.alpha for f in found]) / C
+        self.sample_weights_ = np.array([f.alpha for f in found]) / C
         self.dual_gap_ = float(max(f.gap for f in found))
         self.n_iter_ = max(f.n_steps for f in found)
         warn_of_gap(self)
@@ -873,7 +852,7 @@ class LUFeLogistic(LUFe):
         self.coef_ = np.concatenate([f.coef_ for f in found])
         self.intercept_ = np.concatenate([f.intercept_ for f in found])
         self.privileged_coef_ = np.zeros((len(found), 0))
-        self.case_weights_ = np.tile(training.weights, (len(found), 1))
+        self.sample_weights_ = np.tile(training.weights, (len(found), 1))
         self.dual_gap_ = 0.0
         self.n_iter_ = int(max(f.n_iter_.max() for f in found))
 
@@ -891,10 +870,10 @@ class LUFeLogistic(LUFe):
             One column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        chances = expit(self.decision_function(X))
-        if chances.ndim == 1:
-            return np.column_stack([1.0 - chances, chances])
-        return chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
+        found = expit(self.decision_function(X))
+        if found.ndim == 1:
+            return np.column_stack([1.0 - found, found])
+        return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Compute log-probabilities of the classes.
@@ -912,7 +891,7 @@ class LUFeLogistic(LUFe):
         return np.log(np.maximum(self.predict_proba(X), 1e-300))
 
     def deploy(self) -> Any:
-        """Give a plain scikit-learn model of the selected columns alone.
+        """Return a plain scikit-learn model of the selected features alone.
 
         Returns
         -------
@@ -944,8 +923,10 @@ class LUFeLogistic(LUFe):
         return model
 
 
-def _unfold(weights: list[FloatArray], Z: FloatArray, pivots: Any) -> FloatArray:
-    """Coefficients of samples that give the same weights as those of a factor."""
+def _sample_coefficients(
+    weights: list[FloatArray], Z: FloatArray, pivots: Any
+) -> FloatArray:
+    """Return coefficients of the samples that give the weights of a factor."""
     rows = np.zeros((len(weights), len(Z)))
     if pivots.size:
         rows[:, pivots] = np.linalg.solve(Z[pivots].T, np.array(weights).T).T

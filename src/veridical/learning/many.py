@@ -10,12 +10,12 @@ estimators that is not ours. Such a routine can rely on this:
 
 - every training set holds at least two classes;
 - ``split.n_rows`` is the number of samples of the table;
-- `sizes` are whole numbers that grow, or None where `orders` is None;
+- `sizes` are whole numbers in ascending order, or None where `orders` is None;
 - every order has exactly ``sizes[-1]`` features.
 
 It returns, for every split, class codes of shape (n_sizes, n_test) (one size where
 `orders` is None), or None for a split where rounding could decide and the loop has to;
-or None altogether where it has no fast way.
+or None in place of the list where it has no fast way.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _REGISTERED: dict[type, PredictTable] = {}
 
 @runtime_checkable
 class LeavesOneOut(Protocol):
-    """An estimator that predicts each sample from all the others by itself.
+    """An estimator with a fast way to predict each sample from all the others.
 
     ``leave_one_out_predictions(X, y)`` must return what fitting without a sample and
     predicting it would, for every sample.
@@ -83,7 +83,7 @@ def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictT
 def on_equal_subsets(
     routine: Callable[[Any, Table, Sequence[Split]], Predicted | None],
 ) -> PredictTable:
-    """Let a routine for all features serve subsets that are the same in every split.
+    """Extend a routine for all features to subsets that are the same in every split.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _with_columns(table: Table, columns: IntArray) -> Table:
 
 
 def has_predict_table(estimator: Any) -> bool:
-    """Tell whether an estimator has a fast way; a subclass may differ, and has none."""
+    """Return whether an estimator has a fast way; a subclass has none of its own."""
     return _routine(estimator) is not None
 
 
@@ -173,9 +173,9 @@ def predict_table(
     -------
     list of (int array of shape (n_sizes, n_test) or None), or None
         Class codes, places in ``table.target.classes``: exactly those of
-        `predict_loop`. None for a split where rounding could decide: ask
-        `predict_loop`. None altogether: this estimator, these parameters or this kind
-        of table have no fast way.
+        `predict_loop`. None for a split where rounding could decide: use
+        `predict_loop`. None in place of the list: this estimator, these parameters or
+        this kind of table have no fast way.
     """
     sizes = _check_sizes(orders, sizes)
     n = len(table)
@@ -230,7 +230,7 @@ def predict_loop(
     orders: Orders = None,
     sizes: Sizes = None,
 ) -> list[IntArray]:
-    """Predict the test samples of many splits by a fit for each: the definition.
+    """Predict the test samples of many splits by a fit for each.
 
     For every split and size, a clone of the estimator is fitted on
     ``table.frame(train, np.sort(order[:size]))`` and predicts
@@ -288,13 +288,15 @@ def fill_by_loop(
     return [codes for codes in _scatter(found, left, rest) if codes is not None]
 
 
-# -- pieces --------------------------------------------------------------------------
+# -- parts ---------------------------------------------------------------------------
 
 
 def _check_sizes(orders: Orders, sizes: Sizes) -> tuple[int, ...] | None:
     if orders is None:
         if sizes is not None:
-            raise InputError("sizes need orders: a ranking of features for each split.")
+            raise InputError(
+                "sizes needs orders: a ranking of features for each split."
+            )
         return None
     if sizes is None:
         return (max((len(order) for order in orders), default=1),)
@@ -315,7 +317,7 @@ def _scatter(
 
 
 def _of_all_rows(split: Split, n_rows: int) -> Split:
-    """Name the training rows of a split of fewer rows than the table has.
+    """List the training rows of a split that has fewer rows than the table.
 
     A split that leaves out its test rows learns from the other rows of the split, not
     from the other rows of the table.
@@ -359,7 +361,7 @@ def _frame(
 def _leave_one_out(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> Predicted | None:
-    """Ask an estimator that leaves one out by itself, if all splits do so."""
+    """Call the estimator's own leave-one-out, if all splits leave one out."""
     n = len(table)
     if not isinstance(estimator, LeavesOneOut):
         return None
@@ -379,7 +381,7 @@ def _leave_one_out(
 
 
 class PredictMany:
-    """Give an estimator ``predict_many``."""
+    """Mixin for estimators with ``predict_many``."""
 
     def predict_many(
         self,
@@ -420,7 +422,7 @@ class PredictMany:
         ranked = None if orders is None else [np.asarray(order) for order in orders]
         if ranked is not None and len(ranked) != len(parts):
             raise InputError(
-                f"There are {len(ranked)} orders for {len(parts)} splits; give one "
+                f"There are {len(ranked)} orders for {len(parts)} splits; pass one "
                 "ranking per split."
             )
         wanted = None if sizes is None else tuple(sizes)
@@ -436,6 +438,6 @@ def _check_orders(orders: Orders, sizes: Sizes) -> None:
     shortest = min(map(len, orders or []), default=0)
     if sizes is not None and chosen is not None and max(chosen) > shortest:
         raise InputError(
-            f"sizes go to {max(chosen)}, but an order has {shortest} features only; "
-            "give longer rankings, or smaller sizes."
+            f"The largest size is {max(chosen)}, but an order has only {shortest} "
+            "features; pass longer rankings, or smaller sizes."
         )

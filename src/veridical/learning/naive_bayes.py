@@ -20,22 +20,22 @@ from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import listed, show
 from veridical.learning.bayes_many import BayesSettings, predict_sizes, predict_splits
-from veridical.learning.log_probabilities import ByLogProbability
-from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
-from veridical.learning.reading import read_features
-from veridical.learning.sufficient import (
+from veridical.learning.class_distributions import (
     ZERO_COUNTS,
-    Normals,
-    Sums,
+    ClassSums,
+    NormalDensities,
     gaussians,
     in_chunks,
     log_frequencies,
     most_probable,
     positions,
 )
+from veridical.learning.inputs import MixedFeatures
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.probability_classifiers import LogProbabilityClassifier
 
 
-class NaiveBayes(PredictMany, ByLogProbability):
+class NaiveBayes(PredictMany, MixedFeatures, LogProbabilityClassifier):
     """Naive Bayes classifier for numeric and categorical features.
 
     Within a class, features are taken as independent: a numeric one as Gaussian, a
@@ -48,13 +48,14 @@ class NaiveBayes(PredictMany, ByLogProbability):
         Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     zero_counts : {"0.5/n", "laplace"}, default="0.5/n"
-        What to do where a value never occurs in a class, so that its frequency of 0
-        would veto the class. ``"0.5/n"`` puts ``0.5 / n`` in its place, n being the
-        number of training samples, and leaves the other frequencies alone [1]_.
-        ``"laplace"`` adds 1 to the count of every value in every class.
+        What to do where a category never occurs in a class: with a frequency of 0 the
+        class would be impossible. ``"0.5/n"`` replaces it by ``0.5 / n``, where n is
+        the number of training samples, and does not change the other frequencies [1]_.
+        ``"laplace"`` adds 1 to the count of every category in every class.
     min_std : float, default=1e-3
-        Least standard deviation within a class, as a share of that of the whole
-        column. Keeps a value that is constant within a class from being a point mass.
+        Least standard deviation within a class, relative to that of the feature over
+        all classes. A feature that is constant within a class would have a density
+        that is infinite there.
 
     Attributes
     ----------
@@ -66,8 +67,8 @@ class NaiveBayes(PredictMany, ByLogProbability):
         Mean and variance per class; NaN for a categorical feature.
     categories_ : tuple of n_features arrays or None
         The categories of each categorical feature; None for a numeric one.
-    feature_log_prob_ : tuple of n_features arrays (n_classes, n_values) or None
-        Log-probability of each of these values within each class.
+    feature_log_prob_ : tuple of n_features arrays (n_classes, n_categories) or None
+        Log-probability of each category within each class.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -80,21 +81,22 @@ class NaiveBayes(PredictMany, ByLogProbability):
 
     Notes
     -----
-    The floor on the variance is set column by column. scikit-learn's ``GaussianNB``
-    adds a share of the *largest* variance of all columns to each, which drowns a
-    column of small numbers beside one of large ones.
+    The least variance is set feature by feature. scikit-learn's ``GaussianNB`` adds a
+    share of the *largest* variance of all features to each, which hides the
+    differences in a feature of small numbers where another has large ones.
 
-    Where no value of a column is known in a class, that class takes the column's
-    distribution over all classes (with ``"laplace"``, for a categorical feature, the
-    uniform one that the added counts make). A numeric column that is constant says
-    nothing and is left out. A sample weight of 2 counts as two samples.
+    Where a class has no known value of a feature, it takes the distribution of the
+    feature over all classes (with ``"laplace"``, for a categorical feature, the
+    uniform distribution that follows from the added counts). A numeric feature that is
+    constant carries no information and is left out. A sample weight of 2 counts as two
+    samples.
 
-    Of classes that are equally probable, but for rounding, the most frequent one in
-    training is predicted, then the one that occurs first: the order of the labels does
-    not matter.
+    Where classes are equally probable up to rounding, `predict` returns the most
+    frequent of them in training, then the one that occurs first: the order of the
+    labels does not matter.
 
     The sums take O(n_samples * n_features) time for fit and predict alike, times the
-    number of classes for prediction from numeric columns.
+    number of classes for prediction from numeric features.
 
     References
     ----------
@@ -124,18 +126,12 @@ class NaiveBayes(PredictMany, ByLogProbability):
         self.zero_counts = zero_counts
         self.min_std = min_std
 
-    _sums: Sums
-    _normals: Normals
+    _sums: ClassSums
+    _normals: NormalDensities
     _categorical: NDArray[np.bool_]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from a table.
+        """Learn from training samples.
 
         Parameters
         ----------
@@ -162,11 +158,11 @@ class NaiveBayes(PredictMany, ByLogProbability):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             The features; NaN or null is missing. Which features are categorical is
-            settled by the first batch; later ones may bring new categories.
+            decided by the first batch; later ones may bring new categories.
         y : array-like of shape (n_samples,)
             The class labels.
         classes : array-like of shape (n_classes,), optional
-            All labels that will ever come; needed with the first batch.
+            All labels that any batch will have; needed with the first batch.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; none negative.
 
@@ -195,7 +191,7 @@ class NaiveBayes(PredictMany, ByLogProbability):
         check_is_fitted(self)
         X = read_samples(self, X, reset=False, categorical=any(self._categorical))
         table = encode(X, categories=self.categories_)
-        with np.errstate(divide="ignore"):  # a class that never came has no chance
+        with np.errstate(divide="ignore"):  # a class without samples: probability 0
             result = np.log(self.class_count_ / self.class_count_.sum())
         result = np.tile(result, (len(table.values), 1))
         result += self._numeric_log_likelihood(table.values[:, ~self._categorical])
@@ -218,24 +214,9 @@ class NaiveBayes(PredictMany, ByLogProbability):
         joint = self.predict_joint_log_proba(X)
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class.
-
-        Of classes that are equally probable, but for rounding, the most frequent one in
-        training is predicted, then the one that occurs first.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The features, as in ``fit``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per sample.
-        """
+    def _most_probable(self, X: Any) -> IntArray:
         joint = self.predict_joint_log_proba(X)
-        return self.classes_[most_probable(joint, self._sums.by_frequency)]
+        return most_probable(joint, self._sums.by_frequency)
 
     # -- learning --------------------------------------------------------------------
 
@@ -249,7 +230,9 @@ class NaiveBayes(PredictMany, ByLogProbability):
         if classes is None:
             classes = np.unique(y)
         self.classes_ = classes
-        batch = Sums.of(table, _class_codes(y, classes), weights, len(classes))
+        batch = ClassSums.from_features(
+            table, _class_codes(y, classes), weights, len(classes)
+        )
         self._sums = batch if first else self._sums.merge(batch)
         self._categorical = table.categorical
         self._derive()
@@ -262,8 +245,8 @@ class NaiveBayes(PredictMany, ByLogProbability):
             )
         if not 0 < self.min_std <= 1:
             raise InputError(
-                f"min_std={self.min_std!r} must be positive and at most 1: it is a "
-                "share of a column's standard deviation."
+                f"min_std={self.min_std!r} must be positive and at most 1: it is "
+                "relative to the standard deviation of a feature."
             )
 
     def _derive(self) -> None:
@@ -280,17 +263,16 @@ class NaiveBayes(PredictMany, ByLogProbability):
                 "Some numbers in X are too large to be squared; divide their feature "
                 "by a large constant."
             )
-        used = (variance > 0).all(axis=0)  # a constant feature says nothing
-        self._normals = Normals.of(mean, variance, used)
+        used = (variance > 0).all(axis=0)  # a constant feature is left out
+        self._normals = NormalDensities.from_moments(mean, variance, used)
         self.theta_[:, ~self._categorical] = mean
         self.var_[:, ~self._categorical] = variance
         n = sums.class_weight.sum()
         logs = (log_frequencies(c, n, self.zero_counts) for c in sums.counts)
-        values = iter(sums.categories)
-        self.feature_log_prob_ = tuple(
-            next(logs) if n else None for n in self._categorical
-        )
-        self.categories_ = tuple(next(values) if n else None for n in self._categorical)
+        categories = iter(sums.categories)
+        chosen = self._categorical
+        self.feature_log_prob_ = tuple(next(logs) if c else None for c in chosen)
+        self.categories_ = tuple(next(categories) if c else None for c in chosen)
 
     # -- predicting ------------------------------------------------------------------
 
@@ -313,7 +295,7 @@ class NaiveBayes(PredictMany, ByLogProbability):
         places = positions(codes, [logs.shape[1] for logs in tables])
         result = np.zeros((len(codes), len(self.classes_)))
         for k in range(len(self.classes_)):
-            # All tables end to end, then a 0 for what is not known.
+            # The tables of all features, then a 0 for an unknown value.
             line = np.concatenate([*(logs[k] for logs in tables), [0.0]])
             result[:, k] = line[places].sum(axis=1)
         return result
@@ -324,7 +306,7 @@ class NaiveBayes(PredictMany, ByLogProbability):
         self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
     ) -> Predicted | None:
         self._check_parameters()
-        read = read_features(self, table, orders)
+        read = self._read_features(table, orders)
         if read is None:
             return None
         settings = BayesSettings(self.min_std, self.zero_counts)
@@ -333,16 +315,12 @@ class NaiveBayes(PredictMany, ByLogProbability):
         return predict_sizes(settings, *read, table.y, splits, orders, sizes)
 
 
-# -- small things --------------------------------------------------------------------
-
-
 def _class_codes(y: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     codes = pd.Index(classes).get_indexer(pd.Index(y))
     if (codes < 0).any():
-        strange = y[np.flatnonzero(codes < 0)[0]]
+        unknown = y[np.flatnonzero(codes < 0)[0]]
         raise InputError(
-            f"y holds the label {show(strange)}, which is not among the classes "
-            f"{listed(classes)}; "
-            "name all classes in the first call of partial_fit."
+            f"y holds the label {show(unknown)}, which is not among the classes "
+            f"{listed(classes)}; pass all classes in the first call of partial_fit."
         )
     return codes

@@ -17,22 +17,22 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.kernels.neighbours import nearest_classes
+from veridical.learning.inputs import finite_matrix, number_by_frequency
 from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
-from veridical.learning.reading import finite_matrix, number_by_frequency
 
-#: Squared distances that agree to this are equal.
+#: Relative difference of squared distances; below it they are equal.
 ROUNDING = 1e-9
 
-#: All distances between this many samples are held at once, not more.
+#: Samples; with more, the matrix of their distances is not computed and the loop runs.
 _MOST_SAMPLES = 4000
 
 
 class NearestNeighbour(ClassifierMixin, BaseEstimator):
-    """The class of the nearest training sample; all that are equally near vote.
+    """Predict the class of the nearest training sample; equally near ones vote.
 
-    With categorical features many training samples are equally near, and taking the
-    first of them would let the order of the rows decide. A tied vote goes to the class
-    that is more frequent in training.
+    With categorical features many training samples are equally near; if the first of
+    them were taken, the order of the samples would decide. A tied vote goes to the
+    class that is more frequent in training.
 
     Examples
     --------
@@ -42,12 +42,12 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Remember the training samples.
+        """Store the training samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers, scaled as the distance should see them.
+            Numbers on the scale on which distances are computed.
         y : array-like of shape (n_samples,)
             Class labels.
         """
@@ -58,7 +58,7 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         subsets: Sequence[IntArray],
         ends: IntArray,
     ) -> IntArray | None:
-        """Predict on the first columns, as many as `ends` say, in one pass."""
+        """Predict on the leading columns, for every number in `ends`, in one pass."""
         found = _nearest(np.ascontiguousarray(X.T), codes, asked, ends, n_classes)
         return None if (found < 0).any() else found
 
@@ -92,7 +92,7 @@ def _nearest(
     return nearest_classes(samples, codes, asked, ends, n_classes, ROUNDING)
 
 
-# -- scikit-learn's ------------------------------------------------------------------
+# -- scikit-learn's k nearest neighbours ---------------------------------------------
 
 
 @register_predict_table(KNeighborsClassifier)
@@ -100,7 +100,7 @@ def _nearest(
 def predict_k_neighbours(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> Predicted | None:
-    """Sort the samples by distance once; look up the nearest in each training set."""
+    """Sort all samples by distance once, then find the nearest of each training set."""
     if len(splits) < 2 or not (
         estimator.weights == "uniform"
         and estimator.metric in ("minkowski", "euclidean")
@@ -118,11 +118,11 @@ def predict_k_neighbours(
     order = np.argsort(squared, axis=1, kind="stable")
     # scikit-learn may expand ‖a − b‖², which loses digits of the larger norms.
     norms = np.einsum("ij,ij->i", values, values)
-    slack = 1e-14 * (8 + values.shape[1]) * (norms + norms.max())
+    rounding = 1e-14 * (8 + values.shape[1]) * (norms + norms.max())
     k = int(estimator.n_neighbors)
     predicted: Predicted = []
     for train, test in splits:
-        if len(train) < k:  # the loop says so
+        if len(train) < k:  # the loop raises the error
             predicted.append(None)
             continue
         counts = np.bincount(train, minlength=len(values))
@@ -131,7 +131,7 @@ def predict_k_neighbours(
             counts[ranked],
             np.take_along_axis(squared[test], ranked, axis=1),
             table.y[ranked],
-            slack[test],
+            rounding[test],
             k,
             table.n_classes,
         )
@@ -143,28 +143,28 @@ def _vote(
     counts: IntArray,
     squared: FloatArray,
     classes: IntArray,
-    slack: FloatArray,
+    rounding: FloatArray,
     k: int,
     n_classes: int,
 ) -> IntArray | None:
-    """Vote of the k nearest; rows are test samples, columns samples by distance.
+    """Let the k nearest samples vote; rows are test samples, columns sorted samples.
 
-    Those about as far as the k-th neighbour could take its place. That is of no
-    consequence if all of them vote, or all of them for the same class; else None.
+    Samples about as far away as the k-th neighbour could take its place. That does not
+    matter if all of them vote, or all of them are of the same class; else return None.
     """
     reached = counts.cumsum(axis=1)
     last = (reached >= k).argmax(axis=1)
     edge = np.take_along_axis(squared, last[:, None], axis=1)
-    margin = slack[:, None] + 1e-12 * edge
-    inside = counts * (squared < edge - margin)
-    rim = counts * (np.abs(squared - edge) <= margin)
-    votes, at_rim = (
+    margin = rounding[:, None] + 1e-12 * edge
+    nearer = counts * (squared < edge - margin)
+    tied = counts * (np.abs(squared - edge) <= margin)
+    votes, tied_votes = (
         np.stack([(part * (classes == c)).sum(axis=1) for c in range(n_classes)], 1)
-        for part in (inside, rim)
+        for part in (nearer, tied)
     )
-    seats = k - votes.sum(axis=1)
-    contested = at_rim.sum(axis=1) > seats
-    if (contested & (np.count_nonzero(at_rim, axis=1) > 1)).any():
+    n_open = k - votes.sum(axis=1)
+    too_many = tied_votes.sum(axis=1) > n_open
+    if (too_many & (np.count_nonzero(tied_votes, axis=1) > 1)).any():
         return None
-    filled = np.where(contested[:, None], np.minimum(at_rim, seats[:, None]), at_rim)
-    return (votes + filled).argmax(axis=1)
+    added = np.minimum(tied_votes, n_open[:, None])
+    return (votes + np.where(too_many[:, None], added, tied_votes)).argmax(axis=1)

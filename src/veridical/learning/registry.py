@@ -1,24 +1,28 @@
-"""The estimators that have a name."""
+"""The estimators that have a name, and the most frequent class among them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from veridical._core.errors import InputError
+from veridical._core.splits import Split, class_counts
+from veridical._core.table import Table
 from veridical._core.text import did_you_mean
 from veridical.learning.c45 import C45
 from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.linear_svm import LinearSVM
-from veridical.learning.majority import make_majority
+from veridical.learning.many import Orders, Predicted, Sizes, register_predict_table
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
 from veridical.learning.tabular import TabularClassifier
 
-#: Height of indicators that puts two different categories one apart.
+#: Height of indicators at which two different categories have distance 1.
 ONE_APART = math.sqrt(0.5)
 
 
@@ -38,6 +42,10 @@ def _logistic() -> TabularClassifier:
     return TabularClassifier(LogisticRegression(max_iter=1000))
 
 
+def _majority() -> DummyClassifier:
+    return DummyClassifier(strategy="most_frequent")
+
+
 #: Estimators by name, each with the function that makes a new one.
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
@@ -46,7 +54,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "c45": C45,
     "dagsvm": _dagsvm,
     "logistic": _logistic,
-    "majority": make_majority,
+    "majority": _majority,
 }
 
 
@@ -60,12 +68,12 @@ def make_estimator(name: str) -> Any:
         machine, C = 1, inputs scaled to [0, 1] by the training minimum and maximum,
         indicators for categorical features. "nb": naive Bayes with normal densities for
         numeric and frequencies for categorical features. "1nn": nearest neighbour on
-        scaled numbers, where two different categories are one apart. "c45": C4.5,
+        scaled numbers, where two different categories have distance 1. "c45": C4.5,
         where a tie between classes goes to the first label. "dagsvm": a linear
-        support vector machine per pair of classes on standardized features, asked along
-        a directed graph; numeric features without missing values only. "logistic":
-        logistic regression, C = 1, with the inputs of "svm". "majority": the most
-        frequent class, whatever the features.
+        support vector machine per pair of classes on standardized features, evaluated
+        along a directed graph; for numeric features without missing values only.
+        "logistic": logistic regression, C = 1, with the inputs of "svm". "majority":
+        the most frequent class, whatever the features.
 
     Returns
     -------
@@ -95,3 +103,18 @@ def make_estimator(name: str) -> Any:
         f"There is no estimator {name!r}{did_you_mean(str(name), ESTIMATORS)} Use "
         f"one of {', '.join(map(repr, ESTIMATORS))}, or pass a scikit-learn classifier."
     )
+
+
+@register_predict_table(DummyClassifier)
+def _predict_majority(
+    estimator: Any, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+) -> Predicted | None:
+    """Predict the most frequent class; the first of them where they tie."""
+    if estimator.strategy not in ("most_frequent", "prior"):
+        return None
+    frequent = class_counts(splits, table.y, table.n_classes).argmax(axis=1)
+    n_sizes = 1 if sizes is None else len(sizes)
+    return [
+        np.full((n_sizes, len(split.test)), code, dtype=np.intp)
+        for split, code in zip(splits, frequent, strict=True)
+    ]

@@ -1,15 +1,15 @@
-"""Sums over the rows of many training sets, taken once and corrected.
+"""Sums over the samples of many training sets: of all samples once, then corrected.
 
-The sums of a training set are those of all rows, less the rows it lacks (or of its own
-rows, if those are fewer). Each column is measured from its class mean, so that little
-is lost in the subtraction, and what is lost is bounded.
+The sums of a training set are those of all samples minus those of the samples it lacks
+(or the sums of its own samples, if those are fewer). Class means are subtracted from
+the features first, so that few digits are lost; a bound of the loss is computed too.
 
 ======  ===========================================================  ===============
 symbol  meaning                                                      shape
 ======  ===========================================================  ===============
 S, K    number of training sets, of classes
-change  what to add to the multiplicities of the rows                (S, n) sparse
-whole   whether a set starts from all rows or from none              (S,)
+change  what to add to the multiplicities of the samples             (S, n) sparse
+whole   whether a set starts from all samples or from none           (S,)
 size    samples of each class in each set                            (S, K)
 weight  those whose value is known                                   (S, K, p)
 mean    their mean                                                   (S, K, p)
@@ -34,14 +34,14 @@ EPS = np.finfo(np.float64).eps
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """Sums over the rows of many training sets."""
+    """Sums over the samples of many training sets."""
 
     change: Any
     whole: FloatArray
 
     @classmethod
     def over(cls, splits: Sequence[Split], n_rows: int) -> RowSums:
-        """Find how each training set differs from all rows, or from none."""
+        """Find how each training set differs from all samples, or from none."""
         whole = np.zeros(len(splits))
         rows, changes, starts = [], [], [0]
         minus = np.full(n_rows, -1.0)
@@ -61,21 +61,23 @@ class RowSums:
         )
         return cls(change, whole)
 
-    def of(self, values: FloatArray) -> FloatArray:
-        """Sum the rows of a matrix over every training set."""
+    def total(self, values: FloatArray) -> FloatArray:
+        """Sum the rows of a matrix over every training set, shape (S, p)."""
         return np.outer(self.whole, values.sum(axis=0)) + self.change @ values
 
     def by_class(
         self, values: FloatArray, codes: IntArray, n_classes: int
     ) -> FloatArray:
         """Sum the rows of each class over every training set, shape (S, K, p)."""
-        sums = [self.of(values * (codes == k)[:, np.newaxis]) for k in range(n_classes)]
+        sums = [
+            self.total(values * (codes == k)[:, np.newaxis]) for k in range(n_classes)
+        ]
         return np.stack(sums, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Class sizes, means and raw variances of numeric columns in every training set."""
+    """Class sizes, means and raw variances of numeric features per training set."""
 
     size: FloatArray
     weight: FloatArray
@@ -85,27 +87,27 @@ class Moments:
     var_error: FloatArray
 
 
-@np.errstate(over="ignore", invalid="ignore")  # found out where variances are used
-def moments_of(
+@np.errstate(over="ignore", invalid="ignore")  # checked where variances are used
+def class_moments(
     values: FloatArray, codes: IntArray, n_classes: int, sums: RowSums
 ) -> Moments:
-    """Compute the moments of numeric columns in every training set.
+    """Compute the moments of numeric features in every training set.
 
     Parameters
     ----------
     values : array of shape (n_samples, n_features)
-        The columns; NaN is missing.
+        The features; NaN is missing.
     codes : int array of shape (n_samples,)
         The classes.
     n_classes : int
-        How many there are.
+        Number of classes.
     sums : RowSums
         The training sets.
     """
     n, p = values.shape
     n_sets = len(sums.whole)
     known = ~np.isnan(values)
-    size = sums.of((codes[:, None] == np.arange(n_classes)).astype(float))
+    size = sums.total((codes[:, None] == np.arange(n_classes)).astype(float))
     weight, mean, var, mean_error, var_error = (
         np.zeros((n_sets, n_classes, p)) for _ in range(5)
     )
@@ -116,8 +118,8 @@ def moments_of(
         n_known = mine.sum(axis=0)
         centre = np.where(mine, values, 0.0).sum(axis=0) / np.maximum(n_known, 1)
         shifted = np.where(mine, values - centre, 0.0)
-        weight[:, k] = sums.of(mine.astype(float))
-        first, second = sums.of(shifted), sums.of(shifted**2)
+        weight[:, k] = sums.total(mine.astype(float))
+        first, second = sums.total(shifted), sums.total(shifted**2)
         w = np.maximum(weight[:, k], 1.0)
         offset = first / w
         mean[:, k] = centre + offset

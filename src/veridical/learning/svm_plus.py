@@ -6,8 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -26,11 +24,11 @@ from veridical.learning.svm_plus_problem import (
     INFEASIBLE,
     GramMaker,
     Kernel,
-    Task,
+    OneAgainstRest,
+    PrivilegedProblem,
     check_parameters,
-    choose,
     signs,
-    solve_without,
+    solve_without_privileged,
     warn_of_gap,
     warn_of_sweeps,
 )
@@ -39,12 +37,12 @@ from veridical.learning.svm_plus_problem import (
 _OPTIONAL = ("coef_", "privileged_coef_", "dual_coef_", "objective_", "_fitted_rows")
 
 
-class SVMPlus(ClassifierMixin, BaseEstimator):
+class SVMPlus(OneAgainstRest):
     """Support vector machine with privileged information.
 
-    Privileged features are known in training and never again. They say how hard each
-    training sample is: the slack that a sample may have is a function of its privileged
-    features, with weights of its own, instead of being free [1]_::
+    Privileged features are known in training, but not in prediction. They tell how
+    difficult each training sample is: the slack of a sample is not free, but a linear
+    function of its privileged features, whose weights are learned too [1]_::
 
         min  ½|w|² + γ/2 |w*|² + C Σ ξᵢ   with   yᵢ(⟨w, xᵢ⟩ + b) ≥ 1 − ξᵢ,
         ξᵢ = ⟨w*, xᵢ*⟩ + b* ≥ 0
@@ -54,9 +52,9 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the slacks in the objective; the larger, the less regularization.
     gamma : float, default=1.0
-        Weight of the privileged weights; the smaller, the freer are the slacks.
+        Regularization of the privileged weights; the smaller, the freer the slacks.
     kernel : "linear", "rbf", "poly", "precomputed" or callable, default="linear"
-        Of the features; a callable takes two tables and gives their Gram matrix.
+        Of the features; a callable takes two tables and returns their Gram matrix.
     privileged_kernel : as `kernel`, default="linear"
         Of the privileged features.
     kernel_params : dict, default=None
@@ -71,9 +69,9 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         ``C Σ ξᵢ``, or ``C/2 Σ ξᵢ²``; the latter penalises both biases like weights.
     solver : {"auto", "exact", "descent"}, default="auto"
         "exact" works on Gram matrices, or on the features themselves where kernels are
-        linear and features few; "descent" is dual coordinate descent for linear kernels
-        and the hinge loss, with both biases penalised like weights. "auto" takes
-        "descent" above 5000 samples of many features; see the notes.
+        linear and there are few features; "descent" is dual coordinate descent for
+        linear kernels and the hinge loss, with both biases penalised like weights.
+        "auto" takes "descent" above 5000 samples of many features; see the notes.
     tol : float, default=1e-4
         Relative duality gap at which "descent" stops.
     max_iter : int, default=1000
@@ -99,9 +97,9 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     objective_ : array of shape (n_problems,)
         Dual objective, a lower bound of the primal one; with the exact solver only.
     dual_gap_ : float
-        How far the objective can be from the optimum, as a share of it, in the problem
-        that is worst: a proof, not an estimate. Where rounding misses a constraint, the
-        weights are repaired first, and what that costs is part of the gap.
+        Largest relative duality gap of all problems: an upper bound, not an estimate,
+        of the distance of the objective from the optimum. Where rounding violates a
+        constraint, the weights are corrected first, and the gap includes that.
     n_iter_ : int
         Linear systems solved, or sweeps and Newton steps, in the problem that took
         most.
@@ -117,14 +115,15 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    On Gram matrices the exact solver guesses which samples meet their margin and which
-    have slack, solves the linear system that follows, and corrects the guess; where
-    that cycles, interior points take over. It takes O(n³) time at worst and
-    O(n²) memory. With linear kernels and no more features (p, both kinds together) than
-    samples, and n p² up to 5·10⁹, interior points work on the features: some twenty
-    steps of O(n p²), however many the samples. Descent is for linear kernels beyond
-    that, above 5000 samples: a hundred sweeps, then Newton steps by conjugate
-    gradients, all on sparse features. A score of exactly 0 counts as the second class.
+    On Gram matrices the exact solver is an active-set method: it assumes which samples
+    lie on their margin and which have slack, solves the linear system that follows, and
+    corrects the assumption; where that cycles, an interior-point method is used. It
+    takes O(n³) time at worst and O(n²) memory. With linear kernels and no more features
+    (p, both kinds together) than samples, and n p² up to 5·10⁹, an interior-point
+    method works on the features: about twenty steps of O(n p²). Descent is for linear
+    kernels beyond that, above 5000 samples: a hundred sweeps, then Newton steps by
+    conjugate gradients, all on sparse features. A decision value of exactly 0 is the
+    second class.
 
     References
     ----------
@@ -198,7 +197,6 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
@@ -245,8 +243,8 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         if star is None:
             self._fit_plain(X, problems, c)
         else:
-            task = self._task(X, star, make_star, c)
-            self._fit_privileged(task, X, problems)
+            problem = self._make_problem(X, star, make_star, c)
+            self._fit_privileged(problem, X, problems)
         if kept.size < len(y) and hasattr(self, "dual_coef_"):
             whole = np.zeros((len(problems), len(y)))
             whole[:, kept] = self.dual_coef_
@@ -254,7 +252,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         return self
 
     def _make_kernel(self, name: str, X: Any, kept: IntArray) -> tuple[Any, Any]:
-        """Check a kernel, and leave out the samples without weight before its width."""
+        """Check a kernel, and set its width on the samples that have weight."""
         if X is None:
             return None, None
         kernel, parameters = getattr(self, name), getattr(self, f"{name}_params")
@@ -264,8 +262,10 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         X = X[kept][:, kept] if kernel == "precomputed" else X[kept]
         return GramMaker.make(kernel, parameters, X, name), X
 
-    def _task(self, X: Any, star: Any, make_star: GramMaker, c: FloatArray) -> Task:
-        return Task(
+    def _make_problem(
+        self, X: Any, star: Any, make_star: GramMaker, c: FloatArray
+    ) -> PrivilegedProblem:
+        return PrivilegedProblem(
             X if self._make.linear else None,
             star if make_star.linear else None,
             lambda: self._make.gram(X),
@@ -276,22 +276,24 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             self.loss,
         )
 
-    def _fit_privileged(self, task: Task, X: Any, problems: list[FloatArray]) -> None:
-        if self.solver == "descent" and not (task.linear and self.loss == "hinge"):
+    def _fit_privileged(
+        self, problem: PrivilegedProblem, X: Any, problems: list[FloatArray]
+    ) -> None:
+        if self.solver == "descent" and not (problem.linear and self.loss == "hinge"):
             raise InputError(
                 "solver='descent' is for linear kernels and the hinge loss; use "
                 "solver='exact'."
             )
         descends = self.solver == "descent" or (
-            self.solver == "auto" and task.takes_descent()
+            self.solver == "auto" and problem.takes_descent()
         )
         try:
             if descends:
                 rng = as_random_state(self.random_state)
                 tol, max_iter = float(self.tol), int(self.max_iter)
-                found = task.descend(problems, tol, max_iter, rng)
+                found = problem.descend(problems, tol, max_iter, rng)
             else:
-                found = task.solve(problems)
+                found = problem.solve(problems)
         except InfeasibleError:
             raise InputError(INFEASIBLE) from None
         self._store(None if descends else X, problems, found)
@@ -309,17 +311,15 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
         )
         rows = X if self._make.linear else None
         gram = self._make.gram(X)
-        self._store(X, problems, solve_without(gram, rows, problems, c))
+        self._store(X, problems, solve_without_privileged(gram, rows, problems, c))
         warn_of_gap(self)
 
     def _store(
         self, X: Any, problems: list[FloatArray], found: list[LinearSolution]
     ) -> None:
-        """Keep what was found; descent, without X, leaves no multipliers."""
-        self.intercept_ = np.array([f.bias for f in found])
+        """Store the solutions; without X, that is by descent, no multipliers."""
+        self._store_solutions(found)
         self.privileged_intercept_ = np.array([f.privileged_bias for f in found])
-        self.dual_gap_ = float(max(f.gap for f in found))
-        self.n_iter_ = max(1, *(f.n_rounds for f in found))
         if found[0].weights is not None:
             self.coef_ = np.array([f.weights for f in found])
         if found[0].privileged_weights is not None:
@@ -334,7 +334,7 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
     # -- predicting ------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute scores from the features alone.
+        """Compute decision values from the features, without privileged ones.
 
         Parameters
         ----------
@@ -355,21 +355,4 @@ class SVMPlus(ClassifierMixin, BaseEstimator):
             X = X[:, self._kept] if self._make.kernel == "precomputed" else X
             across = self._make(X, self._fitted_rows)
             scores = across @ self.dual_coef_[:, self._kept].T
-        scores = scores + self.intercept_
-        return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The features, as in ``decision_function``.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label of ``classes_`` per sample.
-        """
-        scores = self.decision_function(X)
-        return choose(self.classes_, scores)
+        return self._as_decisions(scores)

@@ -6,9 +6,9 @@ solver                     for
 interior points on the     linear kernels with no more features than samples, both
 features                   kinds together, as long as a step stays cheap
 active sets on Gram        everything else up to 30 000 samples; with linear kernels
-matrices                   the features are used where Gram matrices lose digits
+matrices                   the first solver repeats it where Gram matrices lose digits
 coordinate descent         linear kernels and the hinge loss, more than 5000 samples,
-                           so many features that the first solver is too slow
+                           and so many features that the first solver is too slow
 =========================  ===========================================================
 """
 
@@ -17,13 +17,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.lapack import dpotrf
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
@@ -31,6 +32,7 @@ from threadpoolctl import threadpool_limits
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
+from veridical._core.validation import check_count
 from veridical.kernels.duality import GOOD_GAP, POOR_GAP, ROUGH_GAP
 from veridical.kernels.svm_plus import (
     MANY_SQUARED,
@@ -41,6 +43,7 @@ from veridical.kernels.svm_plus import (
     solve_plain,
 )
 from veridical.kernels.svm_plus_linear import Descent, Linear, LinearSolution
+from veridical.learning.inputs import check_positive
 
 # -- kernels ---------------------------------------------------------------------------
 
@@ -49,7 +52,7 @@ KERNELS = ("linear", "rbf", "poly", "precomputed")
 #: Share of the largest entry (or eigenvalue) of a Gram matrix; a larger asymmetry (or
 #: negative eigenvalue) is an error.
 _ROUNDING = 1e-6
-#: Share of the largest entry, per sample; more negative eigenvalues are set to zero.
+#: Share of the largest entry, per sample; eigenvalues further below 0 are set to zero.
 _DOUBLE_ROUNDING = 1e-15
 
 Kernel = str | Callable[..., Any]
@@ -66,7 +69,7 @@ class GramMaker:
     parameters : mapping
         As in `sklearn.metrics.pairwise`.
     name : str
-        What messages call it.
+        Name of the parameter in messages.
     """
 
     kernel: Kernel
@@ -86,8 +89,8 @@ class GramMaker:
             complete["gamma"] = 1.0 / max(X.shape[1] * _variance(X), 1e-300)
         if kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(
-                f"{name}='precomputed' needs a Gram matrix of the training cases, "
-                f"square; this one has shape {X.shape[0]} × {X.shape[1]}."
+                f"{name}='precomputed' needs the Gram matrix of the training samples, "
+                f"which is square; this one has shape {X.shape[0]} × {X.shape[1]}."
             )
         return cls(kernel, complete, name)
 
@@ -116,15 +119,15 @@ class GramMaker:
     def gram(self, X: Any) -> FloatArray:
         """Compute the Gram matrix of the training samples.
 
-        The rounding of a matrix that comes from outside is taken away first: it is
-        made exactly symmetric, and eigenvalues below zero are set to zero. Without
-        that (single precision is enough) it is no Gram matrix: the problem is not
-        convex, and no duality gap can be proved.
+        The rounding errors of a matrix that a user's kernel computes are removed: the
+        matrix is made exactly symmetric, and negative eigenvalues are set to zero.
+        Otherwise, in single precision for example, the problem is not convex and the
+        duality gap has no meaning.
 
         Raises
         ------
         InputError
-            If it is not symmetric or not positive semi-definite by more than rounding.
+            If it is not symmetric or not positive semi-definite, beyond rounding.
         """
         found = self(X, X)
         if self.kernel in ("linear", "rbf"):
@@ -138,7 +141,7 @@ class GramMaker:
             i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not "
-                f"symmetric: {found[i, j]:g} for cases {i} and {j}, but "
+                f"symmetric: {found[i, j]:g} for samples {i} and {j}, but "
                 f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
                 "are equal."
             )
@@ -146,8 +149,8 @@ class GramMaker:
     def _without_rounding(self, gram: FloatArray) -> FloatArray:
         """Set negative eigenvalues of a symmetric matrix to zero.
 
-        One Cholesky decomposition tells whether there are any beyond the rounding of
-        double precision, which the solvers bear.
+        One Cholesky decomposition shows whether there are any beyond the rounding of
+        double precision, which does not disturb the solvers.
         """
         n, top = len(gram), float(np.diag(gram).max(initial=0.0))
         lifted = gram + n * _DOUBLE_ROUNDING * top * np.eye(n)
@@ -158,8 +161,7 @@ class GramMaker:
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not positive "
                 f"semi-definite: its eigenvalues run from {values[0]:.3g} to "
-                f"{values[-1]:.3g}, so there is no optimum to be found. Use another "
-                "kernel."
+                f"{values[-1]:.3g}, so there is no optimum. Use another kernel."
             )
         half = vectors * np.sqrt(np.maximum(values, 0.0))
         return half @ half.T
@@ -199,8 +201,8 @@ _MOST_ENTRIES = 5e7
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """Training samples with their costs; `solve` gets one sign per two-class problem.
+class PrivilegedProblem:
+    """SVM+ on some training samples; `solve` is given the signs of the classes.
 
     Parameters
     ----------
@@ -243,14 +245,14 @@ class Task:
         return n * self._features() ** 2 <= _MOST_MULTIPLICATIONS
 
     def takes_descent(self) -> bool:
-        """Return whether coordinate descent is the solver for so many samples."""
+        """Return whether there are so many samples that coordinate descent is used."""
         able = self.linear and self.loss == "hinge"
         return able and len(self.c) > MANY and not self.few_features()
 
-    # -- exactly ---------------------------------------------------------------------
+    # -- exact solvers ---------------------------------------------------------------
 
     def solve(self, problems: list[FloatArray]) -> list[LinearSolution]:
-        """Solve to all digits, by the first or second solver.
+        """Solve to full precision, by the first or second solver of the table above.
 
         Raises
         ------
@@ -265,9 +267,9 @@ class Task:
         n = len(self.c)
         if n > TOO_MANY:
             raise InputError(
-                f"{n} cases need Gram matrices of {n}² numbers each, more than the "
-                f"exact solver takes ({TOO_MANY} cases); use SVMPlus with linear "
-                "kernels, the hinge loss and solver='descent', or a sample."
+                f"{n} samples need Gram matrices of {n}² numbers each, more than the "
+                f"exact solver takes ({TOO_MANY} samples); use SVMPlus with linear "
+                "kernels, the hinge loss and solver='descent', or fewer samples."
             )
         gram, gram_star = self.gram(), self.gram_star()
         privileged: PrivilegedGram | None = None
@@ -303,7 +305,7 @@ class Task:
             found = other if other.gap < found.gap else found
         return found
 
-    # -- by sweeps -------------------------------------------------------------------
+    # -- coordinate descent ----------------------------------------------------------
 
     def descend(
         self, problems: list[FloatArray], tol: float, max_iter: int, rng: Any
@@ -317,7 +319,7 @@ class Task:
         """
         X, X_star = sparse.csr_matrix(self.X), sparse.csr_matrix(self.X_star)
         answers = []
-        with threadpool_limits(1, "blas"):  # vectors are too short to share
+        with threadpool_limits(1, "blas"):  # vectors are too short for threads
             for sign in problems:
                 one = Descent(X, X_star, sign, self.c, self.gamma, self.bias)
                 seed = int(rng.randint(2**31 - 1))
@@ -325,10 +327,10 @@ class Task:
         return answers
 
 
-def solve_without(
+def solve_without_privileged(
     gram: FloatArray, X: Any, problems: list[FloatArray], c: FloatArray
 ) -> list[LinearSolution]:
-    """Solve the ordinary support vector machine, where nothing is privileged."""
+    """Solve the ordinary support vector machine, without privileged features."""
     return [
         LinearSolution.of_gram(solve_plain(SignedGram(gram, sign), c), sign, X, None)
         for sign in problems
@@ -356,14 +358,11 @@ INFEASIBLE = (
 def check_parameters(estimator: Any) -> None:
     """Raise if a parameter has an impossible value."""
     for name in ("C", "gamma"):
-        value = getattr(estimator, name)
-        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-            raise InputError(f"{name}={value!r} must be a positive number.")
-    tol, max_iter = getattr(estimator, "tol", 1.0), getattr(estimator, "max_iter", 1)
+        check_positive(name, getattr(estimator, name))
+    tol = getattr(estimator, "tol", 1.0)
     if not isinstance(tol, Real) or not float(tol) >= 0:
-        raise InputError(f"tol={tol!r} must be a number, not negative.")
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise InputError(f"max_iter={max_iter!r} must be a whole number above 0.")
+        raise InputError(f"tol={tol!r} must be a number, 0 or more.")
+    check_count("max_iter", getattr(estimator, "max_iter", 1))
     for name, known in (("loss", LOSSES), ("solver", SOLVERS)):
         value = getattr(estimator, name, known[0])
         if value not in known:
@@ -373,16 +372,11 @@ def check_parameters(estimator: Any) -> None:
             )
 
 
-def has_poor_gap(estimator: Any) -> bool:
-    """Return whether the gap of an exact solution is too large."""
-    return bool(estimator.dual_gap_ > POOR_GAP)
-
-
 def warn_of_gap(estimator: Any) -> None:
-    """Warn where rounding has kept the exact solver from the optimum."""
-    if has_poor_gap(estimator):
+    """Warn if rounding kept the exact solver from the optimum."""
+    if estimator.dual_gap_ > POOR_GAP:
         warnings.warn(
-            f"The answer may be off: its relative duality gap is "
+            f"The solution may be inexact: its relative duality gap is "
             f"{estimator.dual_gap_:.1g}. Scale the features, or use less extreme C and "
             "gamma.",
             ConvergenceWarning,
@@ -391,13 +385,13 @@ def warn_of_gap(estimator: Any) -> None:
 
 
 def warn_of_sweeps(estimator: Any) -> None:
-    """Warn where coordinate descent ran out of sweeps."""
+    """Warn if coordinate descent stopped before it reached the tolerance."""
     if estimator.dual_gap_ > estimator.tol:
         warnings.warn(
             f"Coordinate descent stopped after {estimator.n_iter_} sweeps with a "
-            f"relative gap of {estimator.dual_gap_:.1g}, above tol={estimator.tol:g}. "
-            "Raise max_iter, scale the features, lower C/gamma, on which the number "
-            "of sweeps depends, or use solver='exact'.",
+            f"relative duality gap of {estimator.dual_gap_:.1g}, above "
+            f"tol={estimator.tol:g}. Raise max_iter, scale the features, lower "
+            "C/gamma, on which the number of sweeps depends, or use solver='exact'.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -408,3 +402,48 @@ def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
     if scores.ndim == 1:
         return classes[(scores >= 0).astype(np.intp)]
     return classes[scores.argmax(axis=1)]
+
+
+# -- one class against the rest --------------------------------------------------------
+
+
+class OneAgainstRest(ClassifierMixin, BaseEstimator):
+    """A classifier of decision values: one problem per class, one for two classes."""
+
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _store_solutions(self, found: list[LinearSolution]) -> None:
+        """Store what all solvers return, for every problem."""
+        self.intercept_ = np.array([f.bias for f in found])
+        self.dual_gap_ = float(max(f.gap for f in found))
+        self.n_iter_ = max(1, *(f.n_rounds for f in found))
+
+    def _as_decisions(self, scores: FloatArray) -> FloatArray:
+        """Add the biases to scores of shape (n_samples, n_problems)."""
+        scores = scores + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute decision values."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The features, as in ``decision_function``.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label of ``classes_`` per sample.
+        """
+        scores = self.decision_function(X)  # raises if not fitted
+        return choose(self.classes_, scores)

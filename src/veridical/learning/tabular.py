@@ -1,4 +1,4 @@
-"""A classifier of numbers, made fit for tables with categorical features."""
+"""A classifier of numbers, adapted to tables with categorical features."""
 
 from __future__ import annotations
 
@@ -9,36 +9,34 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.learning.c45 import C45
 from veridical.learning.expansion import Expansion
-from veridical.learning.linear_svm import take_columns
+from veridical.learning.inputs import MixedFeatures, number_by_frequency
+from veridical.learning.linear_svm import select_columns
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
-from veridical.learning.reading import number_by_frequency, read_features
 
 
-class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
-    """A classifier of numbers, made fit for tables with categorical and missing values.
+class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimator):
+    """A classifier of numbers, adapted to categorical features and missing values.
 
     Parameters
     ----------
     estimator : classifier
-        What learns from the resulting matrix.
+        Learns from the resulting matrix.
     scale : bool, default=True
-        Map each numeric column to [0, 1] by its training minimum and maximum.
+        Map each numeric feature to [0, 1] by its training minimum and maximum.
     categorical_weight : float or None, default=1.0
         Height of the indicators of a categorical feature. With ``sqrt(0.5)`` two
-        different categories are at squared Euclidean distance 1. None leaves codes and
-        missing values to the estimator, which is told of them by
-        ``categorical_features``.
+        different categories are at squared Euclidean distance 1. None passes codes and
+        missing values on to the estimator, whose ``categorical_features`` is set.
     categorical_features : "from_dtype", None, bool mask, indices or names
         Which features are categorical.
 
@@ -49,15 +47,14 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         The labels.
     n_features_in_ : int
-        Number of columns seen in `fit`.
+        Number of features seen in `fit`.
 
     Notes
     -----
-    A missing number is replaced by the training mean; "missing" is a category of its
-    own in a categorical feature. A category that training has not seen is no category:
-    its indicators are all zero. What the names of the classes are does not matter:
-    where a classifier decides a tie by the order of its classes, the more frequent one
-    wins.
+    A missing number is replaced by the training mean; in a categorical feature,
+    "missing" is a category of its own. A category that does not occur in training has
+    indicators that are all zero. The labels of the classes do not matter: where a
+    classifier decides a tie by the order of its classes, the more frequent one wins.
 
     Examples
     --------
@@ -92,43 +89,13 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         table = encode(X, self.categorical_features)
-        validate_data(self, X, skip_check_array=True)  # names and number of columns
+        validate_data(self, X, skip_check_array=True)  # names and number of features
         _, y = check_X_y(np.zeros((len(table.values), 1)), y)
         check_classification_targets(y)
         self._categories = table.categories
-        return self.fit_encoded(table.values, table.categorical, y)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Samples to classify, with the columns of `fit`.
-        """
-        check_is_fitted(self)
-        if getattr(X, "ndim", 2) == 2:  # else encode says how to reshape it
-            validate_data(self, X, skip_check_array=True, reset=False)
-        values = encode(X, categories=self._categories).values
-        return self.predict_encoded(_mark_unseen(values, X, self._categories))
-
-    def fit_encoded(
-        self, values: FloatArray, categorical: BoolArray, y: NDArray[Any]
-    ) -> Self:
-        """Fit on a table that is already numbers and codes; nothing is checked.
-
-        Parameters
-        ----------
-        values : array of shape (n_samples, n_features)
-            Numbers, and codes in the categorical features; NaN is missing.
-        categorical : bool array of shape (n_features,)
-            Which columns hold codes.
-        y : array of shape (n_samples,)
-            Class labels.
-        """
-        values = np.asarray(values, dtype=np.float64)
+        values = np.asarray(table.values, dtype=np.float64)
         self.classes_, self._labels, codes = number_by_frequency(y)
-        model = clone(self.estimator)
+        model, categorical = clone(self.estimator), table.categorical
         if self.categorical_weight is None:
             self._expansion = None
             model.set_params(
@@ -141,14 +108,19 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
         self.estimator_ = model.fit(self._matrix(values), codes)
         return self
 
-    def predict_encoded(self, values: FloatArray) -> NDArray[Any]:
-        """Predict for a table that is already numbers and codes, unchecked.
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each sample.
 
         Parameters
         ----------
-        values : array of shape (n_samples, n_features)
-            Coded as for `fit_encoded`.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples to classify, with the features of `fit`.
         """
+        check_is_fitted(self)
+        if getattr(X, "ndim", 2) == 2:  # else encode raises, with advice how to reshape
+            validate_data(self, X, skip_check_array=True, reset=False)
+        values = encode(X, categories=self._categories).values
+        values = _mark_unseen(values, X, self._categories)
         return self._labels[self.estimator_.predict(self._matrix(values))]
 
     def _matrix(self, values: FloatArray) -> FloatArray:
@@ -160,7 +132,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
     def _predict_table(
         self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
     ) -> Predicted | None:
-        read = read_features(self, table, orders)
+        read = self._read_features(table, orders)
         if read is None:
             return None
         features, declared = read
@@ -168,7 +140,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
             if type(self.estimator) is not C45:
                 return None
             self.estimator._check_parameters()
-            # Of the codes it is given, the tree knows those of the training set alone.
+            # The tree knows only those codes that occur in the training set.
             return self.estimator._predict_features(
                 features,
                 np.zeros_like(declared),
@@ -196,7 +168,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
                 codes,
                 labels.size,
                 expansion.matrix(asked),
-                # As in the table, so that the model is that of a fit on the subset.
+                # In the order of the table, as in a fit on the subset.
                 [expansion.subset(np.argsort(order[:size])) for size in leading],
                 expansion.ends[leading - 1],
             )
@@ -212,7 +184,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
         subsets: Sequence[IntArray],
         ends: IntArray,
     ) -> IntArray | None:
-        """Ask the estimator for all subsets at once, or fit it on each of them."""
+        """Predict all subsets at once if the estimator can, or fit it on each."""
         model = self.estimator
         if "_predict_subsets" in vars(type(model)):
             found: IntArray | None = model._predict_subsets(
@@ -222,24 +194,22 @@ class TabularClassifier(PredictMany, ClassifierMixin, BaseEstimator):
         return np.array(
             [
                 clone(model)
-                .fit(take_columns(X, columns), codes)
-                .predict(take_columns(asked, columns))
+                .fit(select_columns(X, columns), codes)
+                .predict(select_columns(asked, columns))
                 for columns in subsets
             ]
         )
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
 
 
 def _mark_unseen(values: Any, X: Any, categories: Any) -> Any:
-    """Give a category that training has not seen the code −1, which no category has.
+    """Set the code of categories that do not occur in training to −1.
 
-    Encoding makes it NaN, like a missing value.
+    Encoding makes them NaN, like a missing value.
     """
     for j, known in enumerate(categories):
         if known is None:

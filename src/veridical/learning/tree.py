@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 
-#: A node with less weight is empty.
+#: Weight of samples; a node with less is empty. Also the difference of two class shares
+#: below which they tie.
 _EMPTY = 1e-6
 
 
@@ -71,7 +72,7 @@ class Tree:
         return self.value[source] / weight[source, None]
 
     def children(self, node: int) -> slice:
-        """Places of a node's children."""
+        """Return the indices of a node's children."""
         first = self.first_child[node]
         return slice(first, first + self.n_children[node])
 
@@ -94,16 +95,16 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class TreeWords:
-    """The words for a tree's nodes and branches.
+    """The text for the nodes and branches of a tree.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     feature_names : sequence of str
-        What its features are called.
+        Names of its features.
     categories : sequence of arrays or None
-        The values of each categorical feature; None for a numeric one.
+        The categories of each categorical feature; None for a numeric one.
     classes : array
         The class labels.
     """
@@ -122,20 +123,20 @@ class TreeWords:
         return self.feature_names[self.tree.feature[node]]
 
     def condition(self, node: int, branch: int) -> str:
-        """Say which values a branch takes: ``<= 0.6``, ``> 0.6`` or ``= red``."""
+        """Write which values a branch takes: ``<= 0.6``, ``> 0.6`` or ``= red``."""
         categories = self.categories[self.tree.feature[node]]
         if categories is not None:
             return f"= {categories[branch]}"
         return f"{'>' if branch else '<='} {self.tree.threshold[node]:.10g}"
 
     def outcome(self, node: int) -> str:
-        """Name the class of a leaf, with its weight and its training errors."""
+        """Write the class of a leaf, with its weight and its training errors."""
         value = self.tree.value[node]
         label = self.classes[self._label[node]]
         weight = value.sum()
         errors = weight - value.max()
-        cases = _number(weight) + (f"/{_number(errors)}" if errors > 0.005 else "")
-        return f"{label} ({cases})"
+        counts = _number(weight) + (f"/{_number(errors)}" if errors > 0.005 else "")
+        return f"{label} ({counts})"
 
     def text(self, max_depth: int | None = None) -> str:
         """Write the tree with one line per branch."""
@@ -157,9 +158,10 @@ class TreeWords:
 
 
 def first_largest(probability: FloatArray) -> IntArray:
-    """Find the largest of each row; the first of them where they tie.
+    """Return the index of the largest value of each row; of ties, the first.
 
-    Averages over many leaves are rounded, so what differs by a millionth ties.
+    Averages over many leaves are rounded, so values that differ by less than a
+    millionth tie.
     """
     largest = probability.max(axis=1, keepdims=True)
     return (probability > largest - _EMPTY).argmax(axis=1)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent
-from veridical.evaluation.conclusions import knows_its_error
+from veridical.evaluation.conclusions import predicts_its_error
 from veridical.evaluation.intervals import wilson
 from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.report.plain import (
@@ -199,7 +199,7 @@ def show_table(record: CalibrationTable) -> View:
     """Show the probabilities of one model beside what happened."""
     one = _calibration(record, float("nan"))
     bins = _bins([one])
-    believable = knows_its_error(record)
+    believable = predicts_its_error(record)
     error, expected = percent(one["error"]), percent(one["expected_error"])
     headline = f"{one['label']} is wrong about {error} of {count(one['n'], 'case')}, "
     headline += f"and expects {expected}."

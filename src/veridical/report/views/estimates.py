@@ -554,7 +554,7 @@ def show_nested(record: NestedCV) -> View:
     s = summarize_nested(record)
     low, high = s["interval"]
     size = (
-        f"{count(s['n_cases'], 'case')}, {count(s['n_folds'], 'fold')}, "
+        f"{count(s['n_samples'], 'case')}, {count(s['n_folds'], 'fold')}, "
         f"{count(s['n_repeats'], 'repeat')}"
     )
     marks = (
@@ -605,7 +605,7 @@ def show_nested(record: NestedCV) -> View:
                 "The standard error of cross-validation was estimated by nested "
                 f"cross-validation (Bates, Hastie and Tibshirani 2024) with "
                 f"{count(s['n_folds'], 'fold')} and {count(s['n_repeats'], 'repeat')} "
-                f"on {count(s['n_cases'], 'case')}: the accuracy is "
+                f"on {count(s['n_samples'], 'case')}: the accuracy is "
                 f"{percent(s['value'])} with a 95 % interval of "
                 f"{percent_range(low, high)}."
             ],

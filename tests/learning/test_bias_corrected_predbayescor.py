@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.learning.predbayescor_figures import FIGURES
+from tests.learning.predbayescor_results import FIGURES
 
 from veridical.datasets import make_beta_bernoulli
 from veridical.learning import BiasCorrectedNB

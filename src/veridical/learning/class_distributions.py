@@ -1,4 +1,4 @@
-"""Sums over a table per class, and the distributions that naive Bayes makes of them.
+"""Sums per class, and the distributions that naive Bayes derives from them.
 
 ======  ======================================================  ====================
 symbol  meaning                                                 shape
@@ -28,16 +28,17 @@ from veridical._core.encoding import Features
 
 ZERO_COUNTS = ("0.5/n", "laplace")
 _TINY = np.finfo(float).tiny
-_CHUNK = 1 << 15  # numbers in a temporary array: it should stay in the cache
-#: Larger standardised values are cut here: their squares would overflow.
+#: Numbers in a temporary array; a larger one would not stay in the cache.
+_CHUNK = 1 << 15
+#: Standardised value; larger ones are clipped, because their squares would overflow.
 _FAR = 1e150
-#: Log-probabilities that agree to this, relative to their size, are equal.
+#: Relative difference of log-probabilities; below it they are equal.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Sums:
-    """What is kept of the data; see the notation on top of the module."""
+class ClassSums:
+    """Sums over the training samples; see the notation on top of the module."""
 
     class_weight: FloatArray
     weight: FloatArray
@@ -49,10 +50,10 @@ class Sums:
     first: FloatArray
 
     @classmethod
-    def of(
+    def from_features(
         cls, table: Features, y: IntArray, sample_weight: FloatArray, n_classes: int
-    ) -> Sums:
-        """Sum over one batch."""
+    ) -> ClassSums:
+        """Sum over the samples of one batch."""
         numbers = table.values[:, ~table.categorical]
         origin = _first_known(numbers)
         weight, mean, spread = (
@@ -82,10 +83,10 @@ class Sums:
 
     @property
     def by_frequency(self) -> IntArray:
-        """Classes, the most frequent first, then as they first occur."""
+        """Classes by falling frequency, then in order of occurrence."""
         return np.lexsort((self.first, -self.class_weight))
 
-    def merge(self, other: Sums) -> Sums:
+    def merge(self, other: ClassSums) -> ClassSums:
         """Add the sums of another batch (Chan, Golub and LeVeque's update)."""
         total = self.weight + other.weight
         share = other.weight / np.maximum(total, _TINY)
@@ -100,7 +101,7 @@ class Sums:
                 strict=True,
             )
         ]
-        return Sums(
+        return ClassSums(
             self.class_weight + other.class_weight,
             total,
             self.mean + share * step,
@@ -134,10 +135,10 @@ def _count(
 
 
 def _first_known(values: NDArray[Any]) -> NDArray[Any]:
-    """Take the first known value of each column, or 0 where there is none.
+    """Return the first known value of each feature, or 0 where there is none.
 
-    Sums are taken of differences from it: they lose fewer digits, and those of a
-    constant column are exactly 0.
+    It is subtracted before summing: fewer digits are lost, and the sums of a constant
+    feature are exactly 0.
     """
     known = ~np.isnan(values)
     first = values[known.argmax(axis=0), np.arange(values.shape[1])]
@@ -147,7 +148,7 @@ def _first_known(values: NDArray[Any]) -> NDArray[Any]:
 def _moments(
     values: NDArray[Any], weights: FloatArray, origin: NDArray[Any]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weight, mean and sum of squared deviations per column, over what is known."""
+    """Compute weight, mean and sum of squared deviations of the known values."""
     known = ~np.isnan(values)
     missing = None if known.all() else ~known
     weight = weights @ known
@@ -158,30 +159,31 @@ def _moments(
     deviation = shifted - mean
     if missing is not None:
         deviation[missing] = 0.0
-    with np.errstate(over="ignore"):  # refused later, in words
+    with np.errstate(over="ignore"):  # the estimator raises an error later
         return weight, mean + origin, weights @ deviation**2
 
 
 def positions(codes: NDArray[Any], sizes: list[int]) -> IntArray:
-    """Place codes on one line, column after column; what is missing goes to its end."""
+    """Return the place of each category among all; the last is for missing values."""
     starts = np.cumsum([0, *sizes])
     return np.where(np.isnan(codes), starts[-1], codes + starts[:-1]).astype(np.intp)
 
 
 def _add_counts(
-    values: NDArray[Any],
+    categories: NDArray[Any],
     counts: FloatArray,
-    other_values: NDArray[Any],
+    other_categories: NDArray[Any],
     other_counts: FloatArray,
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Add counts value by value; values seen for the first time go last."""
-    places = pd.Index(values).get_indexer(pd.Index(other_values))
+    """Add counts category by category; new categories are appended."""
+    n = len(categories)
+    places = pd.Index(categories).get_indexer(pd.Index(other_categories))
     new = places < 0
-    places[new] = len(values) + np.arange(new.sum())
-    merged = np.zeros((len(counts), len(values) + int(new.sum())))
-    merged[:, : len(values)] = counts
+    places[new] = n + np.arange(new.sum())
+    merged = np.zeros((len(counts), n + int(new.sum())))
+    merged[:, :n] = counts
     merged[:, places] += other_counts
-    return np.append(values, other_values[new]), merged
+    return np.append(categories, other_categories[new]), merged
 
 
 # -- from sums to distributions ------------------------------------------------------
@@ -190,11 +192,12 @@ def _add_counts(
 def pool(
     weight: FloatArray, mean: FloatArray, spread: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of numeric features over all classes; not finite if too large.
+    """Compute mean and variance of numeric features over all classes.
 
-    Taken from the mean of a class, so that a large common part does no harm.
+    The mean of a class is subtracted first, so that a large common part costs no
+    digits. The variance is not finite where numbers are too large to be squared.
     """
-    total = np.maximum(weight.sum(axis=-2), _TINY)  # 0 / tiny is 0: no value, no sum
+    total = np.maximum(weight.sum(axis=-2), _TINY)  # 0 / tiny is 0
     with np.errstate(over="ignore", invalid="ignore"):
         origin = mean[..., :1, :]
         if not np.all(weight[..., 0, :]):
@@ -208,9 +211,9 @@ def pool(
 def gaussians(
     weight: FloatArray, mean: FloatArray, spread: FloatArray, min_std: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean and variance of numeric features in each class, as naive Bayes uses them.
+    """Compute mean and variance of numeric features per class, for naive Bayes.
 
-    A class without a known value takes the feature over all classes.
+    A class without a known value takes the mean and variance over all classes.
 
     Returns
     -------
@@ -232,7 +235,7 @@ def gaussians(
 
 
 @dataclass(frozen=True, eq=False)
-class Normals:
+class NormalDensities:
     """Normal densities of numeric features per class, ready to be evaluated.
 
     Parameters
@@ -247,8 +250,10 @@ class Normals:
     constant: FloatArray
 
     @classmethod
-    def of(cls, mean: FloatArray, variance: FloatArray, used: Any = True) -> Normals:
-        """Make them of means and variances; `used` marks features that count."""
+    def from_moments(
+        cls, mean: FloatArray, variance: FloatArray, used: Any = True
+    ) -> NormalDensities:
+        """Make densities from means and variances; `used` marks features that count."""
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.sqrt(np.where(used, variance, 1.0))
             constant = np.log(np.sqrt(2 * np.pi) * deviation)
@@ -266,7 +271,7 @@ class Normals:
         Parameters
         ----------
         values : array of shape (n, numeric)
-            Samples; anything but NaN stands for a missing value.
+            Samples; a missing value may be any number but NaN.
         known : array of shape (n, numeric) or None
             Which values are known, 1 or 0; None if all are.
         sets : index
@@ -297,21 +302,21 @@ class Normals:
 
 
 def in_chunks(n: int, numbers_each: int) -> Iterator[slice]:
-    """Cut samples into parts whose temporary arrays stay in the cache."""
+    """Divide samples into parts whose temporary arrays stay in the cache."""
     step = max(1, _CHUNK // max(numbers_each, 1))
     for start in range(0, n, step):
         yield slice(start, start + step)
 
 
 def _squares_at(z: FloatArray, ends: IntArray) -> FloatArray:
-    """Sum the leading squares of each row, as many as `ends` say."""
+    """Sum the leading squares of each row, for every number of them in `ends`."""
     if ends.size == 1 and ends[0] == z.shape[-1]:
         return np.einsum("ikj,ikj->ik", z, z)[..., np.newaxis]
     return sum_at(z * z, ends)
 
 
 def sum_at(terms: FloatArray, ends: IntArray) -> FloatArray:
-    """Sum the leading entries of each row, as many as `ends` say."""
+    """Sum the leading entries of each row, for every number of them in `ends`."""
     if ends.size == 1:
         return terms[..., : ends[0]].sum(axis=-1, keepdims=True)
     sums = np.cumsum(terms, axis=-1)
@@ -324,7 +329,7 @@ def sum_at(terms: FloatArray, ends: IntArray) -> FloatArray:
 def log_frequencies(
     counts: FloatArray, n: Any, zero_counts: str, exists: Any = True
 ) -> FloatArray:
-    """Log-probability of every category of a feature, per class.
+    """Compute the log-probability of every category of a feature, per class.
 
     Parameters
     ----------
@@ -335,7 +340,7 @@ def log_frequencies(
     zero_counts : {"0.5/n", "laplace"}
         See :class:`NaiveBayes`.
     exists : bool or bool array of shape (…, 1, categories)
-        Which categories the training set knows; the others say nothing: 0.
+        Which categories occur in the training set; the others get 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         if zero_counts == "laplace":
@@ -351,7 +356,7 @@ def log_frequencies(
 
 
 def most_probable(joint: FloatArray, rank: IntArray) -> IntArray:
-    """Give the class with the largest value; of equal ones the first in `rank`.
+    """Return the class with the largest value; of equal ones the first in `rank`.
 
     Parameters
     ----------
@@ -366,5 +371,5 @@ def most_probable(joint: FloatArray, rank: IntArray) -> IntArray:
 
 
 def tie_width(top: FloatArray) -> FloatArray:
-    """Give the difference of log-probabilities that rounding alone can make."""
+    """Return the difference of log-probabilities that rounding alone can cause."""
     return ROUNDING * np.maximum(1.0, np.abs(top))

@@ -1,4 +1,4 @@
-"""Files that are often given for a table: what they are, and what to do."""
+"""Formats that are recognized but not read, with advice on how to convert them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from veridical._core.errors import InputError
 _AS_CSV = "open it there and save the sheet as CSV (UTF-8)"
 _WITH_PANDAS = "read it with pandas and save the table as CSV or Parquet"
 
-#: First bytes, what begins so, and what to do about it.
+#: First bytes of a format, its name, and how to convert it.
 _MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook", _AS_CSV),
     (b"%PDF", "a PDF", "take the table out of it and save it as CSV"),
@@ -26,6 +26,7 @@ _MAGIC = (
     (b"RDX", "an R data file", "save the table with write.csv in R"),
     (b"$FL2", "an SPSS file", "save the table as CSV in SPSS"),
 )
+#: Files in a zip archive that identify a format.
 _SHEETS = {
     "xl/workbook.xml": "an Excel workbook",
     "xl/workbook.bin": "an Excel workbook",
@@ -33,23 +34,24 @@ _SHEETS = {
 }
 
 
-def refuse_stranger(head: bytes, name: str) -> None:
-    """Refuse what its first bytes show to be something else.
+def refuse_unsupported(head: bytes, name: str) -> None:
+    """Raise if the first bytes are those of a format that is not read.
 
     Parameters
     ----------
     head : bytes
-        How the file begins, unpacked.
+        First bytes of the file, uncompressed.
     name : str
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     InputError
-        If the file is of a kind that is known, but not read here.
+        If the file has such a format.
     """
     for magic, kind, cure in _MAGIC:
-        # A byte of a pickle's kind may begin text in an old encoding; a zero may not.
+        # The first byte of a pickle may begin text in an old encoding; a second byte
+        # below 6 may not.
         if head.startswith(magic) and (magic != b"\x80" or head[1:2] < b"\x06"):
             raise InputError(f"{name} is {kind}; {cure}.")
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:64].lower()
@@ -62,19 +64,19 @@ def refuse_stranger(head: bytes, name: str) -> None:
         raise InputError(f"{name} is JSON; {_WITH_PANDAS}.")
 
 
-def refuse_other_archive(path: Path, name: str) -> None:
-    """Refuse a zip archive that holds no arrays, and say what it is."""
+def refuse_unsupported_archive(path: Path, name: str) -> None:
+    """Raise if a zip archive holds no arrays; the message tells what it is."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.namelist()
     except Exception:
-        return  # damaged: for the reader of npz to say
+        return  # damaged: the reader of npz raises the error
     if any(member.endswith(".npy") for member in members):
         return
     for member, kind in _SHEETS.items():
         if member in members:
             raise InputError(f"{name} is {kind}; {_AS_CSV}.")
     raise InputError(
-        f"{name} is a zip archive without arrays; unpack it, and name the file that "
+        f"{name} is a zip archive without arrays; unpack it, and pass the file that "
         "was in it."
     )

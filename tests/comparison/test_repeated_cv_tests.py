@@ -282,7 +282,7 @@ def test_tests_go_by_the_names_of_their_functions():
     [
         (lambda: five_by_two_t(np.zeros(9), np.zeros(9)), "take 10 scores"),
         (lambda: five_by_two_f(np.zeros((2, 5)), np.zeros((2, 5))), r"shape \(2, 5\)"),
-        (lambda: sorted_runs_t(np.zeros(10), np.zeros(10)), "need to know the runs"),
+        (lambda: sorted_runs_t(np.zeros(10), np.zeros(10)), "must know the runs"),
         (
             lambda: sorted_runs_t(np.zeros(10), np.zeros(10), n_repeats=3),
             "10 scores are not 3 runs",

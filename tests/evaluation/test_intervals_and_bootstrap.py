@@ -48,7 +48,7 @@ def test_wilson_agrees_with_scipy():
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, "high", None])
 def test_confidence_is_a_share(confidence):
-    with pytest.raises(InputError, match="must be a share between 0 and 1"):
+    with pytest.raises(InputError, match="must be a number between 0 and 1"):
         wilson(0.7, 50, confidence)
 
 
@@ -126,7 +126,7 @@ def test_bootstrap_follows_its_definition(model, plus, n):
         pytest.skip("a sample holds one class")
     expected = oracle.bootstrap(model, X, y, splits)
     assert found.value == pytest.approx(expected["632+" if plus else "632"], abs=1e-12)
-    assert found.details["outside_by_case"] == pytest.approx(1 - expected["by_case"])
+    assert found.details["outside_by_sample"] == pytest.approx(1 - expected["by_case"])
     assert found.details["no_information_rate"] == pytest.approx(expected["gamma"])
     assert found.details["overfitting_rate"] == pytest.approx(expected["rate"])
     assert found.value == pytest.approx(found.scores.mean(), abs=1e-12)
@@ -144,7 +144,7 @@ def test_632_plus_is_632_where_there_is_no_overfitting():
         for plus in (False, True)
     )
     assert plus.details["overfitting_rate"] == 0
-    assert plain.details["outside"] != plain.details["outside_by_case"]
+    assert plain.details["outside"] != plain.details["outside_by_sample"]
     assert plus.value == pytest.approx(plain.value, abs=1e-12)
     np.testing.assert_allclose(plus.scores, plain.scores, atol=1e-12)
 
@@ -186,7 +186,7 @@ def test_given_samples_are_those_that_are_learned_from(plus):
         ([[]], r"samples\[0\] is not a list of row indices"),
         ([[0, 1], [0.5]], r"samples\[1\] is not a list of row indices"),
         ([[0, 1], [0, 4]], r"samples\[1\] names row 4, but X has 4 rows"),
-        ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every case"),
+        ([[0, 1, 2, 3, 3]], r"samples\[0\] holds every sample"),
     ],
 )
 def test_bad_samples_are_named(samples, word):
