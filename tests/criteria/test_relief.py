@@ -6,8 +6,13 @@ from tests.oracles import selection as oracle
 
 from veridical._core.table import Table
 from veridical.criteria import ReliefRelevance
-from veridical.kernels.distance import error_bound, numeric_distance, scale, sum_pairs
-from veridical.kernels.relief import Cases, Neighbourhood, find_within
+from veridical.kernels.distance import (
+    error_bound,
+    numeric_distance,
+    scale_samples,
+    sum_pairs,
+)
+from veridical.kernels.relief import Neighbourhood, Samples, find_within
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 
@@ -106,14 +111,14 @@ def test_the_error_of_quick_distances_stays_within_its_bound(precision):
     low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
     rows = np.arange(40)
     D = np.zeros((40, 40), dtype=precision)
-    scaled = scale(table, rows, low, inverse, 1, precision)
+    scaled = scale_samples(table, rows, low, inverse, 1, precision)
     sum_pairs(scaled, D, rows, D, [(0, 40)], 1)
     exact = np.array(
         [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
     )
     plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
     np.testing.assert_allclose(exact, plain, rtol=1e-12)
-    bound = error_bound(3000, scaled.reach, float(D.max()), precision)
+    bound = error_bound(3000, scaled.largest_size, float(D.max()), precision)
     assert 0 < np.abs(D - plain).max() < bound
 
 
@@ -179,7 +184,7 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
     rng = np.random.default_rng(12)
     order = np.argsort(Y, kind="stable")
     inverse, none = 1 / np.ptp(X, axis=0), np.empty(0)
-    cases = Cases(
+    samples = Samples(
         X, inverse, np.empty((60, 0)), none, none, np.empty(0, dtype=np.intp), order
     )
     counts = rng.integers(1, 4, 60).astype(float)
@@ -190,11 +195,11 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
     found = [
         find_within(
             Neighbourhood(
-                D, off, counts, counts, np.arange(4) * 20, cases, np.arange(60), 60, 1
+                D, off, counts, counts, np.arange(4) * 20, samples, np.arange(60), 60, 1
             )
         )
         for D, off in ((exact, 0.0), (exact + noise + noise.T, error))
     ]
     for wanted, got in zip(*found, strict=True):
         np.testing.assert_array_equal(got, wanted)
-    assert 60 < found[0].pull.size < 60 * 59 / 2
+    assert 60 < found[0].weight.size < 60 * 59 / 2

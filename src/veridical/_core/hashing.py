@@ -31,7 +31,7 @@ def table_hash(X: Any, y: Any) -> str:
     Returns
     -------
     str
-        SHA-256, in 64 hexadecimal digits, of a line of JSON with the number of cases,
+        SHA-256, in 64 hexadecimal digits, of a line of JSON with the number of samples,
         the names of the columns, the values of nominal columns in alphabetical order
         and the labels, all as text; then of the values as doubles, row by row, where
         nominal columns hold places in those orders and NaN is missing. pandas, polars

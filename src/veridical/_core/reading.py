@@ -494,13 +494,13 @@ def read_numeric_training(
 
 
 def read_numeric_beside(estimator: Any, X: Any, y: NDArray[Any], name: str) -> Any:
-    """Read a second table of the same cases, sparse ones too."""
+    """Read a second table of the same samples, sparse ones too."""
     values = read_part(estimator, X, None, name)
     if values.shape[0] != len(y):
         raise InputError(
             f"{name} has {values.shape[0]} rows, but X and y have {len(y)}: found "
             "input variables with inconsistent numbers of samples. Give one row per "
-            "case."
+            "sample."
         )
     return values
 

@@ -67,7 +67,7 @@ class DataSummary:
     feature_names: tuple[str, ...]
 
     def __repr__(self) -> str:
-        size = f"{self.n_samples} cases, {self.n_features} features"
+        size = f"{self.n_samples} samples, {self.n_features} features"
         return f"DataSummary({self.name!r}, {size}, {len(self.classes)} classes)"
 
     @property

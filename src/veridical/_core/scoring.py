@@ -110,7 +110,7 @@ def score(
     model : classifier
         Fitted; it may know fewer classes than there are.
     X, y : array-like
-        The test cases and their labels; classes may be absent here too.
+        The test samples and their labels; classes may be absent here too.
     classes : array of shape (n_classes,)
         All classes of the data, sorted.
 

@@ -1,7 +1,7 @@
 """A split: the rows to learn from and the rows to test on.
 
 Most splits learn from all rows that they do not test on. Such a split keeps its test
-rows only, so that leave-one-out over n cases takes memory in proportion to n.
+rows only, so that leave-one-out over n samples takes memory in proportion to n.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 def class_counts(
     splits: Sequence[Split], codes: IntArray, n_classes: int
 ) -> FloatArray:
-    """Count the cases of each class in every training set, shape (S, K).
+    """Count the samples of each class in every training set, shape (S, K).
 
     There may be more codes than a split has rows; it does not learn from the others.
     """
@@ -152,7 +152,7 @@ def describe_splits(method: Method) -> str:
 
 @dataclass(frozen=True)
 class Resubstitution:
-    """Test on the very cases that were learned from: optimistic, for contrast only.
+    """Test on the very samples that were learned from: optimistic, for contrast only.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class RandomSubsampling:
     n_repeats : int
         How many holdouts.
     test_size : float or int, default=1/3
-        Share of the cases to test on, or their number.
+        Share of the samples to test on, or their number.
     """
 
     n_repeats: int
@@ -207,12 +207,12 @@ class RandomSubsampling:
 
 @dataclass(frozen=True)
 class Holdout:
-    """Learn from a random part of the cases, test on the rest, once.
+    """Learn from a random part of the samples, test on the rest, once.
 
     Parameters
     ----------
     test_size : float or int, default=1/3
-        Share of the cases to test on, or their number.
+        Share of the samples to test on, or their number.
     """
 
     test_size: float = 1 / 3
@@ -231,7 +231,7 @@ class Holdout:
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Test each case once by a classifier built without its fold.
+    """Test each sample once by a classifier built without its fold.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ class CrossValidation:
         """Give the training and test rows of every fold of every repeat."""
         if self.n_folds > len(y):
             raise InputError(
-                f"{self.n_folds} folds cannot be made of {len(y)} cases; use at most "
+                f"{self.n_folds} folds cannot be made of {len(y)} samples; use at most "
                 f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
             )
         rng = folds_generator(random_state)
@@ -292,7 +292,7 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """Leave k cases out at a time: all cases, in ⌈n/k⌉ random groups.
+    """Leave k samples out at a time: all samples, in ⌈n/k⌉ random groups.
 
     Parameters
     ----------
@@ -310,11 +310,11 @@ class LeaveOut:
         n = len(y)
         if self.k >= n:
             raise InputError(
-                f"Leaving {self.k} out leaves nothing of {n} cases to learn from; "
+                f"Leaving {self.k} out leaves nothing of {n} samples to learn from; "
                 f"leave out fewer than {n}."
             )
         group = np.arange(n) // self.k
-        if self.k > 1:  # single cases need no shuffling
+        if self.k > 1:  # single samples need no shuffling
             group = group[folds_generator(random_state).permutation(n)]
         return leave_out(group, math.ceil(n / self.k))
 
@@ -325,7 +325,7 @@ class LeaveOut:
 
 @dataclass(frozen=True)
 class CompleteCV:
-    """Every way to choose the test cases: cross-validation without chance.
+    """Every way to choose the test samples: cross-validation without chance.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ class CompleteCV:
         n = len(y)
         if self.n_test >= n:
             raise InputError(
-                f"Testing on {self.n_test} leaves nothing of {n} cases to learn from; "
+                f"Testing on {self.n_test} leaves nothing of {n} samples to learn from; "
                 f"test on fewer than {n}."
             )
         n_splits = math.comb(n, self.n_test)
@@ -359,7 +359,7 @@ class CompleteCV:
                 f"subsampling{few}",
             )
             raise InputError(
-                f"There are {n_splits:,} ways to choose {self.n_test} of {n} cases, "
+                f"There are {n_splits:,} ways to choose {self.n_test} of {n} samples, "
                 f"more than the {self.max_splits:,} allowed; use {cure}."
             )
         return [
@@ -369,7 +369,7 @@ class CompleteCV:
 
     def describe(self) -> str:
         """Name the method in words."""
-        return f"complete cross-validation, {self.n_test} cases left out"
+        return f"complete cross-validation, {self.n_test} samples left out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,9 +419,9 @@ class Splitter:
 def stratified_folds(
     codes: NDArray[Any], n_folds: int, rng: np.random.Generator
 ) -> IntArray:
-    """Deal cases to folds, the largest class first, so that each gets its share.
+    """Deal samples to folds, the largest class first, so that each gets its share.
 
-    Cases are shuffled within their class, classes laid end to end, and the whole dealt
+    Samples are shuffled within their class, classes laid end to end, and the whole dealt
     round-robin; so fold sizes, and class counts per fold, differ by one at most.
     """
     shuffled = rng.permutation(len(codes))
@@ -437,14 +437,14 @@ def stratified_folds(
 def stratified_split(
     codes: IntArray, test_share: float, rng: np.random.Generator
 ) -> Split:
-    """Draw test cases from every class, at random.
+    """Draw test samples from every class, at random.
 
     Parameters
     ----------
     codes : int array of shape (n,)
         Classes from 0 on.
     test_share : float
-        Share of each class to test on, rounded; one case at least stays in training.
+        Share of each class to test on, rounded; one sample at least stays in training.
     rng : Generator
         Source of chance.
     """
@@ -530,7 +530,7 @@ def _check_test_size(size: Any) -> None:
         if number >= 1 if isinstance(size, Integral) else 0 < number < 1:
             return
     raise InputError(
-        f"test_size={size!r} must be a share between 0 and 1, or a number of cases."
+        f"test_size={size!r} must be a share between 0 and 1, or a number of samples."
     )
 
 
@@ -538,7 +538,7 @@ def _number_of(size: float, n: int) -> int:
     number = int(size) if isinstance(size, Integral) else max(1, round(size * n))
     if number >= n:
         raise InputError(
-            f"test_size={size!r} leaves nothing of {n} cases to learn from; test on "
+            f"test_size={size!r} leaves nothing of {n} samples to learn from; test on "
             "fewer."
         )
     return number

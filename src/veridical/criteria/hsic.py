@@ -21,7 +21,7 @@ from veridical.kernels.trainsets import TrainSets
 
 
 def label_vectors(y: IntArray, n_classes: int) -> FloatArray:
-    """A vector per case: 1/m_k for its own class k, 1/(m_k − m) for the others.
+    """A vector per sample: 1/m_k for its own class k, 1/(m_k − m) for the others.
 
     Classes weigh the same whatever their size [1]_.
     """

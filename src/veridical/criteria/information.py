@@ -13,20 +13,19 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.mdl import (
+    block_categorical_gains,
     block_gains,
-    block_nominal_gains,
     column_cuts,
-    xlogx_table,
 )
 from veridical.kernels.sorting import sort_rows
-from veridical.kernels.tables import uncertainty_with
+from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "cases"]
 
 
 def _counts_cuts(mdl_cost: MdlCost) -> bool:
-    """Whether a cut is priced by the number of cuts rather than of cases."""
+    """Whether a cut is priced by the number of cuts rather than of samples."""
     if mdl_cost not in ("cuts", "cases"):
         raise InputError(f"mdl_cost={mdl_cost!r} is not known; use 'cuts' or 'cases'.")
     return mdl_cost == "cuts"
@@ -68,7 +67,7 @@ def gains(
     def coded(where: slice | IntArray, block: FloatArray) -> None:
         g, u = np.empty((2, len(block), len(sets)))
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        block_nominal_gains(block, n_values, data.y, data.n_classes, counts, g, u)
+        block_categorical_gains(block, n_values, data.y, data.n_classes, counts, g, u)
         gain[where], uncertainty[where] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:

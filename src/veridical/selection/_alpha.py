@@ -36,7 +36,7 @@ def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
     if not splits[0].test.size:
         raise InputError(
             "alpha='auto' splits the training data, but every class has a single "
-            "case; give a number for alpha."
+            "sample; give a number for alpha."
         )
     return splits
 
@@ -70,7 +70,7 @@ def score_alphas(
     Returns
     -------
     array of shape (n_alphas, n_sizes)
-        Shares of test cases named rightly.
+        Shares of test samples named rightly.
     """
     predict = _nested if classifier is None else _with(classifier)
     n_alphas = len(orders[0])

@@ -236,7 +236,7 @@ class WeightedSelector(Selector):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each case counts.
+            How often each sample counts.
 
         Returns
         -------

@@ -93,7 +93,7 @@ class HSIC(Selector):
         smallest = min(rows.size for rows in sets.indices)
         if smallest < 4:
             raise InputError(
-                f"The unbiased criterion needs at least 4 cases, and there are only "
+                f"The unbiased criterion needs at least 4 samples, and there are only "
                 f"{smallest} in a training set (n_samples={smallest})."
             )
         if self.search == "backward" and self.kernel == "rbf":

@@ -18,11 +18,11 @@ from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
-    Climb,
-    climb_together,
-    complete,
+    ForwardSearch,
+    append_rest,
     difference,
     quotient,
+    search_together,
 )
 from veridical.selection._base import Cost, WeightedSelector
 from veridical.selection._progress import ReportsProgress
@@ -135,16 +135,16 @@ class MRMR(IncrementalSelector):
             )
         redundancy = CorrelationRedundancy(data, sets, self._n_threads, floor=FLOOR)
         scores = self._scores(redundancy.variances)
-        climbs = [
-            Climb(cap_infinite(row), tradeoffs[self.scheme], s)
+        searches = [
+            ForwardSearch(cap_infinite(row), tradeoffs[self.scheme], s)
             for s, row in enumerate(scores)
         ]
         depth = self._depth(scores.shape[1])
-        climb_together(climbs, redundancy, depth, self._ticker, self._n_threads)
-        rest = [order_by_score(climb.relevance) for climb in climbs]
+        search_together(searches, redundancy, depth, self._ticker, self._n_threads)
+        rest = [order_by_score(search.relevance) for search in searches]
         return [
-            Ranking(complete(climb.order, others), row, row.size)
-            for climb, others, row in zip(climbs, rest, scores, strict=True)
+            Ranking(append_rest(search.order, others), row, row.size)
+            for search, others, row in zip(searches, rest, scores, strict=True)
         ]
 
     def _scores(self, parts: Variances) -> FloatArray:
@@ -152,7 +152,7 @@ class MRMR(IncrementalSelector):
             ratio = parts.ratio()
             with np.errstate(invalid="ignore"):
                 return np.sqrt(np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio)))
-        cases = parts.weight.sum(axis=1)[:, None]
+        samples = parts.weight.sum(axis=1)[:, None]
         classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        with np.errstate(invalid="ignore"):  # one case per class leaves no F ratio
-            return parts.ratio() * (cases - classes) / (classes - 1)
+        with np.errstate(invalid="ignore"):  # one sample per class leaves no F ratio
+            return parts.ratio() * (samples - classes) / (classes - 1)

@@ -27,7 +27,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     mdl_cost : {"cuts", "cases"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
-        Weka's evaluators) or of the number of cases less one (the original).
+        Weka's evaluators) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are categorical: those whose data type says so, none, or those
         given by a mask, indices or names.

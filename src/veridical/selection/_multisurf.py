@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from veridical._core.records import Ranking
 from veridical._core.table import Table
-from veridical.criteria.relief import SLICES, MultiSurfRelevance
+from veridical.criteria.relief import N_PARTS, MultiSurfRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.selection._base import Cost
@@ -15,9 +15,9 @@ from veridical.selection._reading import Abilities
 
 
 class MultiSURF(ReportsProgress):
-    """Rank features by how they differ between near cases, without a number k.
+    """Rank features by how they differ between near samples, without a number k.
 
-    As :class:`ReliefF`, but the neighbours of a case are all cases within a radius
+    As :class:`ReliefF`, but the neighbours of a sample are all samples within a radius
     that follows from its distances [1]_: there is nothing to tune. Sees features that
     matter only together. Cost: all pairwise distances, O(n² p).
 
@@ -40,19 +40,19 @@ class MultiSURF(ReportsProgress):
 
     Notes
     -----
-    The radius of case i is the mean of its distances to all other cases less half
+    The radius of sample i is the mean of its distances to all other samples less half
     their standard deviation (of these distances, without a correction for degrees of
-    freedom). Cases nearer than the radius are its near hits (same class) and near
-    misses (other classes). A case as far as the radius is not near; it is as far if
+    freedom). Samples nearer than the radius are its near hits (same class) and near
+    misses (other classes). A sample as far as the radius is not near; it is as far if
     the two agree to 1e-11 of the mean distance, so that rounding decides nothing. The
-    weight of a feature is the mean over all cases of
+    weight of a feature is the mean over all samples of
 
     ``Σ_c (K − 1) (m_c / m)² D_c − D_hits``,
 
     where ``D_hits`` and ``D_c`` are the mean differences of the feature to the near
     hits and to the near misses of class c, m_c is the number of these, m the number of
     all near misses, and K the number of classes. With two classes this is the mean
-    difference to near misses less the mean difference to near hits. Where a case has
+    difference to near misses less the mean difference to near hits. Where a sample has
     no near hits or no near misses, that part is 0.
 
     Radius, neighbours and weights are those of ``skrebate.MultiSURF`` (version 0.8),
@@ -100,7 +100,7 @@ class MultiSURF(ReportsProgress):
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:
-        return SLICES
+        return N_PARTS
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         relevance = MultiSurfRelevance(tick=self._tick if self._watched else None)

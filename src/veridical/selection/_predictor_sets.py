@@ -86,12 +86,12 @@ def best_alpha(alphas: ArrayLike, accuracy: ArrayLike) -> float:
 
 
 def class_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> dict[Any, float]:
-    """Share of each class that was named rightly; NaN for a class without cases.
+    """Share of each class that was named rightly; NaN for a class without samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        The classes of the cases.
+        The classes of the samples.
     y_pred : array-like of shape (n,) or (..., n)
         What was predicted, perhaps for several sizes: then these are averaged.
 
@@ -111,7 +111,7 @@ def class_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> dict[Any, float]:
     if truth.ndim != 1 or predicted.shape[-1:] != truth.shape:
         raise InputError(
             f"y_true has shape {truth.shape} and y_pred {predicted.shape}; give one "
-            "prediction for each case."
+            "prediction for each sample."
         )
     everyone = np.unique(np.concatenate([truth, predicted.ravel()]))
     return {

@@ -22,10 +22,10 @@ from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
-    Climb,
-    climb_together,
-    complete,
+    ForwardSearch,
+    append_rest,
     prioritized,
+    search_together,
     take_turns,
 )
 from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
@@ -309,22 +309,25 @@ class DifferentialPrioritization(IncrementalSelector):
         if np.isinf(scores).any():
             _warn_infinite()
         relevance = [cap_infinite(row) for row in scores]
-        climbs = [
-            [Climb(row, prioritized(alpha), s) for s, row in enumerate(relevance)]
+        searches = [
+            [
+                ForwardSearch(row, prioritized(alpha), s)
+                for s, row in enumerate(relevance)
+            ]
             for alpha in alphas
         ]
-        everyone = [climb for of_alpha in climbs for climb in of_alpha]
-        climb_together(everyone, redundancy, depth, self._ticker, self._n_threads)
+        everyone = [search for of_alpha in searches for search in of_alpha]
+        search_together(everyone, redundancy, depth, self._ticker, self._n_threads)
         rest = [order_by_score(row) for row in relevance]
         return [
             [
                 _Found(
-                    Ranking(complete(climb.order, rest[s]), row, row.size),
-                    (climb.relevance_path, climb.antiredundancy_path),
+                    Ranking(append_rest(search.order, rest[s]), row, row.size),
+                    (search.relevance_path, search.antiredundancy_path),
                 )
-                for s, (climb, row) in enumerate(zip(of_alpha, scores, strict=True))
+                for s, (search, row) in enumerate(zip(of_alpha, scores, strict=True))
             ]
-            for of_alpha in climbs
+            for of_alpha in searches
         ]
 
     def _one_vs_all(
@@ -339,25 +342,29 @@ class DifferentialPrioritization(IncrementalSelector):
             for s, rows in enumerate(against)
         ]
         places = [(a, s) for a in range(len(alphas)) for s in range(len(relevance))]
-        climbs = {
-            (a, s): [Climb(row, prioritized(alphas[a]), s) for row in relevance[s]]
+        searches = {
+            (a, s): [
+                ForwardSearch(row, prioritized(alphas[a]), s) for row in relevance[s]
+            ]
             for a, s in places
         }
-        everyone = [climb for group in climbs.values() for climb in group]
+        everyone = [search for group in searches.values() for search in group]
         merged: dict[tuple[int, int], list[int]] = {place: [] for place in places}
         while min(map(len, merged.values())) < depth:
             # Classes that share features need more than their share of steps.
             short = depth - min(map(len, merged.values()))
             n_steps = -(-short // parts.weight.shape[1])
-            climb_together(everyone, redundancy, n_steps, self._ticker, self._n_threads)
+            search_together(
+                everyone, redundancy, n_steps, self._ticker, self._n_threads
+            )
             merged = {
                 place: take_turns([c.order for c in _strongest_first(group)], depth)
-                for place, group in climbs.items()
+                for place, group in searches.items()
             }
         rest = [order_by_score(cap_infinite(row)) for row in scores]
         return [
             [
-                _Found(Ranking(complete(merged[a, s], rest[s]), row, row.size), None)
+                _Found(Ranking(append_rest(merged[a, s], rest[s]), row, row.size), None)
                 for s, row in enumerate(scores)
             ]
             for a in range(len(alphas))
@@ -392,14 +399,14 @@ def _check_alphas(given: Any, name: str) -> list[float]:
     return [float(alpha) for alpha in given]
 
 
-def _strongest_first(climbs: list[Climb]) -> list[Climb]:
+def _strongest_first(searches: list[ForwardSearch]) -> list[ForwardSearch]:
     """Order classes by the relevance of their first feature, ties by what they chose.
 
     Not by their names or numbers: classes that tie and chose alike are alike.
     """
-    climbs = sorted(climbs, key=lambda climb: climb.order)
-    strength = np.array([climb.relevance[climb.order[0]] for climb in climbs])
-    return [climbs[k] for k in order_by_score(strength, rtol=1e-10)]
+    searches = sorted(searches, key=lambda search: search.order)
+    strength = np.array([search.relevance[search.order[0]] for search in searches])
+    return [searches[k] for k in order_by_score(strength, rtol=1e-10)]
 
 
 def _warn_infinite() -> None:

@@ -12,7 +12,7 @@ from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
-from veridical.criteria.relief import SLICES, ReliefRelevance
+from veridical.criteria.relief import N_PARTS, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.selection._base import Cost
@@ -21,10 +21,10 @@ from veridical.selection._reading import Abilities
 
 
 class ReliefF(ReportsProgress):
-    """Rank features by how they differ between near cases of other and same class.
+    """Rank features by how they differ between near samples of other and same class.
 
-    A feature is good if it differs between a case and its nearest cases of other
-    classes, and is alike among its nearest cases of its own class [1]_. Sees features
+    A feature is good if it differs between a sample and its nearest samples of other
+    classes, and is alike among its nearest samples of its own class [1]_. Sees features
     that matter only together (as in XOR), which one-by-one scores cannot. Cost: all
     pairwise distances, O(n² p).
 
@@ -33,16 +33,16 @@ class ReliefF(ReportsProgress):
     n_features_to_select : int, float or None, default=10
         How many features to select: a number, a share of all, or None for all.
     n_neighbors : int, default=10
-        Hits, and misses per class, that each case is held against; a class with fewer
-        cases gives what it has.
+        Hits, and misses per class, that each sample is held against; a class with fewer
+        samples gives what it has.
     n_samples : int or None, default=None
         How many cases, drawn at random, are held against their neighbours; None takes
-        every case once.
+        every sample once.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: those whose data type says so, none, or those given
         by a mask, indices or names.
     random_state : int, RandomState or None, default=None
-        Draws the cases if `n_samples` is given.
+        Draws the samples if `n_samples` is given.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -57,7 +57,7 @@ class ReliefF(ReportsProgress):
     -----
     Numeric differences are divided by the feature's range in the training data;
     nominal ones are 0 or 1; missing values follow Weka's ReliefFAttributeEval. Misses
-    of class c weigh ``P(c) / (1 − P(own class))``. Where several cases are as far as
+    of class c weigh ``P(c) / (1 − P(own class))``. Where several samples are as far as
     the k-th neighbour, they share its place, so that the order of the rows never
     matters.
 
@@ -97,7 +97,7 @@ class ReliefF(ReportsProgress):
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:
-        return SLICES
+        return N_PARTS
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
@@ -123,7 +123,7 @@ class ReliefF(ReportsProgress):
             return None
         if not isinstance(self.n_samples, Integral) or self.n_samples < 1:
             raise InputError(
-                f"n_samples={self.n_samples!r}; give a whole number of cases, 1 or "
+                f"n_samples={self.n_samples!r}; give a whole number of samples, 1 or "
                 "more, or None for all."
             )
         queries = np.zeros(sets.counts.shape)

@@ -172,7 +172,7 @@ class InformationGain(_ScoreSelector):
         How many features to select: a number, a share of all, or None for all.
     mdl_cost : {"cuts", "cases"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
-        Weka's evaluator) or of the number of cases less one (the original).
+        Weka's evaluator) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: those whose data type says so, none, or those given
         by a mask, indices or names.
@@ -188,9 +188,9 @@ class InformationGain(_ScoreSelector):
 
     Notes
     -----
-    Cases whose value is missing are given to all values of the feature in proportion
+    Samples whose value is missing are given to all values of the feature in proportion
     to their shares. `sample_weight` must be whole numbers, because the rule counts
-    cases.
+    samples.
 
     References
     ----------
@@ -228,6 +228,6 @@ class InformationGain(_ScoreSelector):
     def _check_weight(self, weight: FloatArray) -> None:
         if np.any(weight != np.rint(weight)):
             raise InputError(
-                "InformationGain counts cases, so sample_weight must be whole numbers; "
-                "round the weights, or use AnovaF or Correlation."
+                "InformationGain counts samples, so sample_weight must be whole "
+                "numbers; round the weights, or use AnovaF or Correlation."
             )
