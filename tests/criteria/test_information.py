@@ -32,7 +32,7 @@ def test_cuts_and_redundancy_of_training_sets(problem, data):
     for j in np.flatnonzero(problem.nominal):  # criteria want codes 0, 1, 2, ...
         known = ~np.isnan(X[:, j])
         X[known, j] = np.unique(X[known, j], return_inverse=True)[1]
-    labelled = Table.of_arrays(X, problem.nominal, problem.y)
+    labelled = Table.from_arrays(X, problem.nominal, problem.y)
     many = TrainSets.from_indices(index, len(problem.y))
     s = len(index) - 1
     part = problem.take(index[s])

@@ -19,7 +19,7 @@ from veridical.selection import ReliefF
 RNG = np.random.default_rng(40)
 Y = np.arange(60) % 3
 X = RNG.normal(size=(60, 7)) + np.outer(Y, [1, 0.5, 0, 0, 0, 0, 0])
-DATA = Table.of_arrays(X, np.zeros(7, dtype=bool), Y)
+DATA = Table.from_arrays(X, np.zeros(7, dtype=bool), Y)
 ALL = TrainSets.all_rows(60)
 
 
@@ -136,7 +136,7 @@ def test_quick_distances_are_near_where_most_of_a_range_is_empty():
 @pytest.mark.parametrize("y", [Y, Y % 2], ids=["three classes", "two classes"])
 def test_sums_over_many_sets_are_those_of_each(y):
     """Sets of one size share most pulls, those of other sizes must not spoil them."""
-    data = Table.of_arrays(X, np.zeros(7, dtype=bool), y)
+    data = Table.from_arrays(X, np.zeros(7, dtype=bool), y)
     rows = [np.flatnonzero(np.arange(60) % 6 != f) for f in range(6)]
     rows += [np.arange(60), np.arange(40), RNG.integers(0, 60, 60), np.arange(40, 60)]
     relevance = ReliefRelevance(4)
@@ -158,13 +158,13 @@ def test_sets_without_an_outlier_share_none_of_its_rounding_error(dtype, size):
     table = X.astype(dtype)
     table[7, [0, 3]] = size
     table[8, 3] = -table[7, 3] / 1e3
-    data = Table.of_arrays(table, np.zeros(7, dtype=bool), Y)
+    data = Table.from_arrays(table, np.zeros(7, dtype=bool), Y)
     rows = [np.delete(np.arange(60), i) for i in range(20)]
     rows += [np.delete(np.arange(60), [7, 8]), np.arange(10, 60)]
     relevance = ReliefRelevance(3)
     many = relevance.scores(data, TrainSets.from_indices(rows, 60), 2)
     for s in (7, 8, 20, 21):
-        part = Table.of_arrays(table[rows[s]], data.categorical, Y[rows[s]])
+        part = Table.from_arrays(table[rows[s]], data.categorical, Y[rows[s]])
         every = TrainSets.all_rows(rows[s].size)
         alone = relevance.scores(part, every, 1)[0]
         np.testing.assert_allclose(many[s], alone, rtol=0, atol=1e-13)

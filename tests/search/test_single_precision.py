@@ -139,7 +139,7 @@ def test_bounds_are_below_all_similarities(seed, n, offset, dtype):
     rng = np.random.default_rng(seed)
     X = (offset + rng.normal(size=(n, 9))).astype(dtype)
     X[:, 1] = X[:, 0]
-    data = Table.of_arrays(X, np.zeros(9, dtype=bool), np.arange(n) % 2)
+    data = Table.from_arrays(X, np.zeros(9, dtype=bool), np.arange(n) % 2)
     redundancy = CorrelationRedundancy(data, TrainSets.all_rows(n), 1)
     columns = redundancy.columns(0, single=True)
     width = columns.single.size // 9
@@ -158,7 +158,7 @@ def test_bounds_are_below_all_similarities(seed, n, offset, dtype):
 
 def test_no_single_precision_where_its_rounding_is_too_large():
     X, y = problem()
-    data = Table.of_arrays(X, np.zeros(120, dtype=bool), y)
+    data = Table.from_arrays(X, np.zeros(120, dtype=bool), y)
     heavy = TrainSets.from_counts(np.full((1, 50), 1e9))
     assert (
         CorrelationRedundancy(data, heavy, 1).columns(0, single=True).single.size == 0

@@ -67,7 +67,7 @@ def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
     X, y = weka.mixed()
     nominal = np.isin(np.arange(6), weka.MIXED_NOMINAL)
     redundancy = UncertaintyRedundancy(
-        Table.of_arrays(X, nominal, y), TrainSets.all_rows(len(y)), 0, "cuts"
+        Table.from_arrays(X, nominal, y), TrainSets.all_rows(len(y)), 0, "cuts"
     )
     columns = [[None if v != v else v for v in x] for x in X.T.tolist()]
     for (i, j), wanted in weka.PAIR_UNCERTAINTY.items():

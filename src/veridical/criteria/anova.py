@@ -113,8 +113,8 @@ class AnovaRelevance:
         """Return the F ratios."""
         parts = variances(data, sets, n_threads)
         n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        n_cases = parts.weight.sum(axis=1)[:, None]
-        return f_ratio(parts.between, parts.within, n_classes, n_cases)
+        n_samples = parts.weight.sum(axis=1)[:, None]
+        return f_ratio(parts.between, parts.within, n_classes, n_samples)
 
 
 @dataclass(frozen=True)

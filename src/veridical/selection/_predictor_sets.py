@@ -143,7 +143,7 @@ def class_relevance(X: ArrayLike, y: ArrayLike) -> FloatArray:
     if classes.size < 2:
         raise InputError("y holds one class only; there is no rest to tell it from.")
     numeric = np.zeros(values.shape[1], dtype=bool)
-    data = Table.of_arrays(values, numeric, codes.astype(np.intp))
+    data = Table.from_arrays(values, numeric, codes.astype(np.intp))
     sets = TrainSets.all_rows(len(codes))
     return variances(data, sets, thread_count(None), against=True).ratio_against()[0]
 

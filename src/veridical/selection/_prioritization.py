@@ -378,7 +378,7 @@ def _take(data: Table, rows: IntArray) -> Table:
     """
     _, first, codes = np.unique(data.y[rows], return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))
-    return Table.of_arrays(
+    return Table.from_arrays(
         np.asarray(data.values[rows]), data.categorical, place[codes]
     )
 

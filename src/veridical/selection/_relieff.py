@@ -36,7 +36,7 @@ class ReliefF(ReportsProgress):
         Hits, and misses per class, that each sample is held against; a class with fewer
         samples gives what it has.
     n_samples : int or None, default=None
-        How many cases, drawn at random, are held against their neighbours; None takes
+        How many samples, drawn at random, are held against their neighbours; None takes
         every sample once.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which columns are nominal: those whose data type says so, none, or those given
