@@ -173,7 +173,7 @@ def test_an_incomplete_ranking(call):
 def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     X = pd.DataFrame(problem[0]).add_prefix("x")
     X["x3"] = pd.cut(X["x3"], 3).astype(str).astype("category")
-    with pytest.raises(InputError, match="AnovaF cannot use nominal columns"):
+    with pytest.raises(InputError, match="AnovaF cannot use categorical features"):
         call(X=X, first="anova", second="relieff")
 
 
