@@ -19,7 +19,7 @@ TABLE = "<!-- table of selectors -->"
 NAMES = "<!-- names of estimators -->"
 HEADINGS = (
     *("selector", "on the command line", "good for", "time of a fit"),
-    *("nominal", "missing", "sparse", "weights"),
+    *("categorical", "missing", "sparse", "weights"),
 )
 
 
@@ -45,7 +45,7 @@ def make_table() -> str:
     for name, cls in SELECTORS.items():
         page = pages[cls.__name__]
         abilities = cls._abilities
-        can = (abilities.nominal, abilities.missing, abilities.sparse)
+        can = (abilities.categorical, abilities.missing, abilities.sparse)
         words = (
             "yes" if it else "–" for it in (*can, issubclass(cls, WeightedSelector))
         )

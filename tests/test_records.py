@@ -59,7 +59,9 @@ def test_records_show_what_was_found(make, words):
 
 def test_data_are_shown_without_their_columns():
     record = compare([AnovaF(), ReliefF()], *DATA, **OPTIONS)
-    assert repr(record.data) == "DataSummary('data', 40 cases, 30 features, 2 classes)"
+    assert (
+        repr(record.data) == "DataSummary('data', 40 samples, 30 features, 2 classes)"
+    )
 
 
 def test_records_with_arrays_are_compared_by_identity():

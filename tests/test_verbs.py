@@ -416,7 +416,7 @@ def with_value(value):
     ("change", "message"),
     [
         ({"y": ["no"] * 40}, "only one class, 'no'"),
-        ({"y": np.arange(40) / 7}, "are measurements such as"),
+        ({"y": np.arange(40) / 7}, "must be classes, but"),
         ({"y": ["no", "yes"] * 19}, "40 rows but 38 labels"),
         ({"X": with_value("oops")}, "Column 'b' .* holds 'oops'"),
         ({"X": with_value(np.inf)}, "Column 'b' .* infinite value"),
@@ -430,7 +430,7 @@ def with_value(value):
         ({"random_state": "x"}, "random_state='x' cannot be used as a seed"),
     ],
     ids=[
-        "one class", "measurements", "lengths", "text", "infinite", "no samples",
+        "one class", "continuous", "lengths", "text", "infinite", "no samples",
         "no features", "no folds", "too many folds", "10x", "row 99", "no jobs", "seed",
     ],
 )  # fmt: skip

@@ -47,7 +47,7 @@ def test_compare_records_the_number(ask):
             for text in ("many", "1.5", "-0.1", "nan")
         ),
         ("0", "--features 0 selects nothing; give 1 or more"),
-        ("7", "--features=7 is not possible: the data has 6 column(s); use 1 to 6"),
+        ("7", "--features=7 is not possible: the data has 6 feature(s); use 1 to 6"),
     ],
 )
 @pytest.mark.parametrize("verb", VERBS)

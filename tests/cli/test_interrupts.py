@@ -46,7 +46,7 @@ def stopped(body, **more):
     )
 
 
-def check(done, words=interrupts.WORDS):
+def check(done, words=interrupts.STOP_MESSAGE):
     assert done.returncode == 130, done.stderr
     assert done.stderr == f"{words}\n"
 
@@ -106,7 +106,7 @@ def test_in_the_middle_of_an_import():
 
 def test_what_swallows_it_is_ended_all_the_same():
     done = stopped("""
-        interrupts._PATIENCE = 0.2
+        interrupts._SECONDS_TO_END = 0.2
         try:
             stop()
             time.sleep(30)
@@ -134,7 +134,7 @@ def test_an_error_that_came_of_it_is_no_error():
 
 def test_a_second_one_does_not_wait():
     done = stopped("""
-        interrupts._PATIENCE = 1000
+        interrupts._SECONDS_TO_END = 1000
         try:
             stop()
             time.sleep(30)
@@ -197,7 +197,7 @@ def test_a_study_says_its_own_word_and_no_other():
     words = study_options._STOPPED_AT_ONCE
 
     check(stopped(body.format("")), words)
-    check(stopped(body.format("interrupts._FRAGILE = {'__main__'}")), words)
+    check(stopped(body.format("interrupts._NO_EXCEPTIONS = {'__main__'}")), words)
 
 
 def test_while_the_command_line_is_being_loaded():

@@ -50,7 +50,7 @@ def rare(y):
 @pytest.mark.parametrize(
     ("change", "messages"),
     [
-        ({"n_features_to_select": 31}, ["n_features_to_select=31", "30 column"]),
+        ({"n_features_to_select": 31}, ["n_features_to_select=31", "30 feature"]),
         ({"n_features_to_select": 0}, ["n_features_to_select=0", "1 to 30"]),
         ({"n_features_to_select": 2.5}, ["whole number", "2.5"]),
         ({"n_features_to_select": 0.0}, ["0.0", "share in (0, 1]"]),
@@ -115,7 +115,7 @@ def test_parameters(call, change, messages):
         (lambda X, y: (X, y[:-1]), ["90 rows", "89"]),
         (lambda X, y: (X, np.zeros(90)), ["one class", "at least two"]),
         (lambda X, y: (X, np.where(y == 2, np.nan, y)), ["missing"]),
-        (lambda X, y: (X, y + 0.5), [".5", "not classes"]),
+        (lambda X, y: (X, y + 0.5), [".5", "must be classes"]),
         (lambda X, y: (X, np.column_stack([y, y])), ["2 dimensions"]),
         (lambda X, y: (with_hole(X), y), ["no value at all", "2, 5"]),
         (
@@ -175,7 +175,7 @@ def test_an_incomplete_ranking(call):
 def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     X = pd.DataFrame(problem[0]).add_prefix("x")
     X["x3"] = pd.cut(X["x3"], 3).astype(str).astype("category")
-    with pytest.raises(InputError, match="AnovaF cannot use nominal columns"):
+    with pytest.raises(InputError, match="AnovaF cannot use categorical features"):
         call(X=X, first="anova", second="relieff")
 
 

@@ -273,7 +273,7 @@ def test_names_need_a_frame():
 
 
 def test_infinity_is_found_beyond_the_first_chunk(monkeypatch):
-    monkeypatch.setattr("veridical._core.encoding._CHUNK", 4)
+    monkeypatch.setattr("veridical._core.encoding._MAX_ELEMENTS", 4)
     X = np.zeros((3, 9))
     X[2, 7] = np.inf
     with pytest.raises(InputError, match="Column 7"):

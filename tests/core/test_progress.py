@@ -170,11 +170,11 @@ def test_the_fits_of_a_search_are_as_many_as_counted():
 
 def test_the_cost_is_announced_where_it_is_high():
     file = io.StringIO()
-    announce(Reporter("Working", file), SVC(), progress.LONG - 1)
+    announce(Reporter("Working", file), SVC(), progress.MIN_FITS_ANNOUNCED - 1)
     announce(None, SVC(), 10**6)
     announce(lambda done, total: None, SVC(), 10**6)
     assert file.getvalue() == ""
-    announce(Reporter("Working", file), SVC(), progress.LONG)
+    announce(Reporter("Working", file), SVC(), progress.MIN_FITS_ANNOUNCED)
     assert file.getvalue() == "Working: about 500 fits of SVC: 500 fits\n"
 
 
@@ -264,7 +264,7 @@ class Slow(GaussianNB):
 
 
 def test_long_work_is_told_of_although_nobody_asked(impatient, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "LONG", 4)
+    monkeypatch.setattr(progress, "MIN_FITS_ANNOUNCED", 4)
     audit(Slow(), X, Y, cv=2, n_permutations=19, random_state=0)
     first, *rest = capsys.readouterr().err.splitlines()
     assert first == "audit: about 19 × 2 fits of Slow: 38 fits"

@@ -21,7 +21,7 @@ def test_intervals_are_open_on_the_left():
     assert interval_codes(x, np.empty(0)).tolist() == [0, 0, 0, 0, 0, -1]
 
 
-@given(problem=problems(nominal=True, missing=True, max_rows=24), data=st.data())
+@given(problem=problems(categorical=True, missing=True, max_rows=24), data=st.data())
 @examples(60)
 def test_cuts_and_redundancy_of_training_sets(problem, data):
     sets = data.draw(train_sets(problem.y))
@@ -29,10 +29,10 @@ def test_cuts_and_redundancy_of_training_sets(problem, data):
     if not index:
         return
     X = problem.X.copy()
-    for j in np.flatnonzero(problem.nominal):  # criteria want codes 0, 1, 2, ...
+    for j in np.flatnonzero(problem.categorical):  # criteria want codes 0, 1, 2, ...
         known = ~np.isnan(X[:, j])
         X[known, j] = np.unique(X[known, j], return_inverse=True)[1]
-    labelled = Table.of_arrays(X, problem.nominal, problem.y)
+    labelled = Table.from_arrays(X, problem.categorical, problem.y)
     many = TrainSets.from_indices(index, len(problem.y))
     s = len(index) - 1
     part = problem.take(index[s])
@@ -40,8 +40,8 @@ def test_cuts_and_redundancy_of_training_sets(problem, data):
     redundancy = UncertaintyRedundancy(labelled, many, s, "cuts")
     codes = []
     for j, x in enumerate(columns):
-        codes.append(oracle.coded(x, y, problem.nominal[j], "cuts"))
-        if not problem.nominal[j]:
+        codes.append(oracle.coded(x, y, problem.categorical[j], "cuts"))
+        if not problem.categorical[j]:
             wanted = oracle.mdl_cuts(x, y)
             got = cut_points(labelled, many, s, j, "cuts")
             assert len(got) == len(wanted)

@@ -6,15 +6,20 @@ from tests.oracles import selection as oracle
 
 from veridical._core.table import Table
 from veridical.criteria import ReliefRelevance
-from veridical.kernels.distance import error_bound, numeric_distance, scale, sum_pairs
-from veridical.kernels.relief import Cases, Neighbourhood, find_within
+from veridical.kernels.distance import (
+    error_bound,
+    numeric_distance,
+    scale_samples,
+    sum_pairs,
+)
+from veridical.kernels.relief import Neighbourhood, Samples, find_within
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection import ReliefF
 
 RNG = np.random.default_rng(40)
 Y = np.arange(60) % 3
 X = RNG.normal(size=(60, 7)) + np.outer(Y, [1, 0.5, 0, 0, 0, 0, 0])
-DATA = Table.of_arrays(X, np.zeros(7, dtype=bool), Y)
+DATA = Table.from_arrays(X, np.zeros(7, dtype=bool), Y)
 ALL = TrainSets.all_rows(60)
 
 
@@ -106,14 +111,14 @@ def test_the_error_of_quick_distances_stays_within_its_bound(precision):
     low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
     rows = np.arange(40)
     D = np.zeros((40, 40), dtype=precision)
-    scaled = scale(table, rows, low, inverse, 1, precision)
+    scaled = scale_samples(table, rows, low, inverse, 1, precision)
     sum_pairs(scaled, D, rows, D, [(0, 40)], 1)
     exact = np.array(
         [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows]
     )
     plain = (np.abs(table[:, None] - table[None]) * inverse).sum(axis=2)
     np.testing.assert_allclose(exact, plain, rtol=1e-12)
-    bound = error_bound(3000, scaled.reach, float(D.max()), precision)
+    bound = error_bound(3000, scaled.largest_size, float(D.max()), precision)
     assert 0 < np.abs(D - plain).max() < bound
 
 
@@ -131,7 +136,7 @@ def test_quick_distances_are_near_where_most_of_a_range_is_empty():
 @pytest.mark.parametrize("y", [Y, Y % 2], ids=["three classes", "two classes"])
 def test_sums_over_many_sets_are_those_of_each(y):
     """Sets of one size share most pulls, those of other sizes must not spoil them."""
-    data = Table.of_arrays(X, np.zeros(7, dtype=bool), y)
+    data = Table.from_arrays(X, np.zeros(7, dtype=bool), y)
     rows = [np.flatnonzero(np.arange(60) % 6 != f) for f in range(6)]
     rows += [np.arange(60), np.arange(40), RNG.integers(0, 60, 60), np.arange(40, 60)]
     relevance = ReliefRelevance(4)
@@ -153,13 +158,13 @@ def test_sets_without_an_outlier_share_none_of_its_rounding_error(dtype, size):
     table = X.astype(dtype)
     table[7, [0, 3]] = size
     table[8, 3] = -table[7, 3] / 1e3
-    data = Table.of_arrays(table, np.zeros(7, dtype=bool), Y)
+    data = Table.from_arrays(table, np.zeros(7, dtype=bool), Y)
     rows = [np.delete(np.arange(60), i) for i in range(20)]
     rows += [np.delete(np.arange(60), [7, 8]), np.arange(10, 60)]
     relevance = ReliefRelevance(3)
     many = relevance.scores(data, TrainSets.from_indices(rows, 60), 2)
     for s in (7, 8, 20, 21):
-        part = Table.of_arrays(table[rows[s]], data.categorical, Y[rows[s]])
+        part = Table.from_arrays(table[rows[s]], data.categorical, Y[rows[s]])
         every = TrainSets.all_rows(rows[s].size)
         alone = relevance.scores(part, every, 1)[0]
         np.testing.assert_allclose(many[s], alone, rtol=0, atol=1e-13)
@@ -179,7 +184,7 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
     rng = np.random.default_rng(12)
     order = np.argsort(Y, kind="stable")
     inverse, none = 1 / np.ptp(X, axis=0), np.empty(0)
-    cases = Cases(
+    samples = Samples(
         X, inverse, np.empty((60, 0)), none, none, np.empty(0, dtype=np.intp), order
     )
     counts = rng.integers(1, 4, 60).astype(float)
@@ -190,11 +195,11 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
     found = [
         find_within(
             Neighbourhood(
-                D, off, counts, counts, np.arange(4) * 20, cases, np.arange(60), 60, 1
+                D, off, counts, counts, np.arange(4) * 20, samples, np.arange(60), 60, 1
             )
         )
         for D, off in ((exact, 0.0), (exact + noise + noise.T, error))
     ]
     for wanted, got in zip(*found, strict=True):
         np.testing.assert_array_equal(got, wanted)
-    assert 60 < found[0].pull.size < 60 * 59 / 2
+    assert 60 < found[0].weight.size < 60 * 59 / 2

@@ -475,7 +475,7 @@ def test_a_training_set_of_one_class_names_it():
     [
         ({"y": np.zeros(150)}, "only one class"),
         ({"y": Y[:-1]}, "150 rows but 149 labels"),
-        ({"y": Y + 0.5}, "measurements"),
+        ({"y": Y + 0.5}, "must be classes"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "class is missing in rows 0, 1"),
         ({"y": np.c_[Y, Y]}, "2 dimensions"),
         ({"cv": CrossValidation(151)}, "cv=151 folds are not possible with 150"),

@@ -15,7 +15,7 @@ from veridical.kernels.trainsets import TrainSets
 
 
 def parts(X, y, sets, **options):
-    data = Table.of_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
+    data = Table.from_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
     return variances(data, sets, 1, **options)
 
 

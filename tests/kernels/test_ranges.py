@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from veridical.kernels.ranges import PATIENCE, block_ranges
+from veridical.kernels.ranges import MAX_VALUES, block_ranges
 
 
 def found(columns, present):
@@ -28,7 +28,9 @@ def test_ranges_are_those_of_the_rows_present(n):
     )
     shares = rng.random((n, 20)) < np.linspace(0, 1, 20)
     # Sets without any of the values that are tried first.
-    tails = np.arange(n)[:, None] >= np.minimum([PATIENCE - 1, PATIENCE, n - 1], n - 1)
+    tails = np.arange(n)[:, None] >= np.minimum(
+        [MAX_VALUES - 1, MAX_VALUES, n - 1], n - 1
+    )
     present = np.hstack([shares, tails, ~tails])
     low, high = found(columns, present)
     for s in range(present.shape[1]):

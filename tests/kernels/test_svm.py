@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.oracles.hinge import objective
 
 from veridical.kernels.duality import violation
-from veridical.kernels.svm import solve_dual, solve_inside
+from veridical.kernels.svm import solve_dual, solve_interior
 
 
 def overlapping(n, p, spread, seed):
@@ -42,8 +42,8 @@ def test_optimal_also_where_pairs_of_multipliers_crawl(spread, C):
 
 def test_a_shift_of_all_cases_changes_nothing():
     X, s = overlapping(80, 5, 10.0, seed=2)
-    here, _ = solve_inside(X @ X.T, s, np.ones(80))
-    there, left = solve_inside((X + 300.0) @ (X + 300.0).T, s, np.ones(80))
+    here, _ = solve_interior(X @ X.T, s, np.ones(80))
+    there, left = solve_interior((X + 300.0) @ (X + 300.0).T, s, np.ones(80))
     assert left < 1e-10
     assert (s * there) @ X == pytest.approx((s * here) @ X, rel=1e-6)
 
@@ -66,7 +66,7 @@ def test_copies_of_a_case_share_its_multiplier(seed, C):
 
 def test_cases_without_any_difference():
     G, s = np.ones((6, 6)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-    a, left = solve_inside(G, s, np.ones(6))
+    a, left = solve_interior(G, s, np.ones(6))
     assert left == np.inf
     assert a.tolist() == [0.0] * 6
     assert s @ solve_dual(G, s, np.ones(6), np.zeros(6)) == pytest.approx(0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_exact import add_products, settle_exactly
+from veridical.kernels.svm_exact import add_products, solve_active_set_exactly
 
 
 def pairs_of(X):
@@ -15,7 +15,7 @@ def pairs_of(X):
     return G
 
 
-def disagreement(X, s, c, a):
+def bias_uncertainty(X, s, c, a):
     """By how much the biases differ that the cases want; without rounding."""
     rows = [[Fraction(x) for x in row] for row in X.tolist()]
     signed = [Fraction(v) for v in (s * a).tolist()]
@@ -23,14 +23,14 @@ def disagreement(X, s, c, a):
         sum(t * row[j] for t, row in zip(signed, rows, strict=True))
         for j in range(X.shape[1])
     ]
-    wish = [
+    bias_at_margin = [
         Fraction(sign) - sum(wj * x for wj, x in zip(w, row, strict=True))
         for sign, row in zip(s.tolist(), rows, strict=True)
     ]
     up = np.where(s > 0, a < c, a > 0)
     down = np.where(s > 0, a > 0, a < c)
-    high = max(v for v, able in zip(wish, up, strict=True) if able)
-    low = min(v for v, able in zip(wish, down, strict=True) if able)
+    high = max(v for v, able in zip(bias_at_margin, up, strict=True) if able)
+    low = min(v for v, able in zip(bias_at_margin, down, strict=True) if able)
     return float(max(high - low, Fraction(0)))
 
 
@@ -70,13 +70,13 @@ def test_margins_agree_beside_outliers(seed, C):
     X, s = outliers(seed)
     c = np.full(len(s), C)
     start = solve_dual(X @ X.T, s, c, np.zeros(len(s)), max_steps=2000)
-    a, left = settle_exactly(pairs_of(X), s, c, start)
+    a, left = solve_active_set_exactly(pairs_of(X), s, c, start)
     assert left <= 1e-13
     assert a.min() >= 0
     assert a.max() <= C
     assert abs(s @ a) <= 1e-14 * a.sum()
     rounding = np.finfo(float).eps * float((np.abs(X @ X.T) @ a).max())
-    assert disagreement(X, s, c, a) <= 2 * rounding + 1e-13
+    assert bias_uncertainty(X, s, c, a) <= 2 * rounding + 1e-13
 
 
 def test_from_nowhere_and_with_copies_of_cases():
@@ -84,8 +84,8 @@ def test_from_nowhere_and_with_copies_of_cases():
     X, s = outliers(7, n=20, factor=1e4)
     X, s = np.vstack([X, X[:8]]), np.r_[s, s[:8]]
     c = np.ones(28)
-    a, left = settle_exactly(pairs_of(X), s, c, np.zeros(28))
-    other, _ = settle_exactly(pairs_of(X), s, c, np.full(28, 0.5))
+    a, left = solve_active_set_exactly(pairs_of(X), s, c, np.zeros(28))
+    other, _ = solve_active_set_exactly(pairs_of(X), s, c, np.full(28, 0.5))
     assert left <= 1e-13
     scale = np.abs(X).T @ a
     assert np.abs((s * a) @ X - (s * other) @ X).max() <= 1e-12 * scale.max()
@@ -96,6 +96,6 @@ def test_fewer_features_than_free_multipliers():
     X = rng.integers(0, 3, size=(30, 2)).astype(float)
     s = np.where(rng.permutation(30) < 13, 1.0, -1.0)
     c = np.full(30, 2.0)
-    a, left = settle_exactly(pairs_of(X), s, c, rng.random(30))
+    a, left = solve_active_set_exactly(pairs_of(X), s, c, rng.random(30))
     assert left <= 1e-13
-    assert disagreement(X, s, c, a) <= 1e-12
+    assert bias_uncertainty(X, s, c, a) <= 1e-12

@@ -343,7 +343,7 @@ def test_squared_slacks_at_large_prices_need_no_second_solver(monkeypatch):
     X, Z, y = problem(2, n=60, p=10, q=90)
     c = np.full(60, 1e3)
     machine = Squared(X @ X.T, Z @ Z.T, y, c, 1e-3, True)
-    monkeypatch.setattr(Squared, "_solve_inside", None)
+    monkeypatch.setattr(Squared, "_solve_interior", None)
     found = machine.solve()
     assert found.gap < 1e-10
     slack = Z @ (found.eta @ Z) + found.privileged_bias

@@ -381,7 +381,7 @@ def test_a_category_unknown_to_training():
     """The tree treats it as missing; the others give it no indicator, no evidence."""
     values = np.array([[0.0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 2, np.nan]]).T
     y = np.array([0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0])
-    table = Table.of_arrays(values, np.array([True]), y)
+    table = Table.from_arrays(values, np.array([True]), y)
     text = np.array(["no", "yes", "perhaps", None], dtype=object)
     words = text[np.where(np.isnan(values), 3, values).astype(int)]
     frame = pd.DataFrame(words, columns=["word"])

@@ -228,17 +228,19 @@ def intervals(x, cuts):
     return [None if v is None else sum(v >= high for _, high in cuts) for v in x]
 
 
-def coded(x, y, nominal, cost):
+def coded(x, y, categorical, cost):
     """Values as information-theoretic selectors see them."""
-    return list(x) if nominal else intervals(x, mdl_cuts(x, y, cost))
+    return list(x) if categorical else intervals(x, mdl_cuts(x, y, cost))
 
 
 # -- FCBF ----------------------------------------------------------------------------
 
 
-def fcbf(columns, y, nominal, *, threshold=0.0, cost="cuts", atol=1e-12):
+def fcbf(columns, y, categorical, *, threshold=0.0, cost="cuts", atol=1e-12):
     """Scores, order and number of accepted features."""
-    codes = [coded(x, y, is_n, cost) for x, is_n in zip(columns, nominal, strict=True)]
+    codes = [
+        coded(x, y, is_n, cost) for x, is_n in zip(columns, categorical, strict=True)
+    ]
     score = [symmetrical_uncertainty(a, y) for a in codes]
     order = order_with_ties(score, atol=atol)
     waiting = [j for j in order if score[j] > threshold + atol]
@@ -260,10 +262,10 @@ def fcbf(columns, y, nominal, *, threshold=0.0, cost="cuts", atol=1e-12):
 NEAR = Fraction(1, 10**11)  # distances this close, relatively, are equal
 
 
-def relieff(columns, y, nominal, *, n_neighbors=10):
+def relieff(columns, y, categorical, *, n_neighbors=10):
     """ReliefF weights, exactly, every case asked once."""
     n, classes = len(y), Counter(y)
-    diff = [_differences(x, is_n) for x, is_n in zip(columns, nominal, strict=True)]
+    diff = [_differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
     distance = [[sum(d[i][j] for d in diff) for j in range(n)] for i in range(n)]
     weights = [Fraction(0)] * len(columns)
     for i in range(n):
@@ -294,14 +296,14 @@ def _neighbour_shares(distance, others, k):
     return share
 
 
-def _differences(x, nominal):
+def _differences(x, categorical):
     """``diff`` of one column for all pairs of cases, missing values as in Weka."""
     known = [Fraction(v) for v in x if v is not None]
     low = min(known, default=Fraction(0))
     span = max(known, default=low) - low
 
     def diff(u, v):
-        if nominal:
+        if categorical:
             if u is None or v is None:
                 return 1 - Fraction(1, max(len(set(known)), 1))
             return Fraction(u != v)

@@ -304,7 +304,7 @@ def test_truths_test_has_its_size_for_equivalent_copies_of_features():
 
 def best_of(X, y, n):
     """Accuracy of naive Bayes with the three columns that correlate most with y."""
-    data = Table.of_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
+    data = Table.from_arrays(X, np.zeros(X.shape[1], dtype=bool), y)
     centred = X[:n] - X[:n].mean(axis=0)
     merit = np.abs((y[:n] - y[:n].mean()) @ centred) / np.linalg.norm(centred, axis=0)
     order, rows = np.argsort(-merit), np.arange(2 * n)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.oracles import incremental as oracle
 
-from veridical.search.incremental import complete, take_turns
+from veridical.search.incremental import append_rest, take_turns
 from veridical.selection import MRMR, AnovaF, DifferentialPrioritization
 
 RNG = np.random.default_rng(30)
@@ -17,8 +17,8 @@ X = FACTORS @ RNG.normal(size=(8, 120)) + RNG.normal(size=(60, 120))
 
 def test_the_rest_follows_by_relevance():
     by_relevance = np.array([3, 1, 2, 4, 0])
-    assert complete([4, 1], by_relevance).tolist() == [4, 1, 3, 2, 0]
-    assert complete([], by_relevance).tolist() == [3, 1, 2, 4, 0]
+    assert append_rest([4, 1], by_relevance).tolist() == [4, 1, 3, 2, 0]
+    assert append_rest([], by_relevance).tolist() == [3, 1, 2, 4, 0]
 
 
 def test_classes_take_turns():

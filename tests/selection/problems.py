@@ -21,16 +21,16 @@ def examples(n):
 
 @dataclass(frozen=True)
 class Problem:
-    """X with NaN for missing values, which columns are nominal, and the classes."""
+    """X with NaN for missing values, its categorical features, and the classes."""
 
     X: np.ndarray
-    nominal: np.ndarray
+    categorical: np.ndarray
     y: np.ndarray
 
     def __repr__(self):
         return (
             f"Problem(np.array({self.X.tolist()}), "
-            f"np.array({self.nominal.tolist()}), np.array({self.y.tolist()}))"
+            f"np.array({self.categorical.tolist()}), np.array({self.y.tolist()}))"
         ).replace("nan", "np.nan")
 
     def columns(self):
@@ -38,7 +38,7 @@ class Problem:
         return [[None if v != v else v for v in x] for x in self.X.T.tolist()]
 
     def take(self, rows):
-        return Problem(self.X[rows], self.nominal, self.y[rows])
+        return Problem(self.X[rows], self.categorical, self.y[rows])
 
 
 def _grid(rng, y):
@@ -112,33 +112,33 @@ def labels(rng, n, n_classes):
 
 @st.composite
 def problems(
-    draw, *, nominal=False, missing=False, wild=WILD, max_rows=30, max_features=8
+    draw, *, categorical=False, missing=False, wild=WILD, max_rows=30, max_features=8
 ):
     """A problem with between 4 and `max_rows` rows and 2 to 6 classes."""
     n_classes = draw(st.integers(2, min(6, max_rows // 2)))
     n = draw(st.integers(2 * n_classes, max_rows))
-    kinds = [*TAME, *wild, *(NOMINAL if nominal else ())]
+    kinds = [*TAME, *wild, *(NOMINAL if categorical else ())]
     chosen = draw(
         st.lists(st.sampled_from([*kinds, *COPIES]), min_size=1, max_size=max_features)
     )
     share_missing = draw(st.sampled_from([0.0, 0.1, 0.5])) if missing else 0.0
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     y = labels(rng, n, n_classes)
-    columns, is_nominal = [], []
+    columns, is_categorical = [], []
     for kind in chosen:
         if kind in COPIES and columns:
             of = rng.integers(len(columns))
             columns.append(
                 columns[of] * (1 if kind == "copy" else rng.choice([3, 0.5]))
             )
-            is_nominal.append(is_nominal[of])
+            is_categorical.append(is_categorical[of])
             continue
         kind = _grid if kind in COPIES else kind
         column = kind(rng, y)
         column[rng.random(n) < share_missing] = np.nan
         columns.append(column)
-        is_nominal.append(kind in NOMINAL)
-    return Problem(np.column_stack(columns), np.array(is_nominal), y)
+        is_categorical.append(kind in NOMINAL)
+    return Problem(np.column_stack(columns), np.array(is_categorical), y)
 
 
 @st.composite

@@ -14,7 +14,7 @@ def h(*counts):
     return -sum(c / total * log2(c / total) for c in counts if c)
 
 
-def test_information_gain_of_a_nominal_column():
+def test_information_gain_of_a_categorical_feature():
     # Value 0: three a, one b. Value 1: four b.
     # H(Y) = H(3/8) = 0.9544; H(Y|X) = ½·H(1/4) + ½·0 = 0.4056; IG = 0.5488.
     X = np.array([[0, 0, 0, 0, 1, 1, 1, 1]]).T

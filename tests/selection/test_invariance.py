@@ -42,8 +42,8 @@ def test_the_order_of_the_rows(row, data, seed):
 def test_the_order_of_the_columns(row, data, seed):
     """Scores move with their columns; so does the order, but for ties."""
     problem = data.draw(row.problems())
-    columns = np.random.default_rng(seed).permutation(problem.nominal.size)
-    moved = Problem(problem.X[:, columns], problem.nominal[columns], problem.y)
+    columns = np.random.default_rng(seed).permutation(problem.categorical.size)
+    moved = Problem(problem.X[:, columns], problem.categorical[columns], problem.y)
     here, there = fit(row, problem), fit(row, moved)
     if hasattr(here, "scores_"):
         np.testing.assert_allclose(
@@ -67,7 +67,7 @@ def test_the_order_of_the_columns(row, data, seed):
 @examples(6)
 def test_the_names_of_the_classes(row, names, data):
     problem = data.draw(row.problems(max_rows=30))
-    renamed = Problem(problem.X, problem.nominal, names[problem.y])
+    renamed = Problem(problem.X, problem.categorical, names[problem.y])
     fitted = fit(row, renamed)
     assert_same(row, fitted, fit(row, problem), problem.y)
     present = set(names[np.unique(problem.y)].tolist())
@@ -79,9 +79,9 @@ def test_the_names_of_the_classes(row, names, data):
 @examples(12)
 def test_scaling_numbers_by_powers_of_two_changes_no_bit(row, data, seed):
     problem = data.draw(row.problems(max_rows=30))
-    power = np.random.default_rng(seed).integers(-20, 21, problem.nominal.size)
-    X = problem.X * np.where(problem.nominal, 1.0, 2.0**power)
-    scaled = fit(row, Problem(X, problem.nominal, problem.y))
+    power = np.random.default_rng(seed).integers(-20, 21, problem.categorical.size)
+    X = problem.X * np.where(problem.categorical, 1.0, 2.0**power)
+    scaled = fit(row, Problem(X, problem.categorical, problem.y))
     reference = fit(row, problem)
     assert scaled.order_.tolist() == reference.order_.tolist()
     if hasattr(reference, "scores_"):
@@ -94,7 +94,7 @@ def test_scaling_numbers_by_powers_of_two_changes_no_bit(row, data, seed):
 def test_shifting_and_stretching_numbers(row, data, seed):
     """On a grid, where ``a x + b`` is exact and equal values stay equal."""
     problem = data.draw(row.problems(wild=(), max_rows=30))
-    numbers = ~problem.nominal
+    numbers = ~problem.categorical
     X = problem.X.copy()
     X[:, numbers] = np.round(4 * X[:, numbers]) / 4
     rng = np.random.default_rng(seed)
@@ -103,8 +103,8 @@ def test_shifting_and_stretching_numbers(row, data, seed):
     moved = np.where(numbers, X * stretch + rng.integers(-500, 501, numbers.size), X)
     assert_same(
         row,
-        fit(row, Problem(moved, problem.nominal, problem.y)),
-        fit(row, Problem(X, problem.nominal, problem.y)),
+        fit(row, Problem(moved, problem.categorical, problem.y)),
+        fit(row, Problem(X, problem.categorical, problem.y)),
         problem.y,
     )
 

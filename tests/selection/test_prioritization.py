@@ -257,7 +257,7 @@ def test_auto_refuses_what_it_cannot_split():
     selector = DifferentialPrioritization(3, alpha="auto")
     with pytest.raises(InputError, match="sample_weight"):
         selector.fit(X, y, sample_weight=np.ones(len(y)))
-    with pytest.raises(InputError, match="single case"):
+    with pytest.raises(InputError, match="single sample"):
         selector.fit(X[:3], [0, 1, 2])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from veridical.datasets import make_linear
 from veridical.selection import MRMR, SELECTORS, SVMRFE, DifferentialPrioritization
-from veridical.selection._progress import ReportsProgress
+from veridical.selection._base import ReportsProgress
 
 WATCHED = [cls for cls in SELECTORS.values() if issubclass(cls, ReportsProgress)]
 

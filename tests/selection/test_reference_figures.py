@@ -65,9 +65,9 @@ def test_relieff_is_wekas(name, k):
 
 def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
     X, y = weka.mixed()
-    nominal = np.isin(np.arange(6), weka.MIXED_NOMINAL)
+    categorical = np.isin(np.arange(6), weka.MIXED_NOMINAL)
     redundancy = UncertaintyRedundancy(
-        Table.of_arrays(X, nominal, y), TrainSets.all_rows(len(y)), 0, "cuts"
+        Table.from_arrays(X, categorical, y), TrainSets.all_rows(len(y)), 0, "cuts"
     )
     columns = [[None if v != v else v for v in x] for x in X.T.tolist()]
     for (i, j), wanted in weka.PAIR_UNCERTAINTY.items():
@@ -75,7 +75,8 @@ def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
             (got,) = redundancy.between(a, np.array([b]))
             assert got == pytest.approx(wanted, abs=DIGITS)
             codes = [
-                oracle.coded(columns[c], y.tolist(), nominal[c], "cuts") for c in (a, b)
+                oracle.coded(columns[c], y.tolist(), categorical[c], "cuts")
+                for c in (a, b)
             ]
             assert oracle.symmetrical_uncertainty(*codes) == pytest.approx(
                 got, abs=1e-13

@@ -28,7 +28,7 @@ Y = np.arange(20) % 2
 
 
 def make(row, **more):
-    """The selector of a row, for data without nominal columns."""
+    """The selector of a row, for data without categorical features."""
     return row.make(Problem(X, np.zeros(4, dtype=bool), Y), **more)
 
 
@@ -53,14 +53,14 @@ def test_missing_values_where_they_cannot_be_used(row, container):
 
 
 @each_selector()
-def test_nominal_columns_where_they_cannot_be_used(row):
+def test_categorical_features_where_they_cannot_be_used(row):
     table = pd.DataFrame(X).assign(colour=pd.Categorical(["red", "blue"] * 10))
     table.columns = table.columns.astype(str)
-    if row.nominal:
+    if row.categorical:
         fitted = row.selector(1, **row.parameters).fit(table, Y)
         assert fitted.get_feature_names_out().tolist() == ["colour"]
         return
-    with pytest.raises(InputError, match=r"cannot use nominal columns.*encode"):
+    with pytest.raises(InputError, match=r"cannot use categorical features.*encode"):
         make(row).fit(table, Y)
 
 
@@ -78,7 +78,7 @@ def test_sparse_data_where_they_cannot_be_used(row, container):
     ("ability", "table"),
     [
         ("missing", with_value(np.nan)),
-        ("nominal", pd.DataFrame({"a": pd.Categorical(["red", "blue"] * 10)})),
+        ("categorical", pd.DataFrame({"a": pd.Categorical(["red", "blue"] * 10)})),
     ],
 )
 def test_selectors_that_can_read_the_data_are_named(ability, table):
@@ -117,7 +117,9 @@ def test_text_in_a_number_column(row):
     table = pd.DataFrame(X.astype(object))
     table.columns = list("abcd")
     table.loc[5, "c"] = "tall"
-    with pytest.raises(InputError, match=r"(?s)tall.*not a number|nominal"):
+    with pytest.raises(
+        InputError, match=r"(?s)tall.*not a number|categorical features"
+    ):
         make(row).fit(table, Y)
 
 
@@ -237,9 +239,9 @@ def test_unknown_cost_of_a_cut_in_the_discretizer():
         MDLDiscretizer(mdl_cost="cut").fit(X, Y)
 
 
-@each_selector("nominal")
+@each_selector("categorical")
 @pytest.mark.parametrize("columns", [[4], [-1], ["a"], [True, False], "all"])
-def test_nominal_columns_that_are_not_there(row, columns):
+def test_categorical_features_that_are_not_there(row, columns):
     with pytest.raises(InputError, match="categorical_features"):
         row.selector(1, categorical_features=columns).fit(X, Y)
 

@@ -27,7 +27,7 @@ def test_names_of_rows_are_unique_and_files_that_test_exist():
 @each()
 def test_rows_and_classes_agree_on_what_is_read(row):
     abilities = row.selector._abilities
-    assert row.nominal == abilities.nominal
+    assert row.categorical == abilities.categorical
     assert row.missing == abilities.missing
     assert row.sparse == abilities.sparse
     assert row.weights == issubclass(row.selector, WeightedSelector)

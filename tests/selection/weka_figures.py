@@ -9,7 +9,7 @@ import numpy as np
 
 
 def mixed():
-    """80 cases of three classes: four numbers, two nominal columns, holes in all."""
+    """80 samples of three classes: 4 numeric, 2 categorical features, some missing."""
     rng = np.random.default_rng(7)
     n = 80
     y = rng.integers(0, 3, n)

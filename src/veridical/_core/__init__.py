@@ -1,1 +1,1 @@
-"""What every room stands on: tables, splits, seeds, parallel work, scores, text."""
+"""What all packages share: tables, splits, seeds, parallel work, scores, text."""

@@ -1,6 +1,6 @@
-"""Advice in the words of whoever asked: of Python, or of the command line.
+"""Advice in Python code or in options of the command line.
 
-Notes and refusals say what to do instead. Somebody at a terminal cannot type
+Notes and errors say what to do instead. A user of the command line cannot type
 ``CrossValidation(10)``; there the same method is called ``--cv 10``.
 """
 

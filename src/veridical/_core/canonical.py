@@ -1,4 +1,4 @@
-"""The one JSON text that stands for a value; what keys and seeds are hashed from."""
+"""Canonical JSON of a value, from which keys and seeds are hashed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _encoder = json.JSONEncoder(
 
 
 def canonical(value: Any) -> str:
-    """Write a value as the one JSON text that stands for it.
+    """Write a value as canonical JSON: equal values give equal text.
 
     Keys are sorted, nothing is padded, numbers are written as Python's ``repr`` does.
 
@@ -21,7 +21,7 @@ def canonical(value: Any) -> str:
     ValueError
         For NaN and infinities.
     TypeError
-        For what JSON has no form for.
+        For values that JSON cannot represent.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Which small whole numbers occur in each column of a matrix?
+"""Find the small whole numbers that occur in each column of a matrix.
 
-What two functions find alike, for matrices that lie in memory by row or by column.
-A column is good if it holds nothing but whole numbers from 0 to the width of `seen`,
-and NaN; what is marked for another column means nothing.
+One function for matrices in C order and one for Fortran order, with the same result. A
+column fits if it holds nothing but NaN and whole numbers below the width of `seen`; the
+marks of other columns are undefined.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from veridical._core.compiling import njit
 
-#: Numbers below it are noted as the bits of one word.
+#: Numbers below it are recorded as the bits of one word.
 _BITS = 64
 
 
 @njit(cache=True, nogil=True)
 def seen_by_row(
-    X: Any, columns: NDArray[np.intp], seen: NDArray[np.bool_], good: NDArray[np.bool_]
+    X: Any, columns: NDArray[np.intp], seen: NDArray[np.bool_], fits: NDArray[np.bool_]
 ) -> None:
-    """Mark in `seen` the values of each column, and in `good` the columns they fit."""
+    """Mark in `seen` the values of each column, and in `fits` the columns that fit."""
     limit = seen.shape[1]
     for i in range(X.shape[0]):
         for k in range(columns.size):
@@ -30,9 +30,9 @@ def seen_by_row(
             if v >= 0 and v < limit:
                 whole = int(v)
                 seen[k, whole] = True
-                good[k] &= whole == v
+                fits[k] &= whole == v
             else:
-                good[k] &= v != v
+                fits[k] &= v != v
 
 
 @njit(cache=True, nogil=True)
@@ -40,9 +40,9 @@ def seen_by_column(
     rows: Any,
     columns: NDArray[np.intp],
     seen: NDArray[np.bool_],
-    good: NDArray[np.bool_],
+    fits: NDArray[np.bool_],
 ) -> None:
-    """Do the same for a transposed matrix, whose rows are the columns meant.
+    """Do the same for a transposed matrix.
 
     Few columns hold numbers of 64 and more. The others are read without a branch, many
     values at a time.
@@ -60,12 +60,12 @@ def seen_by_column(
             for b in range(_BITS):
                 seen[k, b] = (bits >> np.uint64(b)) & np.uint64(1)
         else:
-            seen_by_row(x.reshape(-1, 1), np.zeros(1, np.intp), seen[k:], good[k:])
+            seen_by_row(x.reshape(-1, 1), np.zeros(1, np.intp), seen[k:], fits[k:])
 
 
 @njit(cache=True, nogil=True)
 def count_seen(seen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """How many numbers each column holds, and the largest of them (−1: none)."""
+    """Return the number of values of each column, and the largest (−1: none)."""
     number = np.zeros(len(seen), dtype=np.intp)
     largest = np.full(len(seen), -1, dtype=np.intp)
     for k in range(len(seen)):

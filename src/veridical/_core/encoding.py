@@ -1,8 +1,8 @@
-"""Tables become arrays: nominal columns as codes, missing values as NaN.
+"""Encode tables as arrays: categorical features as codes, missing values as NaN.
 
-Selectors and estimators compute on one float matrix and a mask that says which of its
-columns are nominal. ``encode`` makes both from what users pass:
-numpy arrays, pandas or polars data frames, lists of rows.
+Selectors and estimators compute on one float matrix and a mask of the categorical
+features. ``encode`` makes both from what users pass: numpy arrays, pandas or polars
+data frames, lists of rows.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from veridical._core.text import did_you_mean, listed, show
 #: The categories of each feature; None for a numeric one.
 Categories = tuple[NDArray[Any] | None, ...]
 
-#: Elements looked at in one go when searching for infinities: bounds the mask's size.
-_CHUNK = 1 << 22
+#: Elements of the mask in the search for infinities; bounds its memory.
+_MAX_ELEMENTS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Features:
     def has_missing(self) -> bool:
         """Whether any value is missing."""
         values = self.values.data if self.is_sparse else self.values
-        # NaN survives a sum, so the usual case needs no mask of the size of X.
+        # The sum is NaN if any value is; so usually no mask of the size of X is made.
         with np.errstate(over="ignore", invalid="ignore"):
             total = np.sum(values)
         return bool(np.isnan(total)) and bool(np.isnan(values).any())
@@ -97,7 +97,7 @@ class Features:
         )
 
     def frame(self, rows: Any = None, columns: Any = None) -> Any:
-        """Take some samples of some features as other people's estimators want them.
+        """Take some samples of some features, for estimators of other packages.
 
         An array where all features are numeric, else a data frame in which categorical
         features have a category dtype; a sparse matrix stays sparse.
@@ -133,33 +133,33 @@ def encode(
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
         numpy, pandas, polars, pyarrow, scipy or a list of rows. Float arrays without
-        categorical columns are not copied.
+        categorical features are not copied.
     categorical_features : "from_dtype", None, bool mask, integer indices or names
-        Which columns are nominal. ``"from_dtype"`` takes the category, string and
+        Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
     categories : tuple, optional
-        The ``categories`` of an earlier call. They then say which columns are nominal
-        and what the codes mean; ``categorical_features`` is not looked at, and a value
-        that is not among them becomes NaN.
+        The ``categories`` of an earlier call. They define the categorical features and
+        their codes; ``categorical_features`` is ignored, and a value that is not among
+        them becomes NaN.
     name : str, default="X"
-        What error messages call the table.
+        Name of the table in messages.
 
     Returns
     -------
     Features
-        The matrix, the nominal columns, their categories and the column names.
+        The matrix, the categorical features, their categories and the names.
 
     Raises
     ------
     InputError
-        For text in a column that is not nominal, infinite or complex numbers, dates,
-        sparse input, duplicate column names, or a ``categorical_features`` that does
-        not fit the columns.
+        For text in a feature that is not categorical, infinite or complex numbers,
+        dates, sparse input, duplicate column names, or a ``categorical_features`` that
+        does not match the columns.
 
     Notes
     -----
     The categories of a category (or polars Enum) column are those it declares, in the
-    order it declares them; any other nominal column has its observed values, sorted.
+    order it declares them; another categorical feature has its observed values, sorted.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def encode(
     """
     if issparse(X):
         return _encode_sparse(X)
-    if isinstance(X, np.ndarray):  # narwhals would look long before it lets it pass
+    if isinstance(X, np.ndarray):  # faster than to ask narwhals
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
     refuse_lazy(X, name)
     refuse_repeated(X, name)
@@ -213,11 +213,11 @@ def _encode_array(
         return f"Column {j} of {name}"
 
     if known is None:
-        nominal = choose_nominal(
+        categorical = choose_categorical(
             categorical_features, n_features, None, np.zeros(n_features, dtype=bool)
         )
     else:
-        nominal = mask_of_known(known, n_features)
+        categorical = mask_from_categories(known, n_features)
     values = X
     if X.dtype.kind == "c":
         raise InputError(
@@ -229,25 +229,25 @@ def _encode_array(
             values = X.astype(np.float64)
         else:
             values = np.empty(X.shape, order="F")
-            for j in np.flatnonzero(~nominal):
+            for j in np.flatnonzero(~categorical):
                 values[:, j] = read_numbers(X[:, j], label(j))
     categories: list[NDArray[Any] | None] = [None] * n_features
-    rest = nominal
-    if known is None and nominal.any() and X.dtype.kind in "fiub":
-        values, rest = code_small_integers(X, values, nominal, categories)
-    for j in np.flatnonzero(rest):
+    remaining = categorical
+    if known is None and categorical.any() and X.dtype.kind in "fiub":
+        values, remaining = code_small_integers(X, values, categorical, categories)
+    for j in np.flatnonzero(remaining):
         column = object_if_text(X[:, j])
         codes, categories[j] = code_column(
             column, known[j] if known else None, label(j)
         )
-        # A column that already holds its own codes need not be written (nor X copied).
+        # A feature that already holds its own codes is not written (nor X copied).
         if values is X and not np.array_equal(codes, column, equal_nan=True):
             values = X.copy(order="K")
         if values is not X:
             values[:, j] = codes
-    if not nominal.all():  # codes are finite
+    if not categorical.all():  # codes are finite
         _refuse_infinite(values, label)
-    return Features(values, nominal, tuple(categories), None)
+    return Features(values, categorical, tuple(categories), None)
 
 
 def _encode_frame(
@@ -263,13 +263,15 @@ def _encode_frame(
     def label(j: Any) -> str:
         return f"Column {show(names[j])} of {name}"
 
-    by_dtype, is_number, is_single = _kinds(frame)
+    by_dtype, is_number, is_single = _feature_kinds(frame)
     if known is None:
-        nominal = choose_nominal(categorical_features, n_features, names, by_dtype)
+        categorical = choose_categorical(
+            categorical_features, n_features, names, by_dtype
+        )
     else:
-        nominal = mask_of_known(known, n_features)
-    # Numbers are taken in one block, so that a wide table costs no loop over columns.
-    block = np.flatnonzero(is_number & ~nominal)
+        categorical = mask_from_categories(known, n_features)
+    # Numbers are converted in one block: a loop over columns of a wide table is slow.
+    block = np.flatnonzero(is_number & ~categorical)
     if block.size == n_features:
         dtype = np.float32 if is_single else np.float64
         values = np.asarray(frame.to_numpy(), dtype=dtype)
@@ -278,52 +280,52 @@ def _encode_frame(
         if block.size:
             values[:, block] = frame[:, block.tolist()].to_numpy()
     categories: list[NDArray[Any] | None] = [None] * n_features
-    for j, series in _columns(frame, np.flatnonzero(nominal)):
+    for j, series in _iterate_columns(frame, np.flatnonzero(categorical)):
         values[:, j], categories[j] = code_series(
             series, known[j] if known else None, label(j)
         )
-    for j in np.flatnonzero(~is_number & ~nominal).tolist():
+    for j in np.flatnonzero(~is_number & ~categorical).tolist():
         column = frame[:, j].to_numpy()
         values[:, j] = read_numbers(object_if_text(column), label(j))
-    if not nominal.all():  # codes are finite
+    if not categorical.all():  # codes are finite
         _refuse_infinite(values, label)
     shown = tuple(str(name) for name in names)
-    return Features(values, nominal, tuple(categories), shown)
+    return Features(values, categorical, tuple(categories), shown)
 
 
 # -- columns -------------------------------------------------------------------------
 
 
-def _is_nominal(dtype: nw.dtypes.DType) -> bool:
+def _is_categorical(dtype: nw.dtypes.DType) -> bool:
     return isinstance(dtype, (nw.Categorical, nw.Enum, nw.String, nw.Boolean))
 
 
-def _kinds(frame: nw.DataFrame[Any]) -> tuple[BoolArray, BoolArray, bool]:
-    """Which columns are nominal by their type, which are numbers, and all float32?"""
+def _feature_kinds(frame: nw.DataFrame[Any]) -> tuple[BoolArray, BoolArray, bool]:
+    """Return which columns are categorical, which numeric, and whether all float32."""
     native: Any = frame.to_native()
     n_features = frame.shape[1]
-    nominal, numeric = np.zeros((2, n_features), dtype=bool)
-    rest, is_single = np.arange(n_features), True
+    categorical, numeric = np.zeros((2, n_features), dtype=bool)
+    remaining, is_single = np.arange(n_features), True
     if isinstance(native, pd.DataFrame):
-        # A pandas category is seen at once; to ask narwhals takes longer than to code.
+        # To ask narwhals takes longer than to encode.
         kinds = [isinstance(d, pd.CategoricalDtype) for d in native.dtypes.array]
-        nominal[:] = kinds
-        rest = np.flatnonzero(~nominal)
-        is_single = rest.size == n_features
-        if 0 < rest.size < n_features:
-            frame = nw.from_native(native.iloc[:, rest], eager_only=True)
-    if rest.size:
+        categorical[:] = kinds
+        remaining = np.flatnonzero(~categorical)
+        is_single = remaining.size == n_features
+        if 0 < remaining.size < n_features:
+            frame = nw.from_native(native.iloc[:, remaining], eager_only=True)
+    if remaining.size:
         dtypes = list(frame.schema.values())
-        nominal[rest] = [_is_nominal(dtype) for dtype in dtypes]
-        numeric[rest] = [dtype.is_numeric() for dtype in dtypes]
+        categorical[remaining] = [_is_categorical(dtype) for dtype in dtypes]
+        numeric[remaining] = [dtype.is_numeric() for dtype in dtypes]
         is_single = is_single and set(dtypes) == {nw.Float32}
-    return nominal, numeric, is_single
+    return categorical, numeric, is_single
 
 
-def _columns(frame: nw.DataFrame[Any], wanted: NDArray[Any]) -> Iterator[Any]:
-    """Give some columns with their places; those of pandas as they are.
+def _iterate_columns(frame: nw.DataFrame[Any], wanted: NDArray[Any]) -> Iterator[Any]:
+    """Iterate over some columns and their indices; those of pandas are not wrapped.
 
-    To wrap or index hundreds of columns one by one takes longer than to code them.
+    To wrap or index hundreds of columns one by one takes longer than to encode them.
     """
     native: Any = frame.to_native()
     if not isinstance(native, pd.DataFrame):
@@ -331,13 +333,13 @@ def _columns(frame: nw.DataFrame[Any], wanted: NDArray[Any]) -> Iterator[Any]:
     elif 2 * wanted.size < frame.shape[1]:
         yield from ((j, native.iloc[:, j]) for j in wanted.tolist())
     else:
-        asked = set(wanted.tolist())
+        wanted_set = set(wanted.tolist())
         for j, (_, series) in enumerate(native.items()):
-            if j in asked:
+            if j in wanted_set:
                 yield j, series
 
 
-# -- what is refused -----------------------------------------------------------------
+# -- checks -----------------------------------------------------------------
 
 
 def _as_matrix(X: Any) -> NDArray[Any]:
@@ -373,8 +375,8 @@ def _refuse_empty(n_samples: int, n_features: int) -> None:
 def _refuse_infinite(values: NDArray[Any], label: Callable[[Any], str]) -> None:
     with np.errstate(all="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
-            return  # the common case: one pass, no temporary
-    width = max(1, _CHUNK // len(values))
+            return  # usually; one pass without a mask
+    width = max(1, _MAX_ELEMENTS // len(values))
     for start in range(0, values.shape[1], width):
         where = np.isinf(values[:, start : start + width])
         if where.any():
@@ -386,40 +388,24 @@ def _refuse_infinite(values: NDArray[Any], label: Callable[[Any], str]) -> None:
             )
 
 
-def column_names(X: Any) -> list[Any] | None:
-    """Return the column names of a data frame of any library, None for an array.
-
-    Examples
-    --------
-    >>> column_names(pd.DataFrame({"size": [1.5], "colour": ["red"]}))
-    ['size', 'colour']
-    """
-    if isinstance(X, pd.DataFrame):
-        return list(X.columns)
-    if isinstance(X, np.ndarray) or issparse(X):
-        return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
-
-
 def refuse_lazy(X: Any, name: str = "X") -> None:
-    """Refuse a frame that is a query whose rows have not been computed.
+    """Raise if a data frame is lazy: a query whose rows have not been computed.
 
     Parameters
     ----------
     X : object
         The table as the user gave it.
     name : str, default="X"
-        What the message calls the table.
+        Name of the table in the message.
 
     Raises
     ------
     InputError
-        For a lazy frame of any library; it says how to get its rows.
+        For a lazy frame of any library; the message says how to compute it.
     """
     if isinstance(X, (np.ndarray, pd.DataFrame)) or issparse(X):
         return
-    if nw.dependencies.is_pyarrow_table(X):  # narwhals minds names that repeat
+    if nw.dependencies.is_pyarrow_table(X):  # narwhals raises for repeated names
         return
     if not isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         return
@@ -436,7 +422,7 @@ def refuse_lazy(X: Any, name: str = "X") -> None:
 
 
 def refuse_repeated(X: Any, name: str = "X") -> None:
-    """Refuse a data frame in which two columns have one name."""
+    """Raise if two columns of a data frame have the same name."""
     if isinstance(X, pd.DataFrame):
         names = X.columns
     elif nw.dependencies.is_pyarrow_table(X):  # no other library allows it
@@ -454,8 +440,8 @@ def refuse_repeated(X: Any, name: str = "X") -> None:
 # -- which features are categorical ---------------------------------------------------
 
 
-def mask_of_known(known: Categories, n_features: int) -> BoolArray:
-    """Mark the columns for which an earlier call found categories."""
+def mask_from_categories(known: Categories, n_features: int) -> BoolArray:
+    """Mark the features that have categories."""
     if len(known) != n_features:
         raise InputError(
             f"X has {n_features} columns, but categories are given for {len(known)}; "
@@ -464,29 +450,29 @@ def mask_of_known(known: Categories, n_features: int) -> BoolArray:
     return np.array([values is not None for values in known], dtype=bool)
 
 
-def choose_nominal(
+def choose_categorical(
     wanted: Any,
     n_features: int,
     names: Sequence[Hashable] | None,
     by_dtype: BoolArray,
 ) -> BoolArray:
-    """Mark the nominal columns.
+    """Mark the categorical features.
 
     Parameters
     ----------
     wanted : "from_dtype", None, bool mask, integer indices or names
-        What the user asked for.
+        The parameter ``categorical_features``.
     n_features : int
-        How many columns there are.
+        Number of features.
     names : sequence or None
         Their names, where they have any.
     by_dtype : bool array
-        The columns whose dtype is nominal.
+        The features whose dtype is categorical.
 
     Returns
     -------
     bool array of shape (n_features,)
-        True where the column is nominal.
+        True where the feature is categorical.
     """
     if isinstance(wanted, str):
         if wanted == "from_dtype":
@@ -540,12 +526,14 @@ def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> i
 # -- one column at a time -------------------------------------------------------------
 
 
-#: Whole numbers below it are small: they are coded by counting.
-_SMALL = 256
-#: Kinds of numbers that the count is compiled for; others are read as floats.
-_READ_AS_IS = frozenset(np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1"))
-#: What to do about text where nominal columns are welcome.
-_NOMINAL = (
+#: Whole numbers below it are encoded by counting, others by sorting.
+_N_SMALL = 256
+#: Types that the count is compiled for; others are converted to float64.
+_COUNTED_TYPES = frozenset(
+    np.dtype(kind).str for kind in ("f8", "f4", "i8", "i4", "u1")
+)
+#: Advice for text in a numeric feature, where categorical features are accepted.
+_CATEGORICAL_HINT = (
     "put it into a data frame as a column of category dtype, or correct the value."
 )
 
@@ -553,14 +541,14 @@ _NOMINAL = (
 def code_column(
     column: NDArray[Any] | pd.Series[Any], categories: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Positions among the categories; NaN where missing or not among them."""
+    """Return the codes of values; NaN where missing or not among the categories."""
     try:
-        # Only the different values are sorted and looked up, not every row.
+        # Only the different values are sorted and looked up, not every value.
         codes, found = pd.factorize(column)  # −1 where missing
-        uniques = object_if_text(np.asarray(found))
+        unique_values = object_if_text(np.asarray(found))
         if categories is None:
-            categories = _sorted_unique(uniques)
-        places = pd.Index(categories).get_indexer(pd.Index(uniques))
+            categories = _sorted_unique(unique_values)
+        places = pd.Index(categories).get_indexer(pd.Index(unique_values))
     except TypeError as error:
         raise InputError(
             f"{label} holds something that is neither text nor a number nor missing "
@@ -573,7 +561,7 @@ def code_column(
 def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.unique(values)
-    except TypeError:  # text beside numbers: group by kind, then sort
+    except TypeError:  # text and numbers: sort by type, then by value
         unique = sorted(set(values.tolist()), key=lambda v: (type(v).__name__, v))
         result = np.empty(len(unique), dtype=object)
         result[:] = unique
@@ -583,22 +571,22 @@ def _sorted_unique(values: NDArray[Any]) -> NDArray[Any]:
 def code_series(
     series: Any, known: NDArray[Any] | None, label: str
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Encode a nominal column of a data frame.
+    """Encode a categorical column of a data frame.
 
-    A polars Categorical declares no categories: what it lists grows as other columns
-    are read, so its observed values must do.
+    A polars Categorical declares no categories: its list grows as other columns are
+    read, so the observed values are used.
     """
     if not isinstance(series, pd.Series):
         if known is None and isinstance(series.dtype, nw.Enum):
             known = np.array(series.dtype.categories, dtype=object)
         if isinstance(series.dtype, nw.String):
-            # By way of a list: arrays of text lose a zero byte at the end.
+            # From a list, because arrays of text lose a zero byte at the end.
             return code_column(np.array([*series.to_list(), None])[:-1], known, label)
         return code_column(object_if_text(series.to_numpy()), known, label)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        # It holds codes already; only its few categories need to be looked up.
-        kept: Any = series.array
-        codes = kept.codes
+        # It holds codes already; only its categories are looked up.
+        array: Any = series.array
+        codes = array.codes
         declared = object_if_text(series.dtype.categories.to_numpy())
         if known is None:
             if codes.min(initial=0) >= 0:
@@ -617,62 +605,62 @@ def code_series(
 def code_small_integers(
     X: NDArray[Any],
     values: NDArray[Any],
-    nominal: BoolArray,
+    categorical: BoolArray,
     categories: list[NDArray[Any] | None],
 ) -> tuple[NDArray[Any], BoolArray]:
-    """Code nominal columns of whole numbers 0 to 255, many at a time.
+    """Encode categorical features of whole numbers 0 to 255, many at a time.
 
-    Binned data have thousands of such columns; looking each up among its sorted values
-    would cost more than scoring it.
+    Binned data have thousands of such features; encoding each by its sorted values
+    would take longer than scoring it.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         The table, of numbers.
     values : array of shape (n_samples, n_features)
-        The same as floats; X itself, if it is of these. X is not written to.
-    nominal : bool array of shape (n_features,)
-        Which columns to code.
+        The same as floats; X itself, if it is float. X is not written to.
+    categorical : bool array of shape (n_features,)
+        Which features to encode.
     categories : list of n_features arrays or None
-        The categories of the columns coded are put here.
+        The categories of the encoded features are written here.
 
     Returns
     -------
     values : array of shape (n_samples, n_features)
-        With codes in the columns coded; a copy, if X would have been written to.
-    rest : bool array of shape (n_features,)
-        Which columns are left to code.
+        With codes in the encoded features; a copy, if X would have been written to.
+    remaining : bool array of shape (n_features,)
+        Which features are not encoded yet.
     """
-    columns = np.flatnonzero(nominal)
-    seen = np.zeros((columns.size, _SMALL), dtype=bool)
-    good = np.ones(columns.size, dtype=bool)
-    source = X if X.dtype.str in _READ_AS_IS else values
+    columns = np.flatnonzero(categorical)
+    seen = np.zeros((columns.size, _N_SMALL), dtype=bool)
+    fits = np.ones(columns.size, dtype=bool)
+    source = X if X.dtype.str in _COUNTED_TYPES else values
     if source.flags.f_contiguous:
-        seen_by_column(source.T, columns, seen, good)
+        seen_by_column(source.T, columns, seen, fits)
     else:
-        seen_by_row(source, columns, seen, good)
+        seen_by_row(source, columns, seen, fits)
     n_values, largest = count_seen(seen)
-    whole = np.arange(_SMALL).astype(X.dtype)
-    for k in np.flatnonzero(good).tolist():
+    whole = np.arange(_N_SMALL).astype(X.dtype)
+    for k in np.flatnonzero(fits).tolist():
         j = columns[k]
         if n_values[k] == largest[k] + 1:  # it holds its own codes already
             categories[j] = whole[: n_values[k]].copy()
             continue
         categories[j] = whole[seen[k]]
         places = np.append(np.cumsum(seen[k]) - 1.0, np.nan)
-        number = np.where(np.isnan(source[:, j]), _SMALL, source[:, j])
+        number = np.where(np.isnan(source[:, j]), _N_SMALL, source[:, j])
         if values is X:
             values = X.copy(order="K")
         values[:, j] = places[number.astype(np.intp)]
-    rest = nominal.copy()
-    rest[columns[good]] = False
-    return values, rest
+    remaining = categorical.copy()
+    remaining[columns[fits]] = False
+    return values, remaining
 
 
 def read_numbers(
-    column: NDArray[Any], label: str, *, cure: str = _NOMINAL
+    column: NDArray[Any], label: str, *, cure: str = _CATEGORICAL_HINT
 ) -> NDArray[Any]:
-    """Read a column as floats; the error shows the first value that is no number."""
+    """Convert a column to floats; the error shows the first value that is no number."""
     kind = column.dtype.kind
     if kind in "fiub":
         return column.astype(np.float64)
@@ -702,5 +690,5 @@ def _is_number(value: Any) -> bool:
 
 
 def object_if_text(values: NDArray[Any]) -> NDArray[Any]:
-    """Text as Python strings, so that width-limited dtypes cannot cut a category."""
+    """Convert text to Python strings, so that fixed-width dtypes cut no category."""
     return values.astype(object) if values.dtype.kind in "UST" else values

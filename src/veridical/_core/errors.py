@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Bad input, said in words: what is wrong, where, and what to do about it.
+    """Bad input; the message says what is wrong, where, and what to do about it.
 
     The command line prints the message alone and exits with status 2.
     """

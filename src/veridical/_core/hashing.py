@@ -1,4 +1,4 @@
-"""A name for a table that nobody can forge: the hash of all that is in it."""
+"""Hash a table: values, names of features, categories and labels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from scipy import sparse
 from veridical._core.arrays import BoolArray
 from veridical._core.encoding import encode
 
-#: Rows that are brought into order at a time; bounds the copy.
+#: Rows hashed at a time; bounds the memory of the copy.
 _ROWS = 256
 
 
 def table_hash(X: Any, y: Any) -> str:
-    """Tell whether a table is the one that a page speaks of.
+    """Hash a table, to check whether it is the one that a page describes.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def table_hash(X: Any, y: Any) -> str:
     Returns
     -------
     str
-        SHA-256, in 64 hexadecimal digits, of a line of JSON with the number of cases,
-        the names of the columns, the values of nominal columns in alphabetical order
-        and the labels, all as text; then of the values as doubles, row by row, where
-        nominal columns hold places in those orders and NaN is missing. pandas, polars
-        and numpy give the same. A sparse matrix is hashed as what it stores, column
-        by column.
+        SHA-256, in 64 hexadecimal digits, of a line of JSON with the number of samples,
+        the names of the features, the categories that occur in alphabetical order and
+        the labels, all as text; then of the values as doubles, row by row, where
+        categorical features hold places in those orders and NaN is missing. pandas,
+        polars and numpy give the same. A sparse matrix is hashed as what it stores,
+        column by column.
 
     Examples
     --------
@@ -59,16 +59,16 @@ def table_hash(X: Any, y: Any) -> str:
 
 def hash_columns(
     values: Any,
-    nominal: BoolArray,
+    categorical: BoolArray,
     categories: Sequence[Any],
     names: Any,
     labels: NDArray[Any],
 ) -> str:
-    """Hash a table whose nominal columns are codes already, see `table_hash`."""
+    """Hash a table whose categorical features are codes, see `table_hash`."""
     n_samples, n_features = values.shape
     orders, places = {}, {}
-    for j in map(int, np.flatnonzero(nominal)):
-        orders[j], places[j] = _in_order(values[:, j], categories[j])
+    for j in map(int, np.flatnonzero(categorical)):
+        orders[j], places[j] = _sort_categories(values[:, j], categories[j])
     made_up = [f"x{j}" for j in range(n_features)]
     head = {
         "n_samples": int(n_samples),
@@ -80,7 +80,7 @@ def hash_columns(
     if sparse.issparse(values):
         if not values.has_canonical_format:
             values = values.copy()
-            values.sum_duplicates()  # sorts, too
+            values.sum_duplicates()  # sorts too
         for stored in (values.indptr, values.indices):
             digest.update(np.ascontiguousarray(stored, dtype="<i8").data)
         digest.update(np.ascontiguousarray(values.data, dtype="<f8").data)
@@ -94,10 +94,10 @@ def hash_columns(
     return digest.hexdigest()
 
 
-def _in_order(
+def _sort_categories(
     codes: NDArray[Any], categories: Sequence[Any]
 ) -> tuple[list[str], NDArray[Any]]:
-    """Sort the values that occur in a column; tell the place of every category."""
+    """Sort the categories that occur in a feature; return the place of each."""
     texts = [str(value) for value in categories]
     occurring = np.unique(codes[~np.isnan(codes)]).astype(int)
     order = sorted(texts[code] for code in occurring)

@@ -1,4 +1,4 @@
-"""Ctrl-C, at any moment: a short word, status 130, and never a crash.
+"""Handle Ctrl-C at any moment: a short message, exit status 130, and never a crash.
 
 Python raises a KeyboardInterrupt wherever the main thread happens to be. Where a
 library in C has called back into Python no exception can pass: ctypes prints it and
@@ -8,7 +8,8 @@ where it can be caught; elsewhere the process is left at once. Nothing is lost b
 files are written under another name first, and a store is a database.
 
 All handlers of SIGINT are here: `handled` for the command line from its first import
-on, `as_event` for work that saves what is finished, `left_to_parent` for workers.
+on, `interrupt_event` for work that saves what is finished, `ignore_interrupts` for
+workers.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from typing import NoReturn
 
 STATUS = 130
 
-#: What is said when a verb is stopped, unless it knows better.
-WORDS = "Stopped. Nothing was written."
+#: Message of a command that was stopped, unless it has its own.
+STOP_MESSAGE = "Stopped. Nothing was written."
 
 # Packages whose Python code may run on behalf of C code that ignores exceptions or
 # replaces them by its own: compilers, callbacks, and what starts extension modules.
@@ -40,64 +41,64 @@ _CALLED_BACK = {
     "_weakrefset",
 }
 _IMPORTS = {"importlib", "_frozen_importlib", "_frozen_importlib_external"}
-_FRAGILE = _CALLED_BACK | _IMPORTS
+_NO_EXCEPTIONS = _CALLED_BACK | _IMPORTS
 
-# How long a verb may take to end once it is told to, in seconds.
-_PATIENCE = 5.0
+# Seconds a command may take to end after Ctrl-C; then the process is ended.
+_SECONDS_TO_END = 5.0
 
 
-class _Stop:
+class _InterruptHandler:
     """The handler of SIGINT while the command line runs."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self.words = WORDS
+        self.message = STOP_MESSAGE
         self.working = False
-        self.told = False
+        self.interrupted = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self.pid:
-            os._exit(STATUS)  # a fork that has not yet become what it will be
-        if self.told or not self.working or _is_fragile(frame):
-            self.leave(flush=True)
-        self.told = True
+            os._exit(STATUS)  # a fork that has not executed its program yet
+        if self.interrupted or not self.working or _may_lose_exception(frame):
+            self.exit_now(flush=True)
+        self.interrupted = True
         # Not threading.Thread, whose locks the main thread may hold just now.
-        _thread.start_new_thread(self._insist, ())
+        _thread.start_new_thread(self._end_later, ())
         raise KeyboardInterrupt
 
-    def _insist(self) -> None:
-        """End what goes on although it was told to end."""
-        time.sleep(_PATIENCE)
-        self.leave(flush=False)  # the main thread may hold the streams
+    def _end_later(self) -> None:
+        """End the process if it still runs some seconds after the interrupt."""
+        time.sleep(_SECONDS_TO_END)
+        self.exit_now(flush=False)  # the main thread may hold the streams
 
-    def leave(self, *, flush: bool) -> NoReturn:
-        """Say the last words and end the process, whatever it does."""
+    def exit_now(self, *, flush: bool) -> NoReturn:
+        """Write the message and end the process at once."""
         # Below Python's streams, which may be in use.
         with contextlib.suppress(OSError):
             before = os.linesep if os.isatty(2) else ""  # there may be a bar
-            os.write(2, f"{before}{self.words}{os.linesep}".encode())
+            os.write(2, f"{before}{self.message}{os.linesep}".encode())
         end(flush=flush)
 
 
-_stop: _Stop | None = None
+_handler: _InterruptHandler | None = None
 
 
 @contextlib.contextmanager
 def handled() -> Iterator[None]:
     """Handle Ctrl-C as the command line does, where Python would by its default.
 
-    Elsewhere than in the main thread, and where somebody ignores or handles the signal
-    already, it is left to them. An exit with status 130 ends the process by `end`.
+    Outside the main thread, and where the signal is ignored or handled already, nothing
+    changes. An exit with status 130 ends the process by `end`.
     """
-    global _stop
+    global _handler
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     ):
         yield
         return
-    _stop = _Stop()
-    signal.signal(signal.SIGINT, _stop)
+    _handler = _InterruptHandler()
+    signal.signal(signal.SIGINT, _handler)
     try:
         yield
     except SystemExit as ended:
@@ -105,42 +106,42 @@ def handled() -> Iterator[None]:
             end()
         raise
     finally:
-        # All is said; what is left is the interpreter's own end.
+        # Only the interpreter's shutdown follows.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        _stop = None
+        _handler = None
 
 
 @contextlib.contextmanager
 def working() -> Iterator[None]:
     """Let Ctrl-C raise a KeyboardInterrupt in the block, where one can be caught."""
-    if _stop is None:
+    if _handler is None:
         yield
         return
-    _stop.working = True
+    _handler.working = True
     try:
         yield
     finally:
-        _stop.working = False
+        _handler.working = False
 
 
 @contextlib.contextmanager
-def saying(words: str) -> Iterator[None]:
-    """Have other last words in the block, for a process that is left at once."""
-    if _stop is None:
+def stop_message(message: str) -> Iterator[None]:
+    """Set the message of a process that is interrupted in the block."""
+    if _handler is None:
         yield
         return
-    before, _stop.words = _stop.words, words
+    before, _handler.message = _handler.message, message
     try:
         yield
     finally:
-        _stop.words = before
+        _handler.message = before
 
 
 @contextlib.contextmanager
-def as_event() -> Iterator[threading.Event]:
-    """Turn the first SIGINT or SIGTERM into an event; a second one has its old force.
+def interrupt_event() -> Iterator[threading.Event]:
+    """Turn the first SIGINT or SIGTERM into an event; a second one acts as before.
 
-    Elsewhere than in the main thread signals are left to whoever has it.
+    Outside the main thread signals are not handled.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -165,22 +166,22 @@ def as_event() -> Iterator[threading.Event]:
         restore()
 
 
-def left_to_parent() -> None:
+def ignore_interrupts() -> None:
     """Ignore SIGINT in a worker: Ctrl-C reaches the whole group, the parent acts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def was_told() -> bool:
-    """Tell whether a KeyboardInterrupt was raised, wherever it went."""
-    return _stop is not None and _stop.told
+def was_interrupted() -> bool:
+    """Return whether a KeyboardInterrupt was raised, also if it was lost."""
+    return _handler is not None and _handler.interrupted
 
 
 def end(*, flush: bool = True) -> NoReturn:
     """End the process as stopped by Ctrl-C, without the interpreter's own shutdown.
 
-    That would wait for kernels which run on other threads, and take LLVM apart in
-    whatever state it was left.
+    The shutdown would wait for kernels that run on other threads, and destroy LLVM in
+    an undefined state.
     """
     for stream in (sys.stdout, sys.stderr) if flush else ():
         # Refused where the signal came in the middle of a write.
@@ -194,11 +195,11 @@ def end(*, flush: bool = True) -> NoReturn:
     os._exit(STATUS)
 
 
-def _is_fragile(frame: FrameType | None) -> bool:
-    """Tell whether an exception raised in this frame might not come through."""
+def _may_lose_exception(frame: FrameType | None) -> bool:
+    """Return whether an exception raised in this frame could get lost."""
     while frame is not None:
-        room = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if room in _FRAGILE or frame.f_code.co_name == "__del__":
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package in _NO_EXCEPTIONS or frame.f_code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

@@ -1,4 +1,4 @@
-"""Jobs done here or on several processes: progress, warnings, thread limits."""
+"""Run jobs in this process or in several: progress, warnings, thread limits."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from veridical._core.progress import ProgressLike
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 Runner = Callable[[Iterable[Job]], list[Any]]
-Said = tuple[type[Warning], str]
+CaughtWarning = tuple[type[Warning], str]
 
 
 def serial(jobs: Iterable[Job]) -> list[Any]:
-    """Do jobs one after the other, here."""
+    """Run jobs one after the other in this process."""
     return [routine(*arguments) for routine, arguments in jobs]
 
 
 class Workers:
-    """Does jobs on several processes, in any number, with the same result.
+    """Runs jobs in several processes; results do not depend on their number.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Workers:
     progress : callable or None
         Called as ``progress(done, total)`` after each job.
     total : int
-        How many jobs there will be in all.
+        Number of jobs in all.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class Workers:
         self.progress = progress if callable(progress) else None
         self.total = total
         self.done = 0
-        self.said: set[Said] = set()
+        self.warned_of: set[CaughtWarning] = set()
 
     def __call__(self, jobs: Iterable[Job]) -> list[Any]:
-        """Do a series of jobs; the results come in the order of the jobs.
+        """Run jobs; the results come in the order of the jobs.
 
-        What their models warn of is said once, with the number of times.
+        Each different warning is given once, with the number of times it occurred.
         """
         return self._do(list(jobs), self.n_jobs)
 
     def here(self, jobs: Iterable[Job]) -> list[Any]:
-        """Do a series of jobs in this process, one after the other."""
+        """Run jobs in this process, one after the other."""
         return self._do(list(jobs), 1)
 
     def _do(self, jobs: list[Job], n_jobs: int | None) -> list[Any]:
@@ -74,21 +74,22 @@ class Workers:
             return []
         self.total = max(self.total, self.done + len(jobs))
         results = []
-        said: Counter[Said] = Counter()
+        warned_of: Counter[CaughtWarning] = Counter()
         stream = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_on_one_thread)(routine, arguments) for routine, arguments in jobs
+            delayed(_run_on_one_thread)(routine, arguments)
+            for routine, arguments in jobs
         )
         for result, warned in stream:
             results.append(result)
-            said.update(warned)
+            warned_of.update(warned)
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done, self.total)
-        for (category, text), times in said.items():
-            if (category, text) not in self.said:
+        for (category, text), times in warned_of.items():
+            if (category, text) not in self.warned_of:
                 often = f" ({times} times)" if times > 1 else ""
                 warnings.warn(text + often, category, stacklevel=5)
-        self.said |= set(said)
+        self.warned_of |= set(warned_of)
         return results
 
 
@@ -111,26 +112,26 @@ def expected(run: Runner, n_jobs: int) -> Iterator[None]:
 
 
 def one_thread() -> Any:
-    """Hold BLAS to one thread.
+    """Limit BLAS to one thread.
 
-    It sums in another order on another number of threads; one is always the same.
+    With other numbers of threads it sums in another order.
     """
     return _threads().limit(limits=1)
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Look for the libraries that use threads; once, since looking takes a while."""
+    """Find the libraries that use threads; once, because it takes a while."""
     return ThreadpoolController()
 
 
-def _on_one_thread(
+def _run_on_one_thread(
     routine: Callable[..., Any], arguments: tuple[Any, ...]
-) -> tuple[Any, list[Said]]:
-    """Do one job; return its result and what was warned of meanwhile."""
+) -> tuple[Any, list[CaughtWarning]]:
+    """Run one job; return its result and its warnings."""
     with one_thread():
         if threading.current_thread() is not threading.main_thread():
-            return routine(*arguments), []  # filters belong to all threads
+            return routine(*arguments), []  # warning filters are shared by all threads
         with warnings.catch_warnings(record=True) as caught:
             result = routine(*arguments)
     return result, [(w.category, str(w.message)) for w in caught]

@@ -1,4 +1,4 @@
-"""Progress of long work: what it costs, how far it is, and how long the rest takes.
+"""Report the progress of long work: cost, state and remaining time.
 
 Functions that work for long take ``progress=``: a callable ``progress(done, total)``,
 None for lines on standard error where the work takes longer than `PATIENCE`, or False
@@ -27,13 +27,13 @@ ProgressLike = Progress | bool | None
 
 # Seconds between two lines where there is no terminal, and two drawings of a bar.
 EVERY, REDRAW = 10.0, 0.1
-# Seconds before a function that nobody asked to report says anything.
+# Seconds before a function reports by itself; shorter work is silent.
 PATIENCE = 2.0
-# The recent rate is taken over so many seconds and units of work, whichever is longer.
+# The recent rate is that of the last seconds or units of work, whichever are more.
 _RECENT_SECONDS, _RECENT_UNITS = 120.0, 500
-# The number of fits from which on the cost of work is announced.
-LONG = 500
-_BAR = 20  # characters
+# Number of fits; with fewer the cost of work is not announced.
+MIN_FITS_ANNOUNCED = 500
+_BAR_WIDTH = 20  # characters
 
 
 class Pace:
@@ -42,7 +42,7 @@ class Pace:
     Parameters
     ----------
     done : int, default=0
-        How much was done before the time is taken.
+        Units done before the clock starts.
     """
 
     def __init__(self, done: int = 0) -> None:
@@ -81,12 +81,12 @@ class Pace:
 class Reporter:
     """Report progress on a stream: a bar on a terminal, else a line now and then.
 
-    Where a single piece of work takes long, the time it has taken is told meanwhile.
+    While a single unit of work takes long, the time so far is reported.
 
     Parameters
     ----------
     label : str
-        What the work is.
+        Name of the work.
     stream : text stream, optional
         Standard error by default.
     patience : float, default=0.0
@@ -114,7 +114,7 @@ class Reporter:
         self._began = time.monotonic()
         self._at = (0, 0)  # done, total
         self._patience = patience
-        self._kept: list[str] = []  # lines that came too early
+        self._held_back: list[str] = []  # lines not shown yet, because it is too early
         self._lock = threading.RLock()
         self._over = threading.Event()
 
@@ -126,7 +126,7 @@ class Reporter:
         done, total : int
             Units of work.
         text : str, optional
-            Said instead of the numbers and the time left.
+            Shown instead of the numbers and the remaining time.
         """
         with self._lock:
             self._pace.mark(done)
@@ -157,34 +157,34 @@ class Reporter:
         else:
             self.say(text)
 
-    def _keep_telling(self) -> None:
-        """Tell the state now and then, while nothing is reported."""
+    def _report_regularly(self) -> None:
+        """Report the state regularly, while no unit of work ends."""
         pause = min(self._patience or EVERY, EVERY)
         while not self._over.wait(min(max(pause, 0.05), 3600.0)):
             with self._lock:
                 if self._over.is_set() or self._is_early():
                     continue
-                self._say_kept()
+                self._say_held_back()
                 if time.monotonic() - self._shown >= EVERY:
                     self._show(self._numbers())
 
     def say(self, text: str) -> None:
-        """Write a line, once the patience is over."""
+        """Write a line, now or after the first `patience` seconds."""
         with self._lock:
-            self._kept.append(text)
+            self._held_back.append(text)
             if not self._is_early():
-                self._say_kept()
+                self._say_held_back()
 
-    def _say_kept(self) -> None:
-        for text in self._kept:
+    def _say_held_back(self) -> None:
+        for text in self._held_back:
             self._clear()
             print(f"{self._label}: {text}", file=self._stream, flush=True)
-        self._kept.clear()
+        self._held_back.clear()
 
     def _draw(self, share: float, text: str) -> None:
         self._clear()
-        full = round(_BAR * min(share, 1.0))
-        bar = "#" * full + "-" * (_BAR - full)
+        full = round(_BAR_WIDTH * min(share, 1.0))
+        bar = "#" * full + "-" * (_BAR_WIDTH - full)
         room = shutil.get_terminal_size().columns - 1
         line = f"[{bar}] {self._label}: {text}"[:room]
         self._width = len(line)
@@ -198,7 +198,7 @@ class Reporter:
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
-        threading.Thread(target=self._keep_telling, daemon=True).start()
+        threading.Thread(target=self._report_regularly, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -213,17 +213,17 @@ _REPORTING: ContextVar[bool] = ContextVar("reporting", default=False)
 
 @contextmanager
 def reporting(progress: ProgressLike, label: str) -> Iterator[Progress | None]:
-    """Report progress as a caller wants it; None where nothing is to be said.
+    """Report progress as the caller wants it; None for no reports.
 
-    A function that another one calls, a worker process and a thread say nothing of
-    their own accord.
+    A function called by another one, a worker process and a thread do not report by
+    themselves.
 
     Parameters
     ----------
     progress : callable, bool or None
-        As the function that works was given it.
+        As it was passed to the function that works.
     label : str
-        What the work is called.
+        Name of the work.
     """
     if progress is False or callable(progress):
         called = None if progress is False else progress
@@ -249,7 +249,7 @@ def reporting(progress: ProgressLike, label: str) -> Iterator[Progress | None]:
 
 
 def announce(progress: ProgressLike, estimator: Any, *times: int) -> None:
-    """Say beforehand what long work costs, where `progress` is a `Reporter`.
+    """Announce the cost of long work, where `progress` is a `Reporter`.
 
     Parameters
     ----------
@@ -258,16 +258,16 @@ def announce(progress: ProgressLike, estimator: Any, *times: int) -> None:
     estimator : estimator
         What is fitted.
     *times : int
-        How often: the product of these numbers, which are named one by one.
+        Factors of the number of fits, which are named one by one.
     """
     if isinstance(progress, Reporter):
         n_fits, text = count_fits(estimator, *times)
-        if n_fits >= LONG:
+        if n_fits >= MIN_FITS_ANNOUNCED:
             progress.say(text)
 
 
 def count_fits(estimator: Any, *times: int) -> tuple[int, str]:
-    """Count the fits that fitting an estimator many times comes to.
+    """Count the fits that many fits of an estimator make, searches included.
 
     Parameters
     ----------
@@ -293,22 +293,22 @@ def count_fits(estimator: Any, *times: int) -> tuple[int, str]:
     """
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[-1][1]
-    inside, each = 1, ""
+    fits_per_search, note = 1, ""
     searched = _candidates_and_folds(estimator)
     if searched is not None:
         candidates, folds = searched
-        inside = candidates * folds + bool(estimator.refit)
-        each = f" ({candidates} candidates × {folds} folds each)"
-    else:  # what is wrapped says more than the wrapper
+        fits_per_search = candidates * folds + bool(estimator.refit)
+        note = f" ({candidates} candidates × {folds} folds each)"
+    else:  # the name of the wrapped estimator is more useful
         estimator = getattr(estimator, "estimator", estimator)
-    total = math.prod(times) * inside
+    total = math.prod(times) * fits_per_search
     product = " × ".join(str(n) for n in times if n != 1) or "1"
     name = type(estimator).__name__
-    return total, f"about {product} fits of {name}{each}: {total} fits"
+    return total, f"about {product} fits of {name}{note}: {total} fits"
 
 
 def _candidates_and_folds(estimator: Any) -> tuple[int, int] | None:
-    """Return how much a search tries; None where it is none, or cannot tell."""
+    """Return candidates and folds of a search; None if it is none, or not known."""
     from sklearn.model_selection import ParameterGrid, check_cv
 
     if hasattr(estimator, "param_grid"):
@@ -319,6 +319,6 @@ def _candidates_and_folds(estimator: Any) -> tuple[int, int] | None:
         return None
     try:
         folds = int(check_cv(estimator.cv).get_n_splits())
-    except (TypeError, ValueError):  # it takes the data to tell
+    except (TypeError, ValueError):  # known only with the data
         return None
     return candidates, folds

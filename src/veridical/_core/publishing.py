@@ -1,7 +1,7 @@
 """Show public classes under the package that users import them from.
 
-A class knows the module that defines it, which pickles, skops files and tracebacks
-show. Where in a package that is may change; the package's own name may not.
+Pickles, skops files and tracebacks show the module that defines a class. Its place in
+a package may change; the name of the package may not.
 """
 
 from __future__ import annotations

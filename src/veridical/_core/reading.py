@@ -1,12 +1,13 @@
-"""Make arrays and tables of what users pass: every check of data, and its message.
+"""Convert what users pass to arrays and tables: all checks of data, and messages.
 
 `read_table` makes the `Table` that the verbs work on. Estimators read what is given to
 ``fit`` and ``predict`` by `read_samples` (numbers and categories) or `read_numeric`
-(numbers alone), and labels by `read_labels`. What an estimator cannot use is refused in
-words that name the place and the cure.
+(numbers alone), and labels by `read_labels`. For input that
+an estimator cannot use, messages name the place and what to do.
 
-scikit-learn turns a frame into an array first and complains afterwards, when the name
-of the column is gone; dates may even pass for numbers. So columns are looked at before.
+scikit-learn converts a data frame to an array first and raises afterwards, when the
+name of the column is no longer known; dates may even be read as numbers. So columns are
+checked before.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
 
 #: Sparse formats whose rows and columns can be indexed.
-_INDEXED = ("csr", "csc")
-#: Labels below this number are counted rather than sorted.
-_FEW = 1 << 12
+_INDEXABLE = ("csr", "csc")
+#: Labels that are whole numbers below it are counted, others are sorted.
+_MAX_COUNTED = 1 << 12
 
-_CURE = "encode it as numbers (OneHotEncoder, say), or leave the column out."
+_NUMBERS_ADVICE = "encode it as numbers (OneHotEncoder, say), or leave the column out."
 
 # -- tables --------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ def read_table(
     name: str | None = None,
     encoded: bool = True,
 ) -> Table:
-    """Read features and classes, and refuse a table from which nothing can be learned.
+    """Read features and classes; raise if no classifier can be trained on them.
 
     Parameters
     ----------
@@ -69,10 +70,10 @@ def read_table(
     categorical_features : optional
         Which features are categorical, as in :func:`encode`.
     name : str, optional
-        What messages and records call the table.
+        Name of the table in messages and records.
     encoded : bool, default=True
         Whether to encode and check the features now. Otherwise that is done when they
-        are first asked for; an estimator that is not ours may take what we cannot.
+        are first used; estimators of other packages may accept more.
 
     Returns
     -------
@@ -83,8 +84,8 @@ def read_table(
     ------
     InputError
         If X is None or a path, X and y differ in length, a label is missing, there are
-        fewer than two classes or the labels are measurements, a feature is wholly
-        missing, or a value is infinite.
+        fewer than two classes or the labels are continuous, a feature has no value at
+        all, or a value is infinite.
 
     Examples
     --------
@@ -109,16 +110,16 @@ def read_table(
         _check_features(features, shown)
     elif not len(labels):
         raise InputError(f"{shown} holds no samples; is it the right table?")
-    target = Classes.of(labels)
+    target = Classes.from_labels(labels)
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
-    source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXED else X
+    source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXABLE else X
     return Table(features, target, source=source, name=shown)
 
 
 def check_table(
     X: Any, y: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
 ) -> None:
-    """Refuse a table from which nothing can be learned; see `read_table`."""
+    """Raise if no classifier can be trained on a table; see `read_table`."""
     read_table(X, y, name=name, categorical_features=categorical_features)
 
 
@@ -140,18 +141,18 @@ def _n_samples(X: Any) -> int:
 
 
 def _as_array(X: Any) -> Any:
-    """Turn a list of rows into an array, of which columns can be taken."""
+    """Convert a list of rows to an array, whose columns can be taken."""
     if hasattr(X, "shape"):
         return X
     try:
         array = np.asarray(X)
-    except ValueError:  # rows that differ in length: `encode` refuses them
+    except ValueError:  # rows that differ in length: `encode` raises
         return X
     return array if array.ndim == 2 else X
 
 
 def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
-    """Refuse labels that are no classes: missing, measurements, or all the same."""
+    """Raise if labels are no classes: missing, continuous, or all the same."""
     if labels.ndim != 1:
         raise InputError(
             f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
@@ -162,7 +163,7 @@ def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
             f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
         )
     refuse_missing_labels(labels, name)
-    _refuse_measurements(labels, f"The labels of {name}")
+    _refuse_continuous(labels, f"The labels of {name}")
     classes = pd.unique(labels)
     if len(classes) == 1:
         raise InputError(
@@ -184,7 +185,7 @@ def _check_features(features: Features, name: str) -> None:
 
 
 def refuse_empty(columns: Sequence[Any], name: str) -> None:
-    """Refuse columns that have no value at all; none is fine."""
+    """Raise if there are columns without any value."""
     if columns:
         raise InputError(
             f"{name} has no value at all in {plural('column', columns)} "
@@ -201,7 +202,7 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
     Parameters
     ----------
     estimator : estimator
-        Who learns; messages name it.
+        The estimator; messages name it.
     y : array-like of shape (n_samples,)
         The labels as the user gave them.
     n_samples : int
@@ -215,8 +216,8 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If there are no labels or as many as there are rows, one is missing, or they
-        are measurements.
+        If there are no labels or not one per row, one is missing, or they are
+        continuous.
     """
     if y is None:
         raise InputError(
@@ -229,9 +230,9 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
         raise InputError(
             f"X has {n_samples} rows but y has {len(labels)}; give one label per row."
         )
-    if not plain:  # numbers and text are classes; others have to be looked at
+    if not plain:  # whole numbers and text are classes; others are checked
         refuse_missing_labels(labels)
-        _refuse_measurements(labels, "Unknown label type: continuous. The labels in y")
+        _refuse_continuous(labels, "Unknown label type: continuous. The labels in y")
         check_classification_targets(labels)
     return labels
 
@@ -239,16 +240,16 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
 def refuse_missing_labels(
     labels: Any, name: str | None = None, where: Callable[[int], str] | None = None
 ) -> None:
-    """Refuse missing labels, and say in which rows.
+    """Raise if labels are missing; the message gives the rows.
 
     Parameters
     ----------
     labels : array or Series
         The labels.
     name : str, optional
-        What messages call the table; without it the labels are called y.
+        Name of the table in messages; without it the labels are called y.
     where : callable, optional
-        Says where row i stands in a file.
+        Returns the place of row i in a file.
     """
     missing = np.flatnonzero(pd.isna(labels))
     if not missing.size:
@@ -272,22 +273,23 @@ def refuse_missing_labels(
     )
 
 
-def _refuse_measurements(labels: NDArray[Any], subject: str) -> None:
+def _refuse_continuous(labels: NDArray[Any], subject: str) -> None:
+    """Raise if labels are numbers with a fractional part."""
     if labels.dtype.kind == "f":
-        broken = labels[labels != np.round(labels)]
-        if broken.size:
+        fractions = labels[labels != np.round(labels)]
+        if fractions.size:
             raise InputError(
-                f"{subject} are measurements such as {show(broken[0])}, not classes; "
-                "choose another target, or cut it into classes first."
+                f"{subject} must be classes, but {show(fractions[0])} is not a whole "
+                "number; use another target, or divide the numbers into classes first."
             )
 
 
-def refuse_one_class(classes: NDArray[Any], who: str) -> None:
-    """Refuse labels of a single class: there is nothing to tell apart."""
+def refuse_one_class(classes: NDArray[Any], reader: str) -> None:
+    """Raise if all labels belong to one class."""
     if len(classes) < 2:
         held = show(classes[0]) if len(classes) else "none"
         raise InputError(
-            f"y holds one class only ({held}); {who} needs at least two classes to "
+            f"y holds one class only ({held}); {reader} needs at least two classes to "
             "tell apart."
         )
 
@@ -303,11 +305,11 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     >>> classes.tolist(), codes.tolist()
     ([3, 7], [1, 0, 1])
     """
-    if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _FEW:
-        there = np.bincount(y) > 0
-        if there.all():
-            return np.arange(there.size, dtype=y.dtype), y.astype(np.intp)
-        return np.flatnonzero(there).astype(y.dtype), (np.cumsum(there) - 1)[y]
+    if y.dtype.kind == "i" and y.size and y.min() >= 0 and y.max() < _MAX_COUNTED:
+        present = np.bincount(y) > 0
+        if present.all():
+            return np.arange(present.size, dtype=y.dtype), y.astype(np.intp)
+        return np.flatnonzero(present).astype(y.dtype), (np.cumsum(present) - 1)[y]
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp)
 
@@ -316,14 +318,14 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame of any library."""
+    """Return whether X is a data frame of any library."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return False
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
 def names_categorical(chosen: Any) -> bool:
-    """Whether ``categorical_features`` names features, rather than leaves it to X."""
+    """Return whether ``categorical_features`` names features."""
     return chosen is not None and not isinstance(chosen, str)
 
 
@@ -336,22 +338,22 @@ def read_samples(
     accept_sparse: bool = False,
     min_samples: int = 1,
 ) -> Any:
-    """Check names and shape; leave frames and categorical features as they are.
+    """Check names and shape; data frames and categorical features are not converted.
 
     Parameters
     ----------
     estimator : estimator
-        Who is told, or asked for, the number and the names of the features.
+        It stores, or must match, the number and the names of the features.
     X : array-like, sparse matrix or data frame
         What was given.
     reset : bool
-        Whether the samples are the first, rather than ones that must fit those.
+        Whether the estimator stores these, rather than that X must match the stored.
     categorical : bool
-        Whether features of an array were named as categorical; its text stays then.
+        Whether features of an array were named as categorical; then text is accepted.
     accept_sparse : bool, default=False
         Whether sparse matrices are accepted.
     min_samples : int, default=1
-        Least number of rows of an array.
+        Least number of samples of an array.
 
     Returns
     -------
@@ -364,7 +366,7 @@ def read_samples(
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2
-    if plain and X.size and len(X) >= min_samples:  # nothing to convert or to refuse
+    if plain and X.size and len(X) >= min_samples:  # nothing to convert or to check
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = validate_data(
@@ -377,7 +379,7 @@ def read_samples(
         ensure_min_samples=min_samples,
     )
     if isinstance(X, np.ndarray) and X.dtype == object and not categorical:
-        # Things that are neither numbers nor text end here, as a TypeError; for text,
+        # Values that are neither numbers nor text raise a TypeError here; for text,
         # `encode` has a message that names the column.
         with suppress(ValueError):
             X = np.where(pd.isna(X), np.nan, X).astype(np.float64)
@@ -393,18 +395,18 @@ def read_training(
     *,
     reset: bool = True,
 ) -> tuple[Any, NDArray[Any], FloatArray]:
-    """Check samples, labels and weights; samples without weight are left out.
+    """Check samples, labels and weights; samples of weight 0 are left out.
 
     Parameters
     ----------
     estimator : classifier
-        Who learns; it is told the number and the names of the features.
+        It stores the number and the names of the features.
     X, y, sample_weight : array-like
         What was given to ``fit``.
     chosen : "from_dtype", None, bool mask, integer indices or names
         Which features are categorical.
     reset : bool, default=True
-        Whether this is the first batch, rather than one that must fit the first.
+        Whether this is the first batch, rather than one that must match the first.
 
     Returns
     -------
@@ -420,7 +422,7 @@ def read_training(
     if sample_weight is None:
         return X, y, np.ones(len(y))
     weights = read_sample_weight(sample_weight, X)
-    if not weights.all():  # a sample without weight is as good as absent
+    if not weights.all():  # a sample of weight 0 has no effect
         kept = np.flatnonzero(weights)
         X, y, weights = take(X, kept), y[kept], weights[kept]
     return X, y, weights
@@ -442,15 +444,15 @@ def read_numeric(
     Parameters
     ----------
     estimator : estimator
-        Who computes; it is told, or asked for, number and names of the columns.
+        It stores, or must match, the number and the names of the features.
     X : array-like, sparse matrix or data frame
         What was given.
     reset : bool, default=True
-        Whether the table is the first, rather than one that must fit it.
+        Whether the estimator stores these, rather than that X must match the stored.
     accept_sparse : bool, default=False
-        Whether sparse matrices stay sparse, in CSR form, or are refused.
+        Whether sparse matrices are accepted; they stay sparse, in CSR form.
     min_samples : int, default=1
-        Least number of rows.
+        Least number of samples.
 
     Returns
     -------
@@ -493,20 +495,20 @@ def read_numeric_training(
     return values, read_labels(estimator, y, values.shape[0])
 
 
-def read_numeric_beside(estimator: Any, X: Any, y: NDArray[Any], name: str) -> Any:
-    """Read a second table of the same cases, sparse ones too."""
+def read_second_numeric(estimator: Any, X: Any, y: NDArray[Any], name: str) -> Any:
+    """Read a second table of the same samples, sparse ones too."""
     values = read_part(estimator, X, None, name)
     if values.shape[0] != len(y):
         raise InputError(
             f"{name} has {values.shape[0]} rows, but X and y have {len(y)}: found "
             "input variables with inconsistent numbers of samples. Give one row per "
-            "case."
+            "sample."
         )
     return values
 
 
 def read_part(estimator: Any, X: Any, names: Any, name: str = "X") -> Any:
-    """Read columns of numbers; of an array, messages call them by these names."""
+    """Read numeric features; `names` are those of an array, for messages."""
     refuse_other_than_numbers(X, name, names)
     if is_frame(X):
         names = nw.from_native(X, eager_only=True).columns
@@ -522,51 +524,51 @@ def read_part(estimator: Any, X: Any, names: Any, name: str = "X") -> Any:
 
 
 def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
-    """Name the first column that holds dates, or text that is no number."""
+    """Raise if a column holds dates, or text that is no number; name the first."""
     refuse_lazy(X, name)
     if is_frame(X):
         refuse_repeated(X, name)
-        if _plainly_numbers(X):
+        if _has_numeric_dtypes(X):
             return
         frame = nw.from_native(X, eager_only=True)
         for j, (column, dtype) in enumerate(frame.schema.items()):
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
                 label = f"Column {show(column)} of {name}"
-                _refuse_words(frame[:, j].to_numpy(), label)
+                _refuse_text(frame[:, j].to_numpy(), label)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSTmM":
         for j in range(X.shape[1]):
-            told = j if names is None else names[j]
-            _refuse_words(X[:, j], f"Column {show(told)} of {name}")
+            shown = j if names is None else names[j]
+            _refuse_text(X[:, j], f"Column {show(shown)} of {name}")
 
 
-def _plainly_numbers(X: Any) -> bool:
-    """Look at the kinds of pandas at once; narwhals takes its time over each column."""
+def _has_numeric_dtypes(X: Any) -> bool:
+    """Check the dtypes of pandas at once; narwhals takes longer for each column."""
     if not isinstance(X, pd.DataFrame):
         return False
     return all(getattr(dtype, "kind", "O") in "fiub" for dtype in set(X.dtypes))
 
 
-def _refuse_words(column: NDArray[Any], label: str) -> None:
+def _refuse_text(column: NDArray[Any], label: str) -> None:
     if column.dtype.kind == "O" and not any(isinstance(v, str) for v in column):
-        return  # numbers and None, or things of which scikit-learn says what they are
-    read_numbers(object_if_text(column), label, cure=_CURE)
+        return  # numbers and None, or objects for which scikit-learn raises
+    read_numbers(object_if_text(column), label, cure=_NUMBERS_ADVICE)
 
 
 def refuse_missing_or_infinite(
-    values: Any, names: Any, who: str, name: str = "X"
+    values: Any, names: Any, reader: str, name: str = "X"
 ) -> None:
-    """Refuse missing and infinite values, by column and row.
+    """Raise for missing and infinite values; the message gives column and row.
 
     Parameters
     ----------
     values : array or sparse matrix
         Numbers.
     names : sequence or None
-        What the columns are called; by default, their numbers.
-    who : str
-        Who does not accept them.
+        Names of the columns; by default their numbers.
+    reader : str
+        Name of the estimator that does not accept them.
     name : str, default="X"
-        What the table is called.
+        Name of the table.
     """
     entries = values.data if sparse.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
@@ -582,9 +584,9 @@ def refuse_missing_or_infinite(
     column = f"column {show(j if names is None else names[j])}"
     if np.isnan(value):
         raise InputError(
-            f"Input {name} contains NaN: {column}, row {row}, is missing. {who} does "
-            "not accept missing values; impute them (SimpleImputer in a pipeline, say) "
-            "or drop the row."
+            f"Input {name} contains NaN: {column}, row {row}, is missing. {reader} "
+            "does not accept missing values; impute them (SimpleImputer in a pipeline, "
+            "say) or drop the row."
         )
     raise InputError(
         f"Input {name} contains inf: {column}, row {row}, is infinite; replace it by a "

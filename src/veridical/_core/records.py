@@ -1,4 +1,4 @@
-"""What records of all rooms share: intervals, summaries, and ways to be shown."""
+"""Base class of all records, with intervals, conclusions and summaries of data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Ranking:
     order : array of shape (n_features,)
         Every feature index once, best first.
     scores : array of shape (n_features,) or None
-        Score per column, larger is better; None where the method has no score.
+        Score per feature, larger is better; None where the method has no score.
     n_kept : int
-        How many leading features the method itself would keep.
+        Number of leading features that the method itself would keep.
     """
 
     order: IntArray
@@ -58,7 +58,7 @@ class Conclusion(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class DataSummary:
-    """What a report needs to know of the data: its name, size, classes and columns."""
+    """Name, size, classes and features of the data, for reports."""
 
     name: str
     n_samples: int
@@ -67,21 +67,21 @@ class DataSummary:
     feature_names: tuple[str, ...]
 
     def __repr__(self) -> str:
-        size = f"{self.n_samples} cases, {self.n_features} features"
+        size = f"{self.n_samples} samples, {self.n_features} features"
         return f"DataSummary({self.name!r}, {size}, {len(self.classes)} classes)"
 
     @property
     def majority_share(self) -> float:
-        """Accuracy of always naming the most frequent class: chance level."""
+        """Accuracy of always predicting the most frequent class: chance level."""
         return max(self.classes.values()) / sum(self.classes.values())
 
 
 class Record:
-    """What every record offers to programs, to papers and to those who look at it.
+    """Base class of records: conversions to tables, pages and plain data.
 
-    A record says what it found in a line (``__repr__``) and in a table (`to_frame`).
-    Records lie below every room, so they may not import one; they ask for the one that
-    writes and draws them by name, and only when somebody wants to look.
+    A record shows its result in a line (``__repr__``) and in a table (`to_frame`).
+    Records are below all other packages and may not import them; the package that
+    writes and draws them is imported by name when it is needed.
     """
 
     def to_frame(self) -> pd.DataFrame:
@@ -105,7 +105,7 @@ class Record:
         return _report().to_html(self)
 
     def method_section(self) -> str:
-        """Say how the figures came about, in a paragraph for a method section."""
+        """Describe how the results were computed, for a method section."""
         return _report().method_section(self)
 
     def save(self, path: str | Path) -> Path:
@@ -133,7 +133,7 @@ class Record:
 
 
 def frame(rows: Iterable[Any], *columns: str) -> pd.DataFrame:
-    """Make a data frame, of columns even where there is no row.
+    """Make a data frame; it has its columns even without rows.
 
     Parameters
     ----------

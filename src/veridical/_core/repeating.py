@@ -1,4 +1,4 @@
-"""What it takes to repeat an answer: the call, written down, and the versions."""
+"""Record how a result can be repeated: the call as code, and the versions."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from veridical._core.progress import reporting
-from veridical._core.versions import in_a_line
+from veridical._core.versions import version_line
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Any)
 
-#: Parameters that change how an answer comes or looks, not what it is.
-_IDLE = {"n_jobs", "progress", "name"}
-#: What is longer is not written out; the reader is told its name.
-_LONGEST = 300
+#: Parameters that do not change the result; they are not written.
+_NO_EFFECT = {"n_jobs", "progress", "name"}
+#: Characters; of a longer value the name of the parameter is written.
+_MAX_LENGTH = 300
 
 
 def repeatable(function: Callable[P, R]) -> Callable[P, R]:
-    """Have the settings of a record tell the call that made it, and the versions.
+    """Add the call that made a record, and the versions, to its settings.
 
-    The call is written with all that differs from defaults and with the seed that was
-    drawn where none was given; data go by their names. Progress is reported meanwhile,
-    see `veridical._core.progress`.
+    The call is written with all arguments that differ from defaults and with the seed
+    that was drawn where none was given; data are written by their names. Progress is
+    reported, see `veridical._core.progress`.
     """
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def asked(*arguments: P.args, **options: P.kwargs) -> R:
-        label, asked_for = function.__name__, options.get("progress")
-        with reporting(asked_for, label) as progress:  # type: ignore[arg-type]
+    def recorded(*arguments: P.args, **options: P.kwargs) -> R:
+        label, progress_given = function.__name__, options.get("progress")
+        with reporting(progress_given, label) as progress:  # type: ignore[arg-type]
             options["progress"] = progress
             record = function(*arguments, **options)
         given = signature.bind(*arguments, **options).arguments
@@ -40,10 +40,10 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
         if "random_state" in record.settings:
             written["random_state"] = record.settings["random_state"]
         call = _call(function, signature, written)
-        told = {"versions": in_a_line(), "call": call}
-        return replace(record, settings={**record.settings, **told})
+        provenance = {"versions": version_line(), "call": call}
+        return replace(record, settings={**record.settings, **provenance})
 
-    return asked
+    return recorded
 
 
 def _call(
@@ -51,16 +51,17 @@ def _call(
     signature: inspect.Signature,
     written: dict[str, str],
 ) -> str:
-    words = []
+    written_arguments = []
     for name, parameter in signature.parameters.items():
         text = written.get(name)
-        if text is None or name in _IDLE or text == repr(parameter.default):
+        if text is None or name in _NO_EFFECT or text == repr(parameter.default):
             continue
         named = parameter.kind is parameter.KEYWORD_ONLY
-        words.append(f"{name}={text}" if named else text)
-    room = function.__module__.split(".")[1]
+        written_arguments.append(f"{name}={text}" if named else text)
+    package = function.__module__.split(".")[1]
     name = function.__name__
-    return f"from veridical.{room} import {name}; {name}({', '.join(words)})"
+    joined = ", ".join(written_arguments)
+    return f"from veridical.{package} import {name}; {name}({joined})"
 
 
 def _write(name: str, value: Any) -> str:
@@ -72,4 +73,4 @@ def _write(name: str, value: Any) -> str:
     if inspect.isfunction(value) and value.__name__.isidentifier():
         return value.__name__
     text = " ".join(repr(value).split())
-    return name if len(text) > _LONGEST or "<" in text else text
+    return name if len(text) > _MAX_LENGTH or "<" in text else text

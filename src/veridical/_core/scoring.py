@@ -1,9 +1,9 @@
-"""Scores other than accuracy: their names, their ranges, and classes that are absent.
+"""Scorers: names, ranges, and training or test sets that lack classes.
 
-A training set may lack a class, and so may a test set. The classifier of such a
-training set is shown to the scorer with all classes of the data, the absent ones with
-probability 0. Where the score of such a test set is not defined (the area under a ROC
-curve of one class, say), that split has no score, and the others make the estimate.
+The classifier of a training set that lacks a class is passed to the scorer with all
+classes of the data, the absent ones with probability 0. Where the score of a test
+set that lacks a class is not defined (the area under a ROC curve, say), that split has
+no score, and the estimate is the mean of the others.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ from veridical._core.sklearn_private import parts_of
 
 Scorer = Callable[[Any, Any, Any], float]
 
-_SHARE = (0.0, 1.0)
-_ANY = (-math.inf, math.inf)
+_ZERO_TO_ONE = (0.0, 1.0)
+_UNBOUNDED = (-math.inf, math.inf)
 
-#: What scikit-learn's scoring functions can return, least and most.
+#: Least and greatest value of scikit-learn's scoring functions.
 _RANGES = {
-    metrics.accuracy_score: _SHARE,
-    metrics.average_precision_score: _SHARE,
-    metrics.balanced_accuracy_score: _SHARE,
+    metrics.accuracy_score: _ZERO_TO_ONE,
+    metrics.average_precision_score: _ZERO_TO_ONE,
+    metrics.balanced_accuracy_score: _ZERO_TO_ONE,
     metrics.brier_score_loss: (0.0, 2.0),  # of two classes it is half of that
     metrics.class_likelihood_ratios: (0.0, math.inf),
     metrics.cohen_kappa_score: (-1.0, 1.0),
     metrics.d2_log_loss_score: (-math.inf, 1.0),
-    metrics.f1_score: _SHARE,
-    metrics.fbeta_score: _SHARE,
-    metrics.hamming_loss: _SHARE,
-    metrics.jaccard_score: _SHARE,
+    metrics.f1_score: _ZERO_TO_ONE,
+    metrics.fbeta_score: _ZERO_TO_ONE,
+    metrics.hamming_loss: _ZERO_TO_ONE,
+    metrics.jaccard_score: _ZERO_TO_ONE,
     metrics.log_loss: (0.0, math.inf),
     metrics.matthews_corrcoef: (-1.0, 1.0),
-    metrics.precision_score: _SHARE,
-    metrics.recall_score: _SHARE,
-    metrics.roc_auc_score: _SHARE,
-    metrics.top_k_accuracy_score: _SHARE,
-    metrics.zero_one_loss: _SHARE,
+    metrics.precision_score: _ZERO_TO_ONE,
+    metrics.recall_score: _ZERO_TO_ONE,
+    metrics.roc_auc_score: _ZERO_TO_ONE,
+    metrics.top_k_accuracy_score: _ZERO_TO_ONE,
+    metrics.zero_one_loss: _ZERO_TO_ONE,
 }
 
 
 def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
-    """Name the score; None stands for accuracy, counted from predictions."""
+    """Return name and scorer; None for accuracy, which is counted from predictions."""
     if scoring is None or (isinstance(scoring, str) and scoring == "accuracy"):
         return "accuracy", None
     if isinstance(scoring, str):
@@ -75,11 +75,11 @@ def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
 
 
 def range_of(scorer: Scorer | None) -> tuple[float, float]:
-    """Least and greatest score; infinite where it is not known."""
+    """Return the least and the greatest score; infinite where not known."""
     if scorer is None:
-        return _SHARE
+        return _ZERO_TO_ONE
     function, options, _, greater_is_better = parts_of(scorer)
-    low, high = _ANY if function is None else _RANGES.get(function, _ANY)
+    low, high = _UNBOUNDED if function is None else _RANGES.get(function, _UNBOUNDED)
     if options.get("adjusted"):  # chance is 0, and below it is possible
         low = -1.0
     if options.get("normalize", True) is not True:  # a count
@@ -88,9 +88,9 @@ def range_of(scorer: Scorer | None) -> tuple[float, float]:
 
 
 class Scored(NamedTuple):
-    """The score of a split; NaN with the reason, where there is one, if undefined.
+    """The score of a split; NaN with the reason if it is undefined.
 
-    Warnings are kept, so that each is told once and not for every split.
+    Warnings are collected, so that each is given once and not for every split.
     """
 
     value: float
@@ -108,9 +108,9 @@ def score(
     scorer : callable
         ``scorer(model, X, y)``.
     model : classifier
-        Fitted; it may know fewer classes than there are.
+        Fitted, perhaps on fewer classes.
     X, y : array-like
-        The test cases and their labels; classes may be absent here too.
+        The test samples and their labels; classes may be absent here too.
     classes : array of shape (n_classes,)
         All classes of the data, sorted.
 
@@ -122,7 +122,7 @@ def score(
     Raises
     ------
     InputError
-        If the scorer refuses a test set with all classes.
+        If the scorer raises for a test set with all classes.
     """
     known = getattr(model, "classes_", classes)
     if len(known) < len(classes):
@@ -139,7 +139,7 @@ def score(
             "scoring, or make one with sklearn.metrics.make_scorer (which takes "
             "pos_label, average, multi_class and the like)."
         ) from error
-    # That a score is not defined is said in a note.
+    # Undefined scores are reported in a note.
     said = {
         (w.category, str(w.message)): None
         for w in caught
@@ -149,14 +149,14 @@ def score(
 
 
 def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
-    """Tell a score of probabilities which classes there are, if it wants to know."""
+    """Pass all classes to a scorer of probabilities that takes `labels`."""
     function, options, response, greater_is_better = parts_of(scorer)
     if function is None or response == "predict" or "labels" in options:
         return scorer
     if "labels" not in inspect.signature(function).parameters:
         return scorer
     if function is metrics.roc_auc_score and len(classes) < 3:
-        return scorer  # of two classes it takes none
+        return scorer  # for two classes it takes no labels
     return metrics.make_scorer(
         function,
         response_method=response,
@@ -170,7 +170,7 @@ def _sentence(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-# -- a classifier that knows fewer classes than there are ----------------------------
+# -- a classifier that was fitted on fewer classes ----------------------------
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -178,7 +178,7 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 class AllClasses(ClassifierMixin, BaseEstimator):
-    """A fitted classifier, shown with classes that its training set lacked.
+    """A fitted classifier, extended by classes that its training set lacked.
 
     Parameters
     ----------
@@ -194,28 +194,28 @@ class AllClasses(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """All classes, those that were never seen too."""
+        """All classes, also those absent from the training set."""
         return self.classes
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name one of the classes that were seen."""
+        """Predict classes of the training set."""
         return np.asarray(self.model.predict(X))
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give probabilities; a class that was never seen has none."""
-        return self._spread(np.asarray(self.model.predict_proba(X)), 0.0)
+        """Return probabilities; 0 for a class absent from the training set."""
+        return self._add_classes(np.asarray(self.model.predict_proba(X)), 0.0)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:
-        """Give decision values; a class that was never seen comes last."""
+        """Return decision values; the lowest for absent classes."""
         values = np.asarray(self.model.decision_function(X))
         if values.ndim == 1:  # of two classes: for the second, against the first
             values = np.column_stack([-values, values])
-        return self._spread(values, float(values.min()) - 1.0)
+        return self._add_classes(values, float(values.min()) - 1.0)
 
-    def _spread(self, values: FloatArray, otherwise: float) -> FloatArray:
-        result = np.full((len(values), len(self.classes)), otherwise)
+    def _add_classes(self, values: FloatArray, fill: float) -> FloatArray:
+        result = np.full((len(values), len(self.classes)), fill)
         places = np.searchsorted(self.classes, self.model.classes_)
         result[:, places] = values
         return result

@@ -1,4 +1,4 @@
-"""Seeds: everything that is left to chance comes from one number.
+"""Seeds: all random numbers are derived from one number.
 
 A stream of random numbers is named by its purpose and by a number (of a data set, of
 a permutation), never by an estimator, a worker or the order of the work. So whatever
@@ -73,7 +73,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def as_random_state(random_state: Any) -> np.random.RandomState:
-    """Make a RandomState, from which estimators draw the numbers of scikit-learn's.
+    """Make a RandomState, so that draws are those of scikit-learn's estimators.
 
     None is numpy's global one; a RandomState is returned as it is.
     """
@@ -96,7 +96,7 @@ def stream(root: int, *numbers: int) -> np.random.SeedSequence:
 
 
 def mixed_generator(*seeds: int) -> np.random.Generator:
-    """Make a stream that all of these numbers decide, in this order."""
+    """Make a generator from several seeds; their order matters."""
     return np.random.default_rng(list(seeds))
 
 
@@ -110,7 +110,7 @@ def derive_seed(root: int, **what: Any) -> int:
     **what : JSON values
         Everything the stream of random numbers should depend on, and nothing else: a
         seed for folds names the data set, the resampling and the repeat but no
-        selector, so that all selectors are judged on the same folds.
+        selector, so that all selectors are evaluated on the same folds.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def derive_seed(root: int, **what: Any) -> int:
 
 
 def folds_generator(random_state: Any) -> np.random.Generator:
-    """Make the stream that decides the splits of one table."""
+    """Make the generator of the splits of one table."""
     return as_generator(stream(root_seed(random_state), Purpose.FOLDS))
 
 
@@ -138,7 +138,7 @@ def seeded(estimator: Any, root: int) -> Any:
     Parameters
     ----------
     estimator : estimator or other object
-        What has no ``get_params`` is copied as it is.
+        An object without ``get_params`` is copied only.
     root : int
         The same number gives the same seeds in every verb.
     """

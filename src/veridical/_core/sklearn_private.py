@@ -1,7 +1,7 @@
-"""Everything we take from scikit-learn that it does not call public.
+"""All uses of private names of scikit-learn.
 
-No other module imports or reads a private name of scikit-learn. What each of them is
-relied on for is stated by a test in ``tests/core/test_sklearn_private.py``, so that a
+No other module imports or reads one. The behaviour that we rely on is stated by a test
+in ``tests/core/test_sklearn_private.py``, so that a
 new version that changes one fails there, by name.
 """
 
@@ -23,7 +23,7 @@ from veridical._core.arrays import FloatArray
 
 
 def take(X: Any, indices: Any, *, axis: int = 0) -> Any:
-    """Take rows, or columns where axis is 1, of whatever holds samples.
+    """Take rows, or columns where axis is 1, of any container of samples.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def take(X: Any, indices: Any, *, axis: int = 0) -> Any:
 
 
 def read_sample_weight(sample_weight: Any, X: Any) -> FloatArray:
-    """Check sample weights: one per row of X, finite and none negative.
+    """Check sample weights: one per sample, finite and not negative.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def is_first_batch(estimator: Any, classes: Any) -> bool:
 
 
 def is_search(estimator: Any) -> bool:
-    """Whether an estimator tunes parameters by cross-validation, as GridSearchCV."""
+    """Return whether an estimator tunes parameters by cross-validation."""
     return isinstance(estimator, BaseSearchCV)
 
 
@@ -82,12 +82,12 @@ def importances_of(selector: SelectFromModel) -> FloatArray:
 
 
 def output_kind(estimator: Any) -> str:
-    """Return what ``transform`` has to return: "default", "pandas" or "polars"."""
+    """Return the output format of ``transform``: "default", "pandas" or "polars"."""
     return str(_get_output_config("transform", estimator=estimator)["dense"])
 
 
 def is_watched(estimator: Any) -> bool:
-    """Whether a fit is going on that callbacks watch."""
+    """Return whether a fit is running that callbacks observe."""
     return hasattr(estimator, "_callback_fit_ctx") and hasattr(
         estimator, "_skl_callbacks"
     )
@@ -97,7 +97,7 @@ def is_watched(estimator: Any) -> bool:
 
 
 class ScorerParts(NamedTuple):
-    """What a scorer of scikit-learn is made of, as ``make_scorer`` takes it."""
+    """The arguments of ``make_scorer`` that made a scorer."""
 
     function: Callable[..., Any] | None
     options: dict[str, Any]
@@ -106,7 +106,7 @@ class ScorerParts(NamedTuple):
 
 
 def parts_of(scorer: Any) -> ScorerParts:
-    """Take a scorer apart; of one that is a plain callable nothing is known."""
+    """Return the parts of a scorer; defaults for a plain callable."""
     return ScorerParts(
         getattr(scorer, "_score_func", None),
         getattr(scorer, "_kwargs", {}),

@@ -1,7 +1,7 @@
-"""A split: the rows to learn from and the rows to test on.
+"""Splits into a training and a test set, and methods that make them.
 
-Most splits learn from all rows that they do not test on. Such a split keeps its test
-rows only, so that leave-one-out over n cases takes memory in proportion to n.
+Most training sets hold all rows outside the test set. Such a split stores its test rows
+only, so that leave-one-out over n samples takes memory in proportion to n.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from veridical._core.seeds import folds_generator, root_seed
 from veridical._core.text import show
 from veridical._core.validation import check_count
 
-#: What a list of splits may be made of.
-_OF_A_SPLITTER = " [*cv.split(X, y)] of a scikit-learn splitter will do."
+#: Hint for users who pass something else than a list of splits.
+_SPLITTER_HINT = " [*cv.split(X, y)] of a scikit-learn splitter will do."
 
 
 class Split:
@@ -35,16 +35,16 @@ class Split:
     Parameters
     ----------
     test : int array
-        Rows to test on.
+        Test rows.
     n_rows : int
-        Number of rows there are.
+        Number of rows of the table.
     train : int array, optional
-        Rows to learn from, repeats counted; by default all that are not tested.
+        Training rows, repeats counted; by default all rows outside the test set.
 
     Attributes
     ----------
     leaves_out : bool
-        Whether it learns from exactly the rows that it does not test on.
+        Whether the training set is exactly the rows outside the test set.
     """
 
     __slots__ = ("_train", "leaves_out", "n_rows", "test")
@@ -64,7 +64,7 @@ class Split:
 
     @property
     def train(self) -> IntArray:
-        """Rows to learn from."""
+        """Training rows."""
         if self._train is not None:
             return self._train
         kept = np.ones(self.n_rows, dtype=bool)
@@ -73,14 +73,14 @@ class Split:
 
     @property
     def n_train(self) -> int:
-        """Number of rows to learn from."""
+        """Number of training rows."""
         if self._train is not None:
             return len(self._train)
         return self.n_rows - len(self.test)
 
     @property
     def overlaps(self) -> bool:
-        """Whether it tests on rows that it also learns from."""
+        """Whether training and test set share rows."""
         if self._train is None:
             return False
         learned = np.zeros(self.n_rows, dtype=bool)
@@ -89,7 +89,7 @@ class Split:
 
 
 def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
-    """Leave each fold out once; `fold` says which one each row is in."""
+    """Leave each fold out once; `fold` is the fold of each row."""
     order = np.argsort(fold, kind="stable").astype(np.intp)
     ends = np.cumsum(np.bincount(fold, minlength=n_folds)).tolist()
     starts = [0, *ends[:-1]]
@@ -97,7 +97,7 @@ def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
 
 
 def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Put all test rows in one line: which split each belongs to, and the rows."""
+    """Concatenate all test rows: the split of each, and the rows."""
     sizes = list(map(len, tests))
     return np.repeat(np.arange(len(tests)), sizes), np.concatenate(tests)
 
@@ -105,18 +105,18 @@ def flatten(tests: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 def class_counts(
     splits: Sequence[Split], codes: IntArray, n_classes: int
 ) -> FloatArray:
-    """Count the cases of each class in every training set, shape (S, K).
+    """Count the samples of each class in every training set, shape (S, K).
 
-    There may be more codes than a split has rows; it does not learn from the others.
+    There may be more codes than a split has rows; the others are not counted.
     """
     counts = np.empty((len(splits), n_classes))
-    leaving: dict[int, list[int]] = {}  # by the number of rows that there are
+    by_n_rows: dict[int, list[int]] = {}  # splits by their number of rows
     for s, split in enumerate(splits):
         if split.leaves_out:
-            leaving.setdefault(split.n_rows, []).append(s)
+            by_n_rows.setdefault(split.n_rows, []).append(s)
         else:
             counts[s] = np.bincount(codes[split.train], minlength=n_classes)
-    for n_rows, some in leaving.items():
+    for n_rows, some in by_n_rows.items():
         which, rows = flatten([splits[s].test for s in some])
         cells = which * n_classes + codes[rows]
         tested = np.bincount(cells, minlength=len(some) * n_classes)
@@ -130,19 +130,19 @@ class Method(Protocol):
     """A way to split data."""
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every split."""
+        """Return the training and test rows of every split."""
         ...
 
     def describe(self) -> str:
-        """Name the method in words, for people."""
+        """Describe the method in words."""
         ...
 
 
 def describe_splits(method: Method) -> str:
-    """Name the splits of a method in words, for verbs that use the splits alone.
+    """Describe the splits of a method in words, for functions that use them alone.
 
-    A method that is more than its splits, such as the .632 bootstrap, says by its own
-    ``describe_splits`` what is tested.
+    A method that is more than its splits, such as the .632 bootstrap, has its own
+    ``describe_splits``.
     """
     return str(getattr(method, "describe_splits", method.describe)())
 
@@ -152,7 +152,7 @@ def describe_splits(method: Method) -> str:
 
 @dataclass(frozen=True)
 class Resubstitution:
-    """Test on the very cases that were learned from: optimistic, for contrast only.
+    """Test on the training set itself: optimistic, for comparison only.
 
     Examples
     --------
@@ -163,12 +163,12 @@ class Resubstitution:
     """
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give all rows, twice."""
+        """Return all rows, as training and as test set."""
         rows = np.arange(len(y))
         return [Split(rows, len(y), rows)]
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         return "resubstitution"
 
 
@@ -179,9 +179,9 @@ class RandomSubsampling:
     Parameters
     ----------
     n_repeats : int
-        How many holdouts.
+        Number of holdouts.
     test_size : float or int, default=1/3
-        Share of the cases to test on, or their number.
+        Share of the samples to test on, or their number.
     """
 
     n_repeats: int
@@ -192,27 +192,27 @@ class RandomSubsampling:
         _check_test_size(self.test_size)
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every holdout."""
+        """Return the training and test rows of every holdout."""
         rng = folds_generator(random_state)
-        n_test = _number_of(self.test_size, len(y))
+        n_test = _count_test_samples(self.test_size, len(y))
         return [
             Split(np.sort(rng.permutation(len(y))[:n_test]), len(y))
             for _ in range(self.n_repeats)
         ]
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         return f"random subsampling, {self.n_repeats} holdouts"
 
 
 @dataclass(frozen=True)
 class Holdout:
-    """Learn from a random part of the cases, test on the rest, once.
+    """Train on a random part of the samples, test on the rest, once.
 
     Parameters
     ----------
     test_size : float or int, default=1/3
-        Share of the cases to test on, or their number.
+        Share of the samples to test on, or their number.
     """
 
     test_size: float = 1 / 3
@@ -221,17 +221,17 @@ class Holdout:
         _check_test_size(self.test_size)
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows."""
+        """Return the training and test rows."""
         return RandomSubsampling(1, self.test_size).split(y, random_state)
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         return "holdout"
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Test each case once by a classifier built without its fold.
+    """Test each sample once by a classifier built without its fold.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class CrossValidation:
         Whether each fold has the class shares of the data, as nearly as it can: class
         counts of two folds differ by one at most, and so do their sizes.
     n_repeats : int, default=1
-        How many times to do it, each time with other folds.
+        Number of repeats, each with other folds.
 
     References
     ----------
@@ -265,10 +265,10 @@ class CrossValidation:
         check_count("n_repeats", self.n_repeats, 1)
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every fold of every repeat."""
+        """Return the training and test rows of every fold of every repeat."""
         if self.n_folds > len(y):
             raise InputError(
-                f"{self.n_folds} folds cannot be made of {len(y)} cases; use at most "
+                f"{self.n_folds} folds cannot be made of {len(y)} samples; use at most "
                 f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
             )
         rng = folds_generator(random_state)
@@ -284,7 +284,7 @@ class CrossValidation:
         return splits
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         kind = "stratified " if self.stratified else ""
         times = f", {self.n_repeats} times" if self.n_repeats > 1 else ""
         return f"{kind}{self.n_folds}-fold cross-validation{times}"
@@ -292,12 +292,13 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """Leave k cases out at a time: all cases, in ⌈n/k⌉ random groups.
+    """Leave k samples out at a time: all samples, in ⌈n/k⌉ random groups.
 
     Parameters
     ----------
     k : int, default=1
-        How many cases to leave out; 1 is leave-one-out. The last group may be smaller.
+        Number of samples to leave out; 1 is leave-one-out. The last group may be
+        smaller.
     """
 
     k: int = 1
@@ -306,33 +307,33 @@ class LeaveOut:
         check_count("k", self.k, 1)
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every group."""
+        """Return the training and test rows of every group."""
         n = len(y)
         if self.k >= n:
             raise InputError(
-                f"Leaving {self.k} out leaves nothing of {n} cases to learn from; "
+                f"Leaving {self.k} of {n} samples out leaves no training set; "
                 f"leave out fewer than {n}."
             )
         group = np.arange(n) // self.k
-        if self.k > 1:  # single cases need no shuffling
+        if self.k > 1:  # single samples need no shuffling
             group = group[folds_generator(random_state).permutation(n)]
         return leave_out(group, math.ceil(n / self.k))
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         return "leave-one-out" if self.k == 1 else f"leave-{self.k}-out"
 
 
 @dataclass(frozen=True)
 class CompleteCV:
-    """Every way to choose the test cases: cross-validation without chance.
+    """Every way to choose the test samples: cross-validation without randomness.
 
     Parameters
     ----------
     n_test : int
-        How many cases to test on at a time.
+        Number of test samples of a split.
     max_splits : int, default=100_000
-        Refuse to begin if there are more ways than that; their number grows fast.
+        Raise if there are more ways than that; their number grows fast.
     """
 
     n_test: int
@@ -343,23 +344,23 @@ class CompleteCV:
         check_count("max_splits", self.max_splits, 1)
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every choice, in order."""
+        """Return the training and test rows of every choice, in order."""
         n = len(y)
         if self.n_test >= n:
             raise InputError(
-                f"Testing on {self.n_test} leaves nothing of {n} cases to learn from; "
+                f"Testing on {self.n_test} of {n} samples leaves no training set; "
                 f"test on fewer than {n}."
             )
         n_splits = math.comb(n, self.n_test)
         if n_splits > self.max_splits:
-            few = min(1000, self.max_splits)
+            n_few = min(1000, self.max_splits)
             cure = advise(
-                f"RandomSubsampling({few}, test_size={self.n_test}), or raise "
-                "max_splits and be patient",
-                f"subsampling{few}",
+                f"RandomSubsampling({n_few}, test_size={self.n_test}), or raise "
+                "max_splits",
+                f"subsampling{n_few}",
             )
             raise InputError(
-                f"There are {n_splits:,} ways to choose {self.n_test} of {n} cases, "
+                f"There are {n_splits:,} ways to choose {self.n_test} of {n} samples, "
                 f"more than the {self.max_splits:,} allowed; use {cure}."
             )
         return [
@@ -368,8 +369,8 @@ class CompleteCV:
         ]
 
     def describe(self) -> str:
-        """Name the method in words."""
-        return f"complete cross-validation, {self.n_test} cases left out"
+        """Describe the method in words."""
+        return f"complete cross-validation, {self.n_test} samples left out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,18 +380,18 @@ class Splitter:
     Parameters
     ----------
     cv : splitter or iterable of (train, test)
-        What to split with. A splitter that shuffles and has no seed is given one.
+        The splitter. One that shuffles and has no seed is given one.
     """
 
     cv: Any
 
     def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Give the training and test rows of every split."""
+        """Return the training and test rows of every split."""
         splitter = self.cv
         if getattr(splitter, "random_state", 0) is None:
             seed = root_seed(random_state) % 2**32  # what scikit-learn can take
             splitter = copy.copy(splitter)
-            # Plain folds in order take no seed; giving them one would be refused.
+            # Folds that are not shuffled do not accept a seed.
             if getattr(splitter, "shuffle", True):
                 splitter.random_state = seed
         try:
@@ -408,45 +409,46 @@ class Splitter:
         return [read_split(pair, len(y)) for pair in pairs]
 
     def describe(self) -> str:
-        """Name the method in words."""
+        """Describe the method in words."""
         text = " ".join(repr(self.cv).split())
         return "the given splits" if "object at 0x" in text or "[" in text else text
 
 
-# -- small things --------------------------------------------------------------------
+# -- reading and drawing -------------------------------------------------------------
 
 
 def stratified_folds(
     codes: NDArray[Any], n_folds: int, rng: np.random.Generator
 ) -> IntArray:
-    """Deal cases to folds, the largest class first, so that each gets its share.
+    """Assign samples to folds, stratified by class.
 
-    Cases are shuffled within their class, classes laid end to end, and the whole dealt
-    round-robin; so fold sizes, and class counts per fold, differ by one at most.
+    Samples are shuffled within their class, classes are concatenated, the largest
+    first, and folds are assigned in turn; so fold sizes, and class counts per fold,
+    differ by one at most.
     """
     shuffled = rng.permutation(len(codes))
     sizes = np.bincount(codes)
     place = np.empty(sizes.size, dtype=np.intp)
     place[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
-    dealt = shuffled[np.argsort(place[codes[shuffled]], kind="stable")]
+    ordered = shuffled[np.argsort(place[codes[shuffled]], kind="stable")]
     fold = np.empty(len(codes), dtype=np.intp)
-    fold[dealt] = np.arange(len(codes)) % n_folds
+    fold[ordered] = np.arange(len(codes)) % n_folds
     return fold
 
 
 def stratified_split(
     codes: IntArray, test_share: float, rng: np.random.Generator
 ) -> Split:
-    """Draw test cases from every class, at random.
+    """Draw test samples from every class, at random.
 
     Parameters
     ----------
     codes : int array of shape (n,)
         Classes from 0 on.
     test_share : float
-        Share of each class to test on, rounded; one case at least stays in training.
+        Share of each class to test on, rounded; one sample at least stays in training.
     rng : Generator
-        Source of chance.
+        Random number generator.
     """
     test = np.zeros(codes.size, dtype=bool)
     for k in range(int(codes.max()) + 1):
@@ -458,10 +460,10 @@ def stratified_split(
 
 
 def read_split(given: Any, n: int) -> Split:
-    """Read a pair (train, test); training rows are kept where they are not the rest."""
+    """Read a pair (train, test); training rows are stored only if necessary."""
     if isinstance(given, Split):
         return given
-    train, test = (read_rows(rows, n, "A split", hint=_OF_A_SPLITTER) for rows in given)
+    train, test = (read_rows(rows, n, "A split", hint=_SPLITTER_HINT) for rows in given)
     plain = Split(test, n)
     is_rest = plain.n_train == len(train) and np.array_equal(plain.train, train)
     return plain if is_rest else Split(test, n, train)
@@ -477,9 +479,9 @@ def read_rows(given: Any, n: int, name: str, *, hint: str = "") -> IntArray:
     n : int
         Number of rows of the table.
     name : str
-        What messages call them: "Training set 3", say.
+        Their name in messages, such as "Training set 3".
     hint : str, optional
-        What to say besides to somebody who gave something else.
+        Added to the message for values that are no rows.
 
     Returns
     -------
@@ -504,9 +506,9 @@ def read_rows(given: Any, n: int, name: str, *, hint: str = "") -> IntArray:
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
         raise InputError(
-            f"{name} is not a list of row indices, but {_kind(rows)}; give a non-empty "
-            "one-dimensional array of whole numbers, or a boolean mask with one value "
-            f"per row.{hint}"
+            f"{name} is not a list of row indices, but {_describe_kind(rows)}; give a "
+            "non-empty one-dimensional array of whole numbers, or a boolean mask with "
+            f"one value per row.{hint}"
         )
     outside = rows[(rows < -n) | (rows >= n)]
     if outside.size:
@@ -516,7 +518,7 @@ def read_rows(given: Any, n: int, name: str, *, hint: str = "") -> IntArray:
     return np.where(rows < 0, rows + n, rows).astype(np.intp)
 
 
-def _kind(rows: NDArray[Any]) -> str:
+def _describe_kind(rows: NDArray[Any]) -> str:
     if rows.ndim != 1:
         return f"an array of {rows.ndim} dimensions"
     if not rows.size:
@@ -530,15 +532,14 @@ def _check_test_size(size: Any) -> None:
         if number >= 1 if isinstance(size, Integral) else 0 < number < 1:
             return
     raise InputError(
-        f"test_size={size!r} must be a share between 0 and 1, or a number of cases."
+        f"test_size={size!r} must be a share between 0 and 1, or a number of samples."
     )
 
 
-def _number_of(size: float, n: int) -> int:
+def _count_test_samples(size: float, n: int) -> int:
     number = int(size) if isinstance(size, Integral) else max(1, round(size * n))
     if number >= n:
         raise InputError(
-            f"test_size={size!r} leaves nothing of {n} cases to learn from; test on "
-            "fewer."
+            f"test_size={size!r} of {n} samples leaves no training set; test on fewer."
         )
     return number

@@ -2,7 +2,7 @@
 
 What users pass (arrays, data frames, sparse matrices) becomes one
 `Table` when it is read, once. Selectors, estimators and the evaluation work on it;
-only an estimator that is not ours is given rows and columns as the user had them.
+only estimators of other packages are given rows and columns as the user had them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Classes:
     codes: IntArray
 
     @classmethod
-    def of(cls, labels: NDArray[Any]) -> Classes:
-        """Sort the labels and number them."""
+    def from_labels(cls, labels: NDArray[Any]) -> Classes:
+        """Sort the classes, and number every label by its place among them."""
         codes, found = pd.factorize(labels)
         classes = np.asarray(found)
         try:
@@ -55,7 +55,7 @@ class Classes:
 
     @property
     def by_appearance(self) -> IntArray:
-        """Classes numbered as they first occur, whatever their labels are."""
+        """Codes of the classes in order of first occurrence."""
         return pd.factorize(self.codes)[0].astype(np.intp)
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Classes:
         return replace(self, labels=self.labels[rows], codes=self.codes[rows])
 
     def encode(self, predicted: Any) -> IntArray:
-        """Number predicted labels; −1 for one that is no class of the table."""
+        """Return the codes of predicted labels; −1 for an unknown class."""
         index: Any = pd.Index(self.classes)
         return index.get_indexer(pd.Index(np.asarray(predicted)))
 
@@ -83,15 +83,15 @@ class Classes:
 class Table:
     """Samples with their features and target.
 
-    Features are encoded when they are first asked for, once: an estimator that is not
-    ours never asks, and may take what cannot be encoded.
+    Features are encoded once, when they are first used: estimators of other packages
+    do not use them, and may accept values that cannot be encoded.
 
     Parameters
     ----------
     features : Features or None
         The features as numbers and codes; None encodes `source` when needed.
     target : Classes
-        What is to be predicted.
+        The classes.
     source : array, data frame, sparse matrix or sequence, optional
         The features as the user had them.
     groups : int array of shape (n_samples,), optional
@@ -121,7 +121,7 @@ class Table:
         self.name = name
 
     @classmethod
-    def of_arrays(cls, values: Any, categorical: BoolArray, y: IntArray) -> Table:
+    def from_arrays(cls, values: Any, categorical: BoolArray, y: IntArray) -> Table:
         """Make a table of numbers, codes and numbered classes, unchecked."""
         n_codes = [
             int(np.nanmax(values[:, j], initial=0)) + 1 if c else None
@@ -168,8 +168,8 @@ class Table:
     def one_sample(self) -> Features | None:
         """The first sample, encoded by its data types alone; None without a source.
 
-        A feature that has all its categories in it declares them; others have the
-        categories that occur in the samples at hand.
+        Categories in it are declared by the data type; other categories are those that
+        occur in the samples.
         """
         if self.source is None:
             return None
@@ -226,7 +226,7 @@ class Table:
         return self.target.labels
 
     def with_codes(self, codes: IntArray) -> Table:
-        """Give the samples other classes, a permutation of them say."""
+        """Replace the classes of the samples, by a permutation say."""
         classes = self.target.classes
         return self.replace(target=Classes(classes[codes], classes, codes))
 
@@ -268,7 +268,7 @@ class Table:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    # -- to tell others --------------------------------------------------------------
+    # -- hash and summary --------------------------------------------------------------
 
     def sha256(self) -> str:
         """Hash the table, as `veridical.datasets.table_hash` does."""

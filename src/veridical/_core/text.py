@@ -1,4 +1,4 @@
-"""Lists, plurals, quotations and near misses in sentences."""
+"""Lists, plurals, quotations and similar words in messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+#: Items of a list; the number of further ones is given.
 _SHOWN = 6
+#: Characters of a quoted value; a longer one is cut.
 _WIDTH = 60
 
 
@@ -22,7 +24,7 @@ def listed(items: Iterable[Any]) -> str:
     """
     items = list(items)
     more = len(items) - _SHOWN
-    if more <= 1:  # the last one is as short as "1 more"
+    if more <= 1:  # "1 more" would not be shorter
         return ", ".join(show(item) for item in items)
     shown = ", ".join(show(item) for item in islice(items, _SHOWN))
     return f"{shown} and {more} more"
@@ -52,7 +54,7 @@ def show(value: Any) -> str:
 
 
 def shortened(name: str, longest: int = 48) -> str:
-    """Cut a name that would drown its sentence.
+    """Cut a name that is too long for a sentence.
 
     >>> shortened("abcdef", 4)
     'abc…'
@@ -70,7 +72,7 @@ def plural(noun: str, items: Iterable[Any]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[Any]) -> str:
-    """End a sentence with the nearest known words, where any are near.
+    """End a sentence with the most similar known words, if there are any.
 
     >>> did_you_mean("clas", ["class", "age"]), did_you_mean("x", ["age"])
     ("; did you mean 'class'?", '.')

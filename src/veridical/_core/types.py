@@ -23,11 +23,11 @@ class SklearnSplitter(Protocol):
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[Any, Any]]:
-        """Give the training and test rows of every split."""
+        """Return the training and test rows of every split."""
         ...
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Give the number of splits."""
+        """Return the number of splits."""
         ...
 
 
@@ -45,5 +45,5 @@ CVLike: TypeAlias = (
 )
 #: The name of a scikit-learn scorer, or ``scorer(estimator, X, y)``; None is accuracy.
 ScoringLike: TypeAlias = str | Callable[[Any, Any, Any], float] | None
-#: What decides all that is left to chance; None draws a fresh seed.
+#: Source of all random numbers; None draws a new seed.
 RandomStateLike: TypeAlias = int | np.random.Generator | np.random.RandomState | None

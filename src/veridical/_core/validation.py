@@ -1,4 +1,4 @@
-"""Checks of single parameters, and what their messages say."""
+"""Checks of single parameters, with their messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     Parameters
     ----------
     name : str
-        What the message calls it.
+        Its name in the message.
     value : object
         As the user gave it.
     least : int, default=1
@@ -52,13 +52,13 @@ def count_features(
     otherwise : int, optional
         What None means; all features by default.
     name : str, default="n_features_to_select"
-        What messages call the parameter.
+        Name of the parameter in messages.
     strict : bool, default=False
         Whether to refuse more features than there are.
     warn : bool, default=False
         Whether to warn where more features are wanted than there are.
     stacklevel : int, default=2
-        Who is warned, counted from here.
+        Stack level of the warning, counted from here.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def count_features(
         if strict and number > n_features:
             raise InputError(
                 f"{name}={wanted} is not possible: the data has {n_features} "
-                f"column(s); use 1 to {n_features}."
+                f"feature(s); use 1 to {n_features}."
             )
         if warn and number > n_features:
             warnings.warn(
@@ -104,5 +104,5 @@ def count_features(
             f"{name}={wanted} is not a share in (0, 1]; for a number of features give "
             "a whole number."
         )
-    # 0.29 of 100 is 29, though in binary the product falls short of it.
+    # 0.29 of 100 is 29, although in binary the product is slightly less.
     return max(1, int(number * n_features + 1e-9))

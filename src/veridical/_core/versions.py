@@ -1,4 +1,4 @@
-"""What a report of a problem should begin with."""
+"""Versions of Python, the system and the packages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _PACKAGES = (
     "distributed",
 )
 
-_FIGURES = ("numpy", "scikit-learn", "numba")
+#: Packages whose version can change results.
+_NUMERICAL = ("numpy", "scikit-learn", "numba")
 
 
 def show_versions() -> None:
@@ -51,9 +52,9 @@ def show_versions() -> None:
 
 
 @cache
-def in_a_line() -> str:
-    """Name the versions that decide about figures, for a page."""
-    packages = [f"{name} {_version(name)}" for name in _FIGURES]
+def version_line() -> str:
+    """Return the versions that can change results, in one line."""
+    packages = [f"{name} {_version(name)}" for name in _NUMERICAL]
     return ", ".join([f"Python {platform.python_version()}", *packages])
 
 

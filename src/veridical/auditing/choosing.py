@@ -155,7 +155,7 @@ def candidates(data: Table) -> list[str]:
     for name, selector in SELECTORS.items():
         abilities, power = selector._abilities, selector._cost.power
         able = (
-            (abilities.nominal or not data.categorical.any())
+            (abilities.categorical or not data.categorical.any())
             and (abilities.missing or not data.has_missing)
             and (abilities.sparse or not data.is_sparse)
         )

@@ -366,7 +366,7 @@ def with_origin(
     import hashlib
 
     from veridical._core.version import __version__
-    from veridical._core.versions import in_a_line
+    from veridical._core.versions import version_line
 
     known = {}
     file_of_data = None if data is None else _file_of(data)
@@ -377,6 +377,6 @@ def with_origin(
         **{key: value for key, value in settings.items() if not key.endswith("call")},
         **known,
         "veridical": __version__,
-        "versions": in_a_line(),
+        "versions": version_line(),
         "command": repeat,
     }

@@ -217,7 +217,7 @@ def told() -> Iterator[None]:
     from veridical.experiments import StoreError, WorkerError
 
     try:
-        with interrupts.saying(_STOPPED_AT_ONCE):
+        with interrupts.stop_message(_STOPPED_AT_ONCE):
             yield
     except (StoreError, WorkerError) as error:
         typer.echo(f"veridical: {in_one_line(error)}", err=True)

@@ -1,7 +1,7 @@
-"""How good is a feature, and how much does it repeat another?
+"""Relevance of features, and redundancy of pairs.
 
-A *relevance* scores every feature for many training sets at once; a *redundancy* says
-how much every feature repeats a given one. Neither knows how it will be searched.
+A *relevance* scores every feature for many training sets at once; a *redundancy* is the
+similarity of every feature with a given one. Neither depends on the search.
 """
 
 from veridical.criteria.anova import AnovaRelevance, CorrelationRelevance

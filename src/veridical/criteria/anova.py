@@ -26,7 +26,7 @@ class Variances:
     within, between : arrays of shape (S, p)
         Sums of squares within classes and between class means.
     against : array of shape (S, K, p) or (S, 0, p)
-        Between class k and all the rest, if asked for.
+        Sums between class k and all the rest, if computed.
     """
 
     weight: FloatArray
@@ -35,11 +35,11 @@ class Variances:
     against: FloatArray
 
     def ratio(self) -> FloatArray:
-        """BSS/WSS of all classes at once, shape (S, p)."""
+        """Compute BSS/WSS of all classes at once, shape (S, p)."""
         return _ratio(self.between, self.within)
 
     def ratio_against(self) -> FloatArray:
-        """BSS/WSS of each class against the rest, shape (S, K, p)."""
+        """Compute BSS/WSS of each class against the rest, shape (S, K, p)."""
         rest = np.maximum(self.between[:, None, :] - self.against, 0.0)
         return _ratio(self.against, self.within[:, None, :] + rest)
 
@@ -52,9 +52,9 @@ def variances(
     against: bool = False,
     also: Callable[[int, int, FloatArray], None] | None = None,
 ) -> Variances:
-    """Sums of squares within and between classes, exact to the last digit or two.
+    """Compute sums of squares within and between classes, to the last digit or two.
 
-    `also` is called with every block of columns ``lo:hi`` while it is at hand.
+    `also` is called with every block of features ``lo:hi``.
     """
     n_features, n_sets = data.values.shape[1], len(sets)
     weight = sets.class_counts(data.y, data.n_classes)
@@ -113,8 +113,8 @@ class AnovaRelevance:
         """Return the F ratios."""
         parts = variances(data, sets, n_threads)
         n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        n_cases = parts.weight.sum(axis=1)[:, None]
-        return f_ratio(parts.between, parts.within, n_classes, n_cases)
+        n_samples = parts.weight.sum(axis=1)[:, None]
+        return f_ratio(parts.between, parts.within, n_classes, n_samples)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from veridical.kernels.trainsets import TrainSets
 
 
 def label_vectors(y: IntArray, n_classes: int) -> FloatArray:
-    """A vector per case: 1/m_k for its own class k, 1/(m_k − m) for the others.
+    """Return a vector per sample: 1/m_k for its class k, 1/(m_k − m) for the others.
 
-    Classes weigh the same whatever their size [1]_.
+    So classes have the same weight whatever their size [1]_.
     """
     size = np.bincount(y, minlength=n_classes).astype(float)
     present = np.flatnonzero(size)
@@ -32,9 +32,9 @@ def label_vectors(y: IntArray, n_classes: int) -> FloatArray:
 
 
 def label_scale(psi: FloatArray) -> float:
-    """What the criterion would be if a kernel agreed with every pair of labels.
+    """Compute the criterion of a kernel that equals the absolute label kernel.
 
-    Terms of either sign cancel in the criterion; what is tiny beside this is nothing.
+    Terms of either sign cancel in the criterion; a tiny share of this is rounding.
     """
     m = len(psi)
     vectors, size = np.unique(psi, axis=0, return_counts=True)
@@ -42,7 +42,7 @@ def label_scale(psi: FloatArray) -> float:
     return float((size @ L @ size - size @ np.diag(L)) / (m * (m - 3)))
 
 
-def standardize(block: FloatArray) -> FloatArray:
+def to_unit_variance(block: FloatArray) -> FloatArray:
     """Centre each row of a block and scale it to variance 1; constants become 0."""
     centred = block - block.mean(axis=1, keepdims=True)
     spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
@@ -51,10 +51,10 @@ def standardize(block: FloatArray) -> FloatArray:
 
 
 def _linear_scores(Z: FloatArray, psi: FloatArray) -> FloatArray:
-    """Unbiased HSIC of a linear kernel on each row of `Z`, without an m × m matrix.
+    """Compute unbiased HSIC of a linear kernel on each row of `Z`.
 
-    Sums are taken row by row (BLAS would round them by the shape of the block, and so
-    by the number of threads).
+    It takes no m × m matrix. Sums are computed row by row: with BLAS rounding would
+    depend on the shape of the block, and so on the number of threads.
     """
     m = Z.shape[1]
     own = (psi**2).sum(axis=1)
@@ -90,7 +90,7 @@ class HSICRelevance:
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
             for s, r in enumerate(rows):
-                Z = standardize(block.take(r, axis=1))
+                Z = to_unit_variance(block.take(r, axis=1))
                 if self.kernel == "linear":
                     result[s, lo:hi] = _linear_scores(Z, psi[s])
                 else:
@@ -118,7 +118,7 @@ class GaussianWithout:
         self._n_threads = n_threads
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            self._Z[lo:hi] = standardize(block.take(rows, axis=1))
+            self._Z[lo:hi] = to_unit_variance(block.take(rows, axis=1))
 
         map_blocks(work, data.values, n_threads)
 

@@ -13,20 +13,19 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.mdl import (
+    block_categorical_gains,
     block_gains,
-    block_nominal_gains,
     column_cuts,
-    xlogx_table,
 )
 from veridical.kernels.sorting import sort_rows
-from veridical.kernels.tables import uncertainty_with
+from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "cases"]
 
 
 def _counts_cuts(mdl_cost: MdlCost) -> bool:
-    """Whether a cut is priced by the number of cuts rather than of cases."""
+    """Return whether the cost of a cut depends on the cuts rather than the samples."""
     if mdl_cost not in ("cuts", "cases"):
         raise InputError(f"mdl_cost={mdl_cost!r} is not known; use 'cuts' or 'cases'.")
     return mdl_cost == "cuts"
@@ -35,10 +34,10 @@ def _counts_cuts(mdl_cost: MdlCost) -> bool:
 def gains(
     data: Table, sets: TrainSets, n_threads: int, mdl_cost: MdlCost = "cuts"
 ) -> tuple[FloatArray, FloatArray]:
-    """Information gain and symmetrical uncertainty with the class, each (S, p).
+    """Compute information gain and symmetrical uncertainty with the class, each (S, p).
 
-    Numeric columns are cut into intervals by Fayyad and Irani's rule on the training
-    set itself; nominal columns are taken as they are.
+    Numeric features are cut into intervals by Fayyad and Irani's rule on the training
+    set itself; categorical features are not changed.
     """
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
     counts = sets.counts.astype(np.int32)
@@ -47,7 +46,7 @@ def gains(
     xlogx = xlogx_table(int(totals.sum(axis=1).max()))
     gain = np.empty((n_features, len(sets)))
     uncertainty = np.empty((n_features, len(sets)))
-    nominal = data.categorical
+    categorical = data.categorical
 
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
         g, u = np.empty((2, len(block), len(sets)))
@@ -68,18 +67,18 @@ def gains(
     def coded(where: slice | IntArray, block: FloatArray) -> None:
         g, u = np.empty((2, len(block), len(sets)))
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        block_nominal_gains(block, n_values, data.y, data.n_classes, counts, g, u)
+        block_categorical_gains(block, n_values, data.y, data.n_classes, counts, g, u)
         gain[where], uncertainty[where] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
-        here = nominal[lo:hi]
-        if not here.any():
+        in_block = categorical[lo:hi]
+        if not in_block.any():
             numeric(slice(lo, hi), block)
-        elif here.all():
+        elif in_block.all():
             coded(slice(lo, hi), block)
         else:
-            numeric(lo + np.flatnonzero(~here), block[~here])
-            coded(lo + np.flatnonzero(here), block[here])
+            numeric(lo + np.flatnonzero(~in_block), block[~in_block])
+            coded(lo + np.flatnonzero(in_block), block[in_block])
 
     map_blocks(work, data.values, n_threads)
     return gain.T, uncertainty.T
@@ -88,13 +87,13 @@ def gains(
 def cut_points(
     data: Table, sets: TrainSets, s: int, j: int, mdl_cost: MdlCost
 ) -> FloatArray:
-    """Cuts of numeric column `j` in training set `s`, rising."""
+    """Find the cuts of numeric feature `j` in training set `s`, ascending."""
     x = column_block(data.values, j, j + 1)[0]
-    return _Cutter(data, sets, s, mdl_cost)(x, sort_rows(x[None])[0])
+    return _Discretizer(data, sets, s, mdl_cost)(x, sort_rows(x[None])[0])
 
 
-class _Cutter:
-    """Cuts columns of one training set: what they share is made once."""
+class _Discretizer:
+    """Discretizes features of one training set; shared tables are made once."""
 
     def __init__(self, data: Table, sets: TrainSets, s: int, mdl_cost: MdlCost) -> None:
         self._y, self._n_classes = data.y, data.n_classes
@@ -115,7 +114,7 @@ class _Cutter:
 
 
 def interval_codes(x: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
-    """Interval of each value (a value equal to a cut lies left), −1 if missing."""
+    """Return the interval of each value, −1 if missing; a cut belongs to the left."""
     codes = np.searchsorted(cuts, x, side="left")
     codes[np.isnan(x)] = -1
     return codes
@@ -145,7 +144,7 @@ class UncertaintyRelevance(InformationRelevance):
 class UncertaintyRedundancy:
     """Symmetrical uncertainty between features of one training set.
 
-    Features are coded when they are first asked for, and kept.
+    Features are discretized when they are first used, and stored.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ class UncertaintyRedundancy:
     mdl_cost : {"cuts", "cases"}
         See `gains`.
     orders : dict, optional
-        Rows of columns by rising value: what all training sets share, filled in here.
+        Rows of features sorted by value, shared by all training sets; filled here.
     """
 
     def __init__(
@@ -171,7 +170,7 @@ class UncertaintyRedundancy:
     ) -> None:
         self._data, self._weight = data, sets.counts[s]
         self._orders = {} if orders is None else orders
-        self._cut = _Cutter(data, sets, s, mdl_cost)
+        self._discretize = _Discretizer(data, sets, s, mdl_cost)
         self._place = np.full(data.values.shape[1], -1, dtype=np.intp)
         self._codes = np.empty((0, len(data.y)), dtype=np.int32)
         self._sizes = np.empty(0, dtype=np.intp)
@@ -200,7 +199,7 @@ class UncertaintyRedundancy:
             if self._data.categorical[j]:
                 row[:] = np.where(np.isnan(x), -1, x)
             else:
-                row[:] = interval_codes(x, self._cut(x, self._order(j, x)))
+                row[:] = interval_codes(x, self._discretize(x, self._order(j, x)))
         self._place[features] = len(self._codes) + np.arange(features.size)
         self._codes = np.concatenate([self._codes, new])
         self._sizes = np.append(self._sizes, new.max(axis=1) + 1)

@@ -1,4 +1,4 @@
-"""The seam between criteria and search."""
+"""Interface between criteria and selectors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from veridical.kernels.trainsets import TrainSets
 class Relevance(Protocol):
     """A score for every feature in every training set, larger is better.
 
-    ``rtol`` and ``atol`` say how far apart scores that are equal in exact arithmetic
-    may come out; see :func:`veridical.kernels.ordering.order_by_score`.
+    ``rtol`` and ``atol`` bound the difference of scores that are equal in exact
+    arithmetic; see :func:`veridical.kernels.ordering.order_by_score`.
     """
 
     @property

@@ -1,11 +1,11 @@
 """Relevance by neighbours: ReliefF and MultiSURF.
 
-Quick distances are taken over all rows once. A training set needs other distances only
-for the features whose range (or number of values) changes when its rows are left out,
-and those are corrected; then its neighbours are found anew. Where a quick distance
-cannot tell which case is a neighbour, exact ones decide. The k nearest cases are clear
-from distances in single precision but for few; for a radius that hangs on the distances
-of all cases, quick distances have double precision.
+Quick distances of all rows are computed once. A training set has other distances only
+in features whose range (or number of categories) changes when rows are left out, and
+these are corrected; then its neighbours are searched for. Where a quick distance cannot
+decide which sample is a neighbour, exact distances do. For the k nearest samples single
+precision is nearly always enough; for a radius that depends on the distances of all
+samples, quick distances have double precision.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from veridical.kernels.distance import (
     QuickArray,
     add_mixed,
     error_bound,
-    scale,
+    scale_samples,
     sum_pairs,
 )
 from veridical.kernels.ranges import block_ranges
 from veridical.kernels.relief import (
-    Cases,
     Neighbourhood,
     Pairs,
+    Samples,
     find_nearest,
     find_within,
 )
@@ -41,44 +41,46 @@ from veridical.kernels.relief_sums import sum_mixed, sum_numeric
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
-SLICES = 10  # parts in which the distances are taken, for those who watch
-SHORT = 1e-290  # a range below this, or above its inverse, is put in other units
-NARROW = 16  # a set whose range is so many times smaller shares no sums of a column
+N_PARTS = 10  # parts in which distances are computed where progress is reported
+LEAST_RANGE = 1e-290  # a feature with a smaller range, or above 1/this, is rescaled
+NARROWING = 16  # ratio of ranges; beyond it a set shares no sums of a feature
 
 
 @dataclass(frozen=True)
 class _Scales:
-    """What ``diff`` needs to know of the columns in one training set."""
+    """Scales of the features in one training set."""
 
     low: FloatArray
     inverse: FloatArray
     n_vals: IntArray
 
-    def differ(self, other: _Scales) -> NDArray[np.bool_]:
-        """Find the columns in which two training sets measure differently."""
+    def differ_in(self, other: _Scales) -> NDArray[np.bool_]:
+        """Mark the features whose scales differ between two training sets."""
         return (
             (self.low != other.low)
             | (self.inverse != other.inverse)
             | (self.n_vals != other.n_vals)
         )
 
-    def stretch(self, other: _Scales, columns: IntArray) -> FloatArray:
-        """How much more a difference counts here; 0 where no two cases differ."""
+    def added_factor(self, other: _Scales, columns: IntArray) -> FloatArray:
+        """Return 1/range here minus that in the other set; 0 for a constant feature."""
         more = self.inverse[columns] - other.inverse[columns]
         return np.where(self.inverse[columns] > 0, more, 0.0)
 
-    def narrower(self, other: _Scales, columns: IntArray) -> IntArray:
-        """Find those columns whose range is far smaller here: an outlier is missing."""
-        return np.flatnonzero(self.inverse[columns] > NARROW * other.inverse[columns])
+    def narrowed(self, other: _Scales, columns: IntArray) -> IntArray:
+        """Return the features whose range is far smaller than in the other set."""
+        return np.flatnonzero(
+            self.inverse[columns] > NARROWING * other.inverse[columns]
+        )
 
-    def centre(self, mean: FloatArray, columns: IntArray) -> FloatArray:
-        """Values in the middle of these columns: near `mean`, within the range."""
+    def centres(self, mean: FloatArray, columns: IntArray) -> FloatArray:
+        """Return values in the middle of features: near `mean`, within the range."""
         low, inverse = self.low[columns], self.inverse[columns]
         inverse = np.where(inverse > 0, inverse, np.inf)
         return low + np.clip(np.nan_to_num(mean[columns] - low), 0.0, 1.0 / inverse)
 
     def take(self, columns: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return the scales of some columns, as kernels want them."""
+        """Return the scales of some features, as arguments of kernels."""
         return self.low[columns], self.inverse[columns], self.n_vals[columns]
 
 
@@ -89,12 +91,13 @@ class ReliefRelevance:
     Parameters
     ----------
     n_neighbors : int
-        Hits, and misses per class, that each case is held against.
+        Number of hits, and of misses per class, of each sample.
     queries : array of shape (S, n) or None
-        How often each case is asked; None asks every case of the set once.
+        How often the neighbours of each sample are used; None is once for every
+        sample of the set.
     tick : callable or None
-        Called after each of the `SLICES` parts of the distances; without it they are
-        taken in one go.
+        Called after each of the `N_PARTS` parts of the distances; without it they are
+        computed in one part.
     """
 
     n_neighbors: int = 10
@@ -111,7 +114,7 @@ class ReliefRelevance:
         return _Relief(data, sets, self, n_threads).weights()
 
     def pairs(self, problem: Neighbourhood) -> Pairs:
-        """Find the nearest cases of every class."""
+        """Find the nearest samples of every class."""
         return find_nearest(problem, self.n_neighbors)
 
 
@@ -129,9 +132,9 @@ class MultiSurfRelevance:
     atol: float = 1e-12
     tick: Callable[[], None] | None = None
 
-    queries: ClassVar[None] = None  # every case is asked
+    queries: ClassVar[None] = None  # every sample of the set once
     precision: ClassVar[Precision] = np.float64
-    # The weight of a pair hangs on how many neighbours there are, in each set others.
+    # Weights of pairs depend on the number of neighbours, which differs between sets.
     batch: ClassVar[int] = 1
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
@@ -139,19 +142,19 @@ class MultiSurfRelevance:
         return _Relief(data, sets, self, n_threads).weights()
 
     def pairs(self, problem: Neighbourhood) -> Pairs:
-        """Find the cases within the radius of each case."""
+        """Find the samples within the radius of each sample."""
         return find_within(problem)
 
 
 def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
-    """Cut the rows so that each piece has about as many pairs (i, j > i)."""
+    """Divide the rows into pieces with about the same number of pairs (i, j > i)."""
     share = np.sqrt(1.0 - np.arange(pieces + 1) / pieces)
     bounds = np.rint(n * (1.0 - share)).astype(int).tolist()
     return list(pairwise(bounds))
 
 
 class _Relief:
-    """Rows in order of class, columns parted by how they are compared."""
+    """Rows sorted by class, features divided into plain and mixed ones."""
 
     def __init__(
         self,
@@ -181,17 +184,17 @@ class _Relief:
         self.X_plain = self.X if plain.all() else self.X[:, self.plain]
         self.X_mixed = self.X[:, self.mixed].astype(np.float64)
 
-    def _scales(self, anew: bool = False) -> list[_Scales]:
-        """Scales of every training set, and last those of all rows together."""
+    def _scales(self, rescaled: bool = False) -> list[_Scales]:
+        """Compute the scales of every training set, and last those of all rows."""
         counts = np.vstack([self.counts, np.ones(self.counts.shape[1])])
         unsorted = np.empty_like(counts)
         unsorted[:, self.rows] = counts
         low, high = self._ranges(unsorted)
-        if not anew and self._change_units(low, high):
-            return self._scales(anew=True)
+        if not rescaled and self._rescale_extreme(low, high):
+            return self._scales(rescaled=True)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inverse = (1.0 / (high - low)).T
-        # No range, or none that can be told: the column tells no two cases apart.
+        # Without a known range a feature does not tell samples apart.
         inverse = np.where(np.isfinite(inverse), inverse, 0.0)
         low = np.where(np.isnan(low), 0.0, low).T.copy()
         n_vals = np.zeros(low.shape, dtype=np.intp)
@@ -202,27 +205,29 @@ class _Relief:
         low[:, self.nominal], inverse[:, self.nominal] = 0.0, 0.0
         return [_Scales(*each) for each in zip(low, inverse, n_vals, strict=True)]
 
-    def _change_units(self, low: FloatArray, high: FloatArray) -> bool:
-        """Measure columns in other units whose sums or inverses no number holds.
+    def _rescale_extreme(self, low: FloatArray, high: FloatArray) -> bool:
+        """Rescale features whose sums or inverse ranges would overflow.
 
-        Powers of two leave digits as they are; they are no larger than need be, so that
-        a set without an outlier can still see what it has.
+        Powers of two keep all digits. They are as small as possible, so that values
+        of a set without an outlier do not underflow.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             spread = high - low
-        long = (spread > 1.0 / SHORT).any(axis=1) & ~self.nominal
-        short = ((spread > 0) & (spread < SHORT)).any(axis=1) & ~self.nominal & ~long
-        for columns, power in ((long, -60), (short, 100)):
+        large = (spread > 1.0 / LEAST_RANGE).any(axis=1) & ~self.nominal
+        small = (
+            ((spread > 0) & (spread < LEAST_RANGE)).any(axis=1) & ~self.nominal & ~large
+        )
+        for columns, power in ((large, -60), (small, 100)):
             if columns.any():
                 self.X = self.X.astype(np.float64)
                 with np.errstate(over="ignore"):
-                    there = np.ldexp(self.X[:, columns], power)
-                fits = ~np.isinf(there).any(axis=0)
-                self.X[:, np.flatnonzero(columns)[fits]] = there[:, fits]
-        return bool(long.any() or short.any())
+                    scaled = np.ldexp(self.X[:, columns], power)
+                fits = ~np.isinf(scaled).any(axis=0)
+                self.X[:, np.flatnonzero(columns)[fits]] = scaled[:, fits]
+        return bool(large.any() or small.any())
 
     def _ranges(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Least and largest value of every column in every set, shape (p, S)."""
+        """Return low and high of every feature in every set, shape (p, S)."""
         low, high = np.empty((2, self.X.shape[1], len(counts)))
         if counts.all():  # all sets hold all rows
             low[:] = np.fmin.reduce(self.X, axis=0)[:, None]
@@ -249,7 +254,7 @@ class _Relief:
     def _all_pairs(
         self, numeric: QuickArray, mixed: FloatArray | None, batch: range
     ) -> list[Pairs]:
-        """Neighbour pairs of every set of a batch, sets side by side."""
+        """Find the neighbour pairs of every set of a batch, in parallel."""
         found: dict[int, Pairs] = {}
         each = max(1, self.n_threads // len(batch))  # threads for one set
 
@@ -260,28 +265,28 @@ class _Relief:
         return [found[s] for s in batch]
 
     def _numeric_distances(self) -> QuickArray:
-        """Quick distances of all rows over the complete numeric columns."""
+        """Compute quick distances of all rows over complete numeric features."""
         n, whole = len(self.X), self.scales[-1]
-        centre = whole.centre(self.mean, self.plain)
+        centres = whole.centres(self.mean, self.plain)
         inverse = whole.inverse[self.plain]
-        scaled = scale(
-            self.X_plain, self.rows, centre, inverse, self.n_threads, self.precision
+        scaled = scale_samples(
+            self.X_plain, self.rows, centres, inverse, self.n_threads, self.precision
         )
-        self.reach = scaled.reach
+        self.largest_size = scaled.largest_size
         D: QuickArray = np.zeros((n, n), dtype=self.precision)
         same = np.arange(n)
         each = 4 * self.n_threads
-        steps = 1 if self.tick is None else SLICES
+        steps = 1 if self.tick is None else N_PARTS
         pieces = pairs_evenly(n, steps * each)
         for first in range(0, steps * each, each):
-            # D is its own base: a pair is read before it is filled, and never after.
+            # D is also the base: each pair is read before it is written.
             sum_pairs(scaled, D, same, D, pieces[first : first + each], self.n_threads)
             if self.tick is not None:
                 self.tick()
         return D
 
     def _mixed_distances(self) -> FloatArray | None:
-        """Distances of all rows over the other columns, rows as in the data."""
+        """Compute distances of all rows over the other features."""
         if not self.mixed.size:
             return None
         D = np.zeros((len(self.X), len(self.X)))
@@ -296,36 +301,44 @@ class _Relief:
         here: IntArray,
         n_threads: int,
     ) -> tuple[QuickArray, float]:
-        """Distances as training set `s` measures them, and how far they may be off."""
+        """Compute the distances in training set `s`, and a bound of their error."""
         scales, whole = self.scales[s], self.scales[-1]
-        stretch = scales.stretch(whole, self.plain)
-        changed = np.flatnonzero(stretch)
-        D, reach = numeric, 0.0
+        added_factor = scales.added_factor(whole, self.plain)
+        changed = np.flatnonzero(added_factor)
+        D, largest_size = numeric, 0.0
         if changed.size or here.size < len(numeric):
             X = np.take(self.X_plain, changed, axis=1)
-            centre = scales.centre(self.mean, self.plain[changed])
-            scaled = scale(
-                X, self.rows[here], centre, stretch[changed], n_threads, self.precision
+            centres = scales.centres(self.mean, self.plain[changed])
+            scaled = scale_samples(
+                X,
+                self.rows[here],
+                centres,
+                added_factor[changed],
+                n_threads,
+                self.precision,
             )
-            D, reach = np.empty((here.size, here.size), self.precision), scaled.reach
+            D, largest_size = (
+                np.empty((here.size, here.size), self.precision),
+                scaled.largest_size,
+            )
             pieces = pairs_evenly(here.size, 4 * n_threads)
             sum_pairs(scaled, numeric, here, D, pieces, n_threads)
         if mixed is not None:
             rows = self.rows[here]
-            more = self._as_measured(mixed, s, n_threads)[np.ix_(rows, rows)]
+            more = self._mixed_in_set(mixed, s, n_threads)[np.ix_(rows, rows)]
             D = D + more.astype(self.precision)
         largest = float(D.max(initial=0.0))
         return D, (
-            error_bound(self.plain.size, self.reach, largest, self.precision)
-            + error_bound(changed.size, reach, largest, self.precision)
-            # Added and taken away in double precision, column by column.
+            error_bound(self.plain.size, self.largest_size, largest, self.precision)
+            + error_bound(changed.size, largest_size, largest, self.precision)
+            # Added and subtracted in double precision, feature by feature.
             + 4 * self.mixed.size * float(np.finfo(np.float64).eps) * self.mixed.size
         )
 
-    def _as_measured(self, mixed: FloatArray, s: int, n_threads: int) -> FloatArray:
-        """Distances over nominal and incomplete columns in training set `s`."""
+    def _mixed_in_set(self, mixed: FloatArray, s: int, n_threads: int) -> FloatArray:
+        """Compute distances over categorical or incomplete features in set `s`."""
         scales, whole = self.scales[s], self.scales[-1]
-        changed = np.flatnonzero(scales.differ(whole)[self.mixed])
+        changed = np.flatnonzero(scales.differ_in(whole)[self.mixed])
         if not changed.size:
             return mixed
         D, columns = mixed.copy(), self.mixed[changed]
@@ -341,10 +354,10 @@ class _Relief:
         s: int,
         n_threads: int,
     ) -> Pairs:
-        """Neighbour pairs of one set; cases are called by their place in `rows`."""
+        """Find the neighbour pairs of one set; ids are places in `rows`."""
         here = np.flatnonzero(self.counts[s])
         scales = self.scales[s]
-        cases = Cases(
+        samples = Samples(
             self.X_plain,
             scales.inverse[self.plain],
             self.X_mixed,
@@ -357,7 +370,7 @@ class _Relief:
                 self.counts[s, here],
                 self.queries[s, here],
                 np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
-                cases,
+                samples,
                 here,
                 len(self.X),
                 n_threads,
@@ -365,15 +378,15 @@ class _Relief:
         )
 
     def _sum(self, batch: range, pairs: list[Pairs], result: FloatArray) -> None:
-        """Add up what the pairs of a batch of sets say of every column."""
+        """Sum the differences of every feature over the pairs of a batch of sets."""
         if self.plain.size:
             sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
             result[batch.start : batch.stop, self.plain] = sums
         for s, each in zip(batch, pairs, strict=True):
             if len(batch) > 1:
-                self._sum_narrower(s, each, result[s])
+                self._sum_narrowed(s, each, result[s])
             scales = self.scales[s]
-            # Where no two cases differ there is no range, and nothing to divide by it.
+            # A constant feature has no range to divide by.
             with np.errstate(invalid="ignore"):
                 scaled = np.where(scales.inverse > 0, result[s] * scales.inverse, 0.0)
             if self.mixed.size:
@@ -382,13 +395,13 @@ class _Relief:
                 )
             result[s] = scaled / self.queries[s].sum()
 
-    def _sum_narrower(self, s: int, pairs: Pairs, sums: FloatArray) -> None:
-        """Add up anew, for this set alone, the columns whose outliers it leaves out.
+    def _sum_narrowed(self, s: int, pairs: Pairs, sums: FloatArray) -> None:
+        """Sum features whose outliers this set leaves out for this set alone.
 
-        What sets share holds pairs with the outliers. A set takes them away again, but
-        not their rounding error, which may be larger than all differences in the set.
+        The sums that sets share include pairs with the outliers. Subtracting them
+        leaves a rounding error that may be larger than all differences in the set.
         """
-        columns = self.scales[s].narrower(self.scales[-1], self.plain)
+        columns = self.scales[s].narrowed(self.scales[-1], self.plain)
         if columns.size:
             X = np.take(self.X_plain, columns, axis=1)
             alone = sum_numeric(X, self.rows, [pairs], self.n_threads)
@@ -396,7 +409,7 @@ class _Relief:
 
 
 def _writeable(values: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Rows in a piece and writeable, the one form for which kernels are compiled."""
+    """Return a C-contiguous, writeable array: the form that kernels compile for."""
     if values.flags.c_contiguous and values.flags.writeable:
         return values
     return np.array(values, order="C")

@@ -1,4 +1,4 @@
-"""Worth of features in a linear support vector machine, as features are dropped."""
+"""Weights of features in a linear support vector machine, as features are dropped."""
 
 from __future__ import annotations
 
@@ -13,26 +13,34 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import (
     column_block,
-    column_lengths,
+    column_norms,
     cross_products,
     gram,
     row_products,
 )
-from veridical.kernels.duality import bias_of, disagreement
+from veridical.kernels.duality import bias_of, bias_uncertainty
 from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_exact import add_products, settle_exactly
+from veridical.kernels.svm_exact import add_products, solve_active_set_exactly
 
-COMPACT = 0.9  # copy the columns still there when they are less than this share
-FAINT = 1e-3  # or when their products are: rounding of larger ones would be in them
-SURE = 1e-9  # margins known no better than this are computed in twice the precision
-BLOCK = 64  # columns whose products are summed together in twice the precision
-NOISE = 1e-11  # share of the largest weight a column could have that means nothing
+#: Share of the features stored that are still there; below it they are copied and all
+#: products are summed again.
+COPY_SHARE = 0.9
+#: Trace of the Gram matrix as a share of that after the last sum; below it products are
+#: summed again, because the rounding errors of the dropped ones are no longer small.
+RESUM_SHARE = 1e-3
+#: Uncertainty of the bias in units of a margin; beyond it the dual is solved in twice
+#: the working precision.
+MAX_BIAS_UNCERTAINTY = 1e-9
+#: Features whose products are summed together in twice the working precision.
+BLOCK_FEATURES = 64
+#: Rounding error of a weight, as a share of the largest weight a feature could have.
+WEIGHT_ROUNDING = 1e-11
 
 
 class SVMWeights:
     """Squared weights of one-vs-one linear SVMs over a shrinking set of features.
 
-    The machines live in the dual: dropping a feature takes its products off the Gram
+    They are solved in the dual: dropping a feature subtracts its products from the Gram
     matrix, the multipliers start from their last values, and the weights are updated
     by the change of the multipliers alone.
 
@@ -41,97 +49,103 @@ class SVMWeights:
     data : Table
         All the data.
     counts : array of shape (n,)
-        How often each case counts; its multipliers are bounded by C times that.
+        How often each sample counts; its multipliers are bounded by C times that.
     C : float
         Cost of an error.
 
     Attributes
     ----------
     noise : array
-        How far rounding can put each of the scores asked for last.
+        Bound of the rounding error of each of the last scores.
     spread : float
-        Longest column beside the shortest that is not zero.
+        Largest norm of a feature divided by the smallest that is not zero.
     gap : float
-        How far the first machines are from optimal, beside their optimum.
+        Largest relative duality gap of the first support vector machines.
     """
 
     _G: FloatArray
-    _lengths: FloatArray
-    _size: float
-    _pairs: FloatArray | None
+    _norms: FloatArray
+    _trace: float
+    _exact_gram: FloatArray | None
 
     def __init__(self, data: Table, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
-        everyone = rows.size == counts.size
-        self._X: Any = data.values if everyone else data.values[rows]
+        all_rows = rows.size == counts.size
+        self._X: Any = data.values if all_rows else data.values[rows]
         y, bound = data.y[rows], C * counts[rows]
-        self._columns = np.arange(data.values.shape[1])
-        self._present = np.ones(self._columns.size, dtype=bool)
+        self._features = np.arange(data.values.shape[1])
+        self._present = np.ones(self._features.size, dtype=bool)
         self._sum_products()
-        if not np.isfinite(self._size):
+        if not np.isfinite(self._trace):
             raise InputError(
-                "The inner products of the rows of X overflow. Put the columns of X on "
-                "one scale first, as StandardScaler does."
+                "The inner products of the rows of X overflow. Put the features on one "
+                "scale first, as StandardScaler does."
             )
-        known = self._lengths[self._lengths > 0]
-        self.spread = float(known.max() / known.min()) if known.size else 1.0
-        self._machines = []
+        positive = self._norms[self._norms > 0]
+        self.spread = float(positive.max() / positive.min()) if positive.size else 1.0
+        self._problems = []
         for first, second in combinations(np.unique(y), 2):
-            cases = np.flatnonzero((y == first) | (y == second))
-            sign = np.where(y[cases] == first, 1.0, -1.0)
-            self._machines.append((cases, sign, bound[cases]))
+            members = np.flatnonzero((y == first) | (y == second))
+            sign = np.where(y[members] == first, 1.0, -1.0)
+            self._problems.append((members, sign, bound[members]))
         self.noise, self.gap = np.zeros(0), -1.0
-        self._multipliers = [np.zeros(cases.size) for cases, _, _ in self._machines]
-        self._weights = [np.zeros(self._columns.size) for _ in self._machines]
+        self._multipliers = [np.zeros(members.size) for members, _, _ in self._problems]
+        self._weights = [np.zeros(self._features.size) for _ in self._problems]
 
     def scores(self, kept: IntArray) -> FloatArray:
-        """Return Σ over the machines of w² for the features still there."""
-        self._drop_all_but(kept)
+        """Return Σ w² over the pairs of classes, for the features still there."""
+        self._keep_only(kept)
         total, self.noise = np.zeros(kept.size), np.zeros(kept.size)
-        here = np.searchsorted(self._columns, kept)
-        for k, (cases, sign, bound) in enumerate(self._machines):
-            G = self._G[np.ix_(cases, cases)]
+        here = np.searchsorted(self._features, kept)
+        for k, (members, sign, bound) in enumerate(self._problems):
+            G = self._G[np.ix_(members, members)]
             a = solve_dual(G, sign, bound, self._multipliers[k])
-            if disagreement(G, sign, bound, a) > SURE:
-                a, _ = settle_exactly(self._pairs_of(cases), sign, bound, a)
+            if bias_uncertainty(G, sign, bound, a) > MAX_BIAS_UNCERTAINTY:
+                a, _ = solve_active_set_exactly(
+                    self._exact_gram_of(members), sign, bound, a
+                )
             change = np.zeros(self._X.shape[0])
-            change[cases] = sign * (a - self._multipliers[k])
+            change[members] = sign * (a - self._multipliers[k])
             self._multipliers[k] = a
             self._weights[k] += cross_products(self._X, change)
             weight = self._weights[k][here]
             total += weight**2
-            # No weight can be larger than multipliers times column; what is tiny
-            # beside that is nothing.
-            off = NOISE * float(np.linalg.norm(a)) * self._lengths[here]
-            self.noise += (2.0 * np.abs(weight) + off) * off
+            # No weight is larger than the norm of the multipliers times that of the
+            # feature; a tiny share of it is rounding.
+            error = WEIGHT_ROUNDING * float(np.linalg.norm(a)) * self._norms[here]
+            self.noise += (2.0 * np.abs(weight) + error) * error
         if self.gap < 0:
             self.gap = self._measure_gap()
         return total
 
-    def _pairs_of(self, cases: IntArray) -> FloatArray:
-        """Inner products of some cases, in high and low parts."""
-        if self._pairs is None:
+    def _exact_gram_of(self, members: IntArray) -> FloatArray:
+        """Return the inner products of some samples, as high and low parts."""
+        if self._exact_gram is None:
             n = self._X.shape[0]
-            self._pairs = np.zeros((2, n, n))
-            self._add_pairs(self._pairs, np.flatnonzero(self._present), 1.0)
-        return np.ascontiguousarray(self._pairs[:, cases[:, None], cases])
+            self._exact_gram = np.zeros((2, n, n))
+            self._add_exact_products(
+                self._exact_gram, np.flatnonzero(self._present), 1.0
+            )
+        return np.ascontiguousarray(self._exact_gram[:, members[:, None], members])
 
-    def _add_pairs(self, pairs: FloatArray, columns: IntArray, sign: float) -> None:
-        for lo in range(0, columns.size, BLOCK):
-            few = self._X[:, columns[lo : lo + BLOCK]]
-            add_products(column_block(few, 0, few.shape[1]), sign, pairs)
+    def _add_exact_products(
+        self, total: FloatArray, columns: IntArray, sign: float
+    ) -> None:
+        for lo in range(0, columns.size, BLOCK_FEATURES):
+            block = self._X[:, columns[lo : lo + BLOCK_FEATURES]]
+            add_products(column_block(block, 0, block.shape[1]), sign, total)
 
     def _measure_gap(self) -> float:
-        """Find the largest duality gap of the machines, beside the optimum.
+        """Return the largest relative duality gap of the support vector machines.
 
-        Decisions are summed from the columns, not from the products of the cases, in
-        which large columns hide small ones.
+        Decisions are summed from the features, not from the products of the samples, in
+        which small features are lost beside large ones.
         """
         largest = 0.0
-        for a, w, (cases, sign, bound) in zip(
-            self._multipliers, self._weights, self._machines, strict=True
+        for a, w, (members, sign, bound) in zip(
+            self._multipliers, self._weights, self._problems, strict=True
         ):
-            margin = row_products(self._X, w)[cases]
+            margin = row_products(self._X, w)[members]
             half = 0.5 * float(w @ w)
             dual = float(a.sum()) - half
             bias = bias_of(sign - margin, sign, a, bound)
@@ -139,41 +153,45 @@ class SVMWeights:
             largest = max(largest, abs(half + loss - dual) / max(dual, 1e-300))
         return largest
 
-    def _drop_all_but(self, kept: IntArray) -> None:
-        if kept.size == self._columns.size:
+    def _keep_only(self, kept: IntArray) -> None:
+        if kept.size == self._features.size:
             return
-        here = np.searchsorted(self._columns, kept)
-        if kept.size < COMPACT * self._columns.size:
-            self._start_anew(kept, here)
+        here = np.searchsorted(self._features, kept)
+        if kept.size < COPY_SHARE * self._features.size:
+            self._recompute(kept, here)
             return
-        present = np.zeros(self._columns.size, dtype=bool)
+        present = np.zeros(self._features.size, dtype=bool)
         present[here] = True
-        gone = np.flatnonzero(self._present & ~present)
-        if self._pairs is None:
-            lost = self._X[:, gone]
-            lost = lost.toarray() if sparse.issparse(lost) else lost.astype(np.float64)
-            self._G -= lost @ lost.T
+        dropped = np.flatnonzero(self._present & ~present)
+        if self._exact_gram is None:
+            columns = self._X[:, dropped]
+            columns = (
+                columns.toarray()
+                if sparse.issparse(columns)
+                else columns.astype(np.float64)
+            )
+            self._G -= columns @ columns.T
         else:
-            self._add_pairs(self._pairs, gone, -1.0)
-            self._G = self._pairs[0].copy()
+            self._add_exact_products(self._exact_gram, dropped, -1.0)
+            self._G = self._exact_gram[0].copy()
         self._present = present
-        if np.trace(self._G) < FAINT * self._size:
-            self._start_anew(kept, here)
+        if np.trace(self._G) < RESUM_SHARE * self._trace:
+            self._recompute(kept, here)
 
-    def _start_anew(self, kept: IntArray, here: IntArray) -> None:
-        """Copy the columns and sum everything again, without old rounding."""
+    def _recompute(self, kept: IntArray, here: IntArray) -> None:
+        """Copy the features and sum all products again, without old rounding errors."""
         self._X = self._X[:, here]
-        self._columns = kept
+        self._features = kept
         self._present = np.ones(kept.size, dtype=bool)
         self._sum_products()
-        for k, (cases, sign, _) in enumerate(self._machines):
+        for k, (members, sign, _) in enumerate(self._problems):
             signed = np.zeros(self._X.shape[0])
-            signed[cases] = sign * self._multipliers[k]
+            signed[members] = sign * self._multipliers[k]
             self._weights[k] = cross_products(self._X, signed)
 
     def _sum_products(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             self._G = gram(self._X)
-            self._lengths = column_lengths(self._X)
-        self._size = float(np.trace(self._G))
-        self._pairs = None  # computed where they are needed
+            self._norms = column_norms(self._X)
+        self._trace = float(np.trace(self._G))
+        self._exact_gram = None  # computed when it is needed

@@ -178,7 +178,7 @@ def run_study(
     if where and not Path(path).exists():
         Plan(study, spec, where=where)  # a slice of nothing leaves no store behind
     # Signals first: from here on a Ctrl-C ends the run in order, whatever it meets.
-    with interrupts.as_event() as stop, Writer(path) as store:
+    with interrupts.interrupt_event() as stop, Writer(path) as store:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
         progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
         reason: Literal["signal", "time"] | None = None

@@ -64,7 +64,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 def serve() -> None:
     """Work until there is nothing to read: units from descriptor 0, results to 1."""
-    interrupts.left_to_parent()
+    interrupts.ignore_interrupts()
     faulthandler.enable(file=2, all_threads=False)
     tasks = os.fdopen(0, "rb", closefd=False)
     # What a study prints goes to stderr: standard output carries the results.

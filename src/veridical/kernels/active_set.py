@@ -4,9 +4,9 @@ An interior point or a few steps of descent tell which multipliers are zero, at 
 upper bound or free. Given that, the optimum is the solution of a linear system. All
 methods here solve it, see which signs come out wrong, and change the active set:
 
-- for the ordinary support vector machine a free multiplier that would leave its box
-  stops at the bound, and where all free samples agree on the bias, the two samples that
-  disagree most become free;
+- for the ordinary support vector machine a free multiplier stops at its bound, and
+  where all free samples meet their margins with one bias, the two samples that violate
+  the optimality conditions most become free;
 - for SVM+ every sample is in one of four states: its multiplier α is zero or its margin
   is met exactly (u = 0), and its slack ξ is zero or its second multiplier β is. A round
   moves every sample whose sign comes out wrong to its other state, all at once: a
@@ -49,12 +49,14 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.duality import ROUNDED, bias_bounds, relative_gap, violation
 
-#: Changes of the active set of an ordinary support vector machine; then `settle` ends.
-_MOST_CHANGES = 60
+#: Changes of the active set of an ordinary support vector machine; then the multipliers
+#: so far are returned.
+_MAX_CHANGES = 60
 #: Singular values as a share of the largest; smaller ones are rounding.
 _RANK = 1e-13
 #: Share of the residual that no change of multipliers removes; above it the free
-#: samples cannot agree, and there is a direction without curvature.
+#: samples cannot meet their margins with one bias, and there is a direction without
+#: curvature.
 _NO_CURVATURE = 1e-3
 #: A sign of an SVM+ variable is wrong beyond this distance from zero, relative to the
 #: scale of the variable.
@@ -63,14 +65,14 @@ _SIGN_TOLERANCE = 1e-11
 SOLVED, CYCLED, NEEDS_INVERSE = 0, 1, 2
 #: Rounds for squared slacks; then steps follow.
 _MAX_ROUNDS = 60
-#: Rounds without fewer wrong signs before steps follow.
+#: Rounds without fewer wrong signs; then steps follow.
 _PATIENCE = 3
 #: Steps for squared slacks; then the point so far is returned.
 _MAX_STEPS = 300
-#: Gradient in units of a margin; a variable at zero with a smaller one enters.
-_GRADIENT = -1e-11
-#: Share of the largest such gradient; variables with a smaller one wait.
-_ENTERING = 0.5
+#: Gradient in units of a margin; a variable at zero with a smaller one becomes active.
+_MIN_GRADIENT = -1e-11
+#: Share of the smallest gradient; variables with a smaller share stay at zero.
+_ENTERING_SHARE = 0.5
 
 
 # -- the ordinary support vector machine ---------------------------------------------
@@ -93,7 +95,7 @@ def polish(
     held[free] = 0.0
     target = np.append(sign[free] - G[free] @ held, -held.sum())
     try:
-        solution = np.linalg.solve(_agreement(G, free), target)
+        solution = np.linalg.solve(_bordered_gram(G, free), target)
     except np.linalg.LinAlgError:
         return None
     result = a.copy()
@@ -103,8 +105,8 @@ def polish(
     return result if violation(G, sign, bound, result) <= ROUNDED else None
 
 
-def _agreement(gram: FloatArray, free: Any) -> FloatArray:
-    """Return the matrix of the equations that free samples agree on the bias."""
+def _bordered_gram(gram: FloatArray, free: Any) -> FloatArray:
+    """Return the matrix of the equations for free multipliers and the bias."""
     m = free.size
     system = np.zeros((m + 1, m + 1))
     system[:m, :m] = gram[np.ix_(free, free)]
@@ -112,17 +114,20 @@ def _agreement(gram: FloatArray, free: Any) -> FloatArray:
     return system
 
 
-def settle(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> FloatArray:
+def solve_active_set(
+    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+) -> FloatArray:
     """Find the multipliers from near ones, changing the active set on the way.
 
-    Copies of a sample share their multiplier in many ways; the smallest change keeps
-    them inside the box. A multiplier that would pass a bound is put there, and when all
-    free samples agree on the bias, the two that disagree most become free. Changes `a`.
+    Copies of a sample can share their multiplier in many ways; the smallest change
+    keeps them within their bounds. A multiplier that would pass a bound is put there,
+    and when all free samples have one bias, the two that violate the optimality
+    conditions most become free. Changes `a`.
     """
     free = (a > 0) & (a < c)
-    for _ in range(_MOST_CHANGES):
-        far = _move_free(gram, y, c, a, free)
-        if far < 1.0:
+    for _ in range(_MAX_CHANGES):
+        step_size = _move_free(gram, y, c, a, free)
+        if step_size < 1.0:
             continue
         if violation(gram, y, c, a) <= ROUNDED:
             break
@@ -134,30 +139,34 @@ def settle(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> Flo
 def _move_free(
     gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray, free: Any
 ) -> float:
-    """Move free multipliers to where all samples agree, or as far as the box allows.
+    """Move free multipliers to the solution of their equations, or to the first bound.
 
-    Changes `a` and, where a bound is met, `free`; returns the step length.
+    Changes `a` and, where a bound is met, `free`; returns the step size.
     """
-    who = np.flatnonzero(free)
-    m = who.size
-    system = _agreement(gram, who)
-    wanted = np.append((y - gram @ (y * a))[who], -(y @ a))
-    solution = np.linalg.lstsq(system, wanted, rcond=_RANK)[0]
-    left = wanted - system @ solution
-    # What no change can remove is a direction without curvature: to the next bound.
-    flat = float(np.linalg.norm(left)) > _NO_CURVATURE * float(np.linalg.norm(wanted))
-    change = y[who] * (left if flat else solution)[:m]
-    room = np.where(change < 0, a[who], (c - a)[who])
-    length = room / np.maximum(np.abs(change), 1e-300)
-    far = float(length.min(initial=np.inf if flat else 1.0))
-    if not np.isfinite(far):
+    where_free = np.flatnonzero(free)
+    m = where_free.size
+    system = _bordered_gram(gram, where_free)
+    target = np.append((y - gram @ (y * a))[where_free], -(y @ a))
+    solution = np.linalg.lstsq(system, target, rcond=_RANK)[0]
+    residual = target - system @ solution
+    # A residual that no change removes is a direction without curvature.
+    flat = float(np.linalg.norm(residual)) > _NO_CURVATURE * float(
+        np.linalg.norm(target)
+    )
+    change = y[where_free] * (residual if flat else solution)[:m]
+    distance = np.where(change < 0, a[where_free], (c - a)[where_free])
+    step_sizes = distance / np.maximum(np.abs(change), 1e-300)
+    step_size = float(step_sizes.min(initial=np.inf if flat else 1.0))
+    if not np.isfinite(step_size):
         return 1.0
-    a[who] = np.clip(a[who] + far * change, 0.0, c[who])
-    hit = length <= far
-    if far < 1.0 or flat:
-        a[who[hit]] = np.where(change[hit] < 0, 0.0, c[who[hit]])
-        free[who[hit]] = False
-    return 0.0 if flat else far
+    a[where_free] = np.clip(a[where_free] + step_size * change, 0.0, c[where_free])
+    at_bound = step_sizes <= step_size
+    if step_size < 1.0 or flat:
+        a[where_free[at_bound]] = np.where(
+            change[at_bound] < 0, 0.0, c[where_free[at_bound]]
+        )
+        free[where_free[at_bound]] = False
+    return 0.0 if flat else step_size
 
 
 # -- SVM+ ----------------------------------------------------------------------------
@@ -216,7 +225,7 @@ def _products(A: FloatArray, B: FloatArray) -> Any:
 
 @njit(cache=True, nogil=True)
 def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]:
-    """Inverse of ``M[V, V]``, and ``[T[V, F]; 1] T[F, F]⁻¹`` where that was needed.
+    """Compute the inverse of ``M[V, V]``, and ``[T[V, F]; 1] T[F, F]⁻¹`` if needed.
 
     Whichever of V and F is smaller decides which matrix is factored.
     """
@@ -267,7 +276,7 @@ def _solve_bordered(
 ) -> tuple[Any, float, float]:
     """Solve ``S a + Bᵀ(b, b*) = right``, ``B a − (0, θ b*) = (0, target)``.
 
-    A ridge lets S be singular to rounding; two corrections take its effect away.
+    A ridge allows an S that is singular to rounding; two refinements remove its effect.
     """
     p = right.size
     ridged = S.copy()
@@ -486,13 +495,13 @@ def pivot(
 def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
     """Maximise ``Σa − ½ aᵀGa`` over a ≥ 0: the maximiser, relative gap, rounds.
 
-    Guess which are positive, solve, and move all whose sign is wrong; where that
+    Solve for the active variables, and change all whose sign is wrong; where that
     cycles, take steps each of which increases the objective. The gap is infinite where
     G is singular.
     """
     ridge = 1e-13 * max(float(np.diag(G).mean()), 1e-300)
     try:
-        a, solved, rounds = _guess(G, ridge)
+        a, solved, rounds = _solve_signs(G, ridge)
         if not solved:
             a, more = _ascend(G, a, ridge)
             rounds += more
@@ -501,19 +510,19 @@ def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
     return a, _gap(G, a), rounds
 
 
-def _guess(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
-    """Move all whose sign is wrong, until none is or their number stays."""
+def _solve_signs(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
+    """Change all variables whose sign is wrong, until none is or no fewer are."""
     n = len(G)
     active = np.ones(n, dtype=bool)
-    fewest, patience = n + 1, _PATIENCE
+    fewest_wrong, patience = n + 1, _PATIENCE
     best = np.zeros(n)
     for rounds in range(1, _MAX_ROUNDS + 1):
         a = _solve_active(G, active, ridge)
         scale = 1e-11 * max(float(np.abs(a).max()), 1e-300)
-        wrong = np.where(active, a < -scale, G @ a - 1.0 < _GRADIENT)
+        wrong = np.where(active, a < -scale, G @ a - 1.0 < _MIN_GRADIENT)
         count = int(wrong.sum())
-        if count < fewest:
-            fewest, patience, best = count, _PATIENCE, np.maximum(a, 0.0)
+        if count < fewest_wrong:
+            fewest_wrong, patience, best = count, _PATIENCE, np.maximum(a, 0.0)
         elif patience:
             patience -= 1
         else:
@@ -525,28 +534,28 @@ def _guess(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
 
 
 def _ascend(G: FloatArray, a: FloatArray, ridge: float) -> tuple[FloatArray, int]:
-    """Go to the optimum of the active variables, or as far as all stay positive.
+    """Step to the optimum of the active variables, or as far as all stay positive.
 
-    Then the variables with the largest gradients enter together [2]_.
+    Then the variables with the smallest gradients become active together [2]_.
     """
     active, rounds = a > 0.0, 0
     while rounds < _MAX_STEPS:
         rounds += 1
-        want = _solve_active(G, active, ridge)
-        below = np.flatnonzero(active & (want <= 0.0))
+        optimum = _solve_active(G, active, ridge)
+        below = np.flatnonzero(active & (optimum <= 0.0))
         if below.size:
-            room = a[below] / (a[below] - want[below])
-            length = float(room.min())
-            a = np.maximum(a + length * (want - a), 0.0)
-            active[below[room <= length * (1 + 1e-12)]] = False
+            ratios = a[below] / (a[below] - optimum[below])
+            step_size = float(ratios.min())
+            a = np.maximum(a + step_size * (optimum - a), 0.0)
+            active[below[ratios <= step_size * (1 + 1e-12)]] = False
             a[~active] = 0.0
             continue
-        a = want
+        a = optimum
         gradient = np.where(active, 0.0, G @ a - 1.0)
         least = float(gradient.min())
-        if least >= _GRADIENT:
+        if least >= _MIN_GRADIENT:
             break
-        active |= gradient <= _ENTERING * least
+        active |= gradient <= _ENTERING_SHARE * least
     return a, rounds
 
 
@@ -558,9 +567,9 @@ def _solve_active(G: FloatArray, active: Any, ridge: float) -> FloatArray:
         ridged = part.copy()
         ridged[np.diag_indices(where.size)] += ridge
         factored = cho_factor(ridged, lower=True)
-        found = cho_solve(factored, np.ones(where.size))
-        found += cho_solve(factored, 1.0 - part @ found)
-        a[where] = found
+        solution = cho_solve(factored, np.ones(where.size))
+        solution += cho_solve(factored, 1.0 - part @ solution)
+        a[where] = solution
     return a
 
 

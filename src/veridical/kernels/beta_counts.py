@@ -5,16 +5,16 @@ from Beta(αθ, α(1−θ)), so that its counts are beta-binomial given θ. All 
 θ are of polynomials of degree n at most, which Gauss–Legendre integrates exactly with
 ⌊n/2⌋ + 1 nodes; the terms are positive, so no digits are lost.
 
-| symbol  | meaning                                                      | shape     |
-|---------|--------------------------------------------------------------|-----------|
-| sizes   | samples N_c of each class; n is their sum                      | (K,)      |
-| counts  | ones I_c of a feature in each class; a row is a pattern      | (T, K)    |
-| nodes   | θ_q, symmetric about ½                                       | (m,)      |
-| log_w   | logarithm of the weight of each node                         | (m,)      |
-| steps   | the numbers i of ones or zeros that occur                    | (R,)      |
-| rise    | Σ_{l<i} log(αθ_q + l): i ones in a row, but for a constant   | (R, m)    |
-| fall    | the same with 1−θ_q: i zeros in a row                        | (R, m)    |
-| mass    | P(I_c given α and θ_q), one class after the other             | (m, n+K)  |
+| symbol | meaning                                                    | shape    |
+|--------|------------------------------------------------------------|----------|
+| sizes  | samples N_c of each class; n is their sum                  | (K,)     |
+| counts | ones I_c of a feature in each class; a row is a pattern    | (T, K)   |
+| nodes  | θ_q, symmetric about ½                                     | (m,)     |
+| log_w  | logarithm of the weight of each node                       | (m,)     |
+| steps  | the numbers i of ones or zeros that occur                  | (R,)     |
+| rise   | Σ_{l<i} log(αθ_q + l): i ones in a row, but for a constant | (R, m)   |
+| fall   | the same with 1−θ_q: i zeros in a row                      | (R, m)   |
+| mass   | P(I_c given α and θ_q), one class after the other          | (m, n+K) |
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from veridical.kernels.threads import run, spans
 _NODES_PER_ROOT = 8.0
 
 #: Factors of a rising factorial; for more the gamma function is used.
-_MOST_FACTORS = 16
+_MAX_FACTORS = 16
 
 
 def n_nodes(n: int) -> int:
@@ -79,7 +79,7 @@ def fill_rises(
         rise[0, q] = 0.0
     for r in range(steps.size):
         row, last = rise[r], rise[max(r - 1, 0)]
-        if steps[r] - before > _MOST_FACTORS:
+        if steps[r] - before > _MAX_FACTORS:
             for q in range(m):
                 z = alpha * nodes[q]
                 row[q] = last[q] + log_gamma_ratio(z + before, steps[r] - before)
@@ -254,7 +254,7 @@ def pattern_table(
     counts : int array of shape (T, K)
         Ones of each pattern in each class.
     n_threads : int, default=1
-        Values of α are shared out among so many threads.
+        Number of threads, which share the values of α.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def region_table(
 
 
 def log_low(inside: FloatArray, outside: FloatArray) -> FloatArray:
-    """Compute log P(inside), from whichever side keeps the digits."""
+    """Compute log P(inside), from the smaller of the two probabilities."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(
             outside < 0.5, np.log1p(-np.minimum(outside, 0.5)), np.log(inside)

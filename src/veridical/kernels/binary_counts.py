@@ -1,14 +1,14 @@
-"""Count the ones of every column in every class, in one pass over the matrix.
+"""Count the ones of every feature in every class, in one pass over the matrix.
 
-The matrix is read as it lies, row by row or column by column, and no part of it is
-copied: a million columns cost little more than reading them.
+The matrix is read in its memory order, by row or by column, and no part of it is
+copied: a million features cost little more than reading them.
 
 | symbol | meaning                                              | shape  |
 |--------|------------------------------------------------------|--------|
 | X      | the values                                           | (n, p) |
 | y      | classes 0..K−1                                       | (n,)   |
-| ones   | number of ones of a column in a class                | (K, p) |
-| plain  | 1 where a column holds nothing but 0 and 1           | (p,)   |
+| ones   | number of ones of a feature in a class               | (K, p) |
+| plain  | 1 where a feature holds nothing but 0 and 1          | (p,)   |
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from veridical.kernels.threads import run, spans
 
 #: Features counted together, so that their counts stay in the cache.
 _TILE = 8192
-#: Types of numbers that are read without a copy; others are copied to float64.
-_AS_THEY_ARE = ("u1", "f4", "f8", "i8")
+#: Types that are read without a copy; others are copied to float64.
+_READ_WITHOUT_COPY = ("u1", "f4", "f8", "i8")
 
 
 @njit(cache=True, nogil=True)
@@ -35,11 +35,11 @@ def _count_rows(
     for start in range(lo, hi, _TILE):
         stop = min(start + _TILE, hi)
         for i in range(X.shape[0]):
-            row, into = X[i, start:stop], ones[y[i], start:stop]
+            row, counts_of_class = X[i, start:stop], ones[y[i], start:stop]
             good = plain[start:stop]
             for j in range(stop - start):
                 one = row[j] == 1
-                into[j] += one
+                counts_of_class[j] += one
                 good[j] &= one | (row[j] == 0)
 
 
@@ -68,9 +68,9 @@ def _count_patterns(
     S: FloatArray,
 ) -> None:
     for i in range(lo, hi):
-        row, into = X[i], S[i]
+        row, counts_of_class = X[i], S[i]
         for k in range(columns.size):
-            into[place[k]] += row[columns[k]] > cuts[k]
+            counts_of_class[place[k]] += row[columns[k]] > cuts[k]
 
 
 def count_patterns(
@@ -81,18 +81,18 @@ def count_patterns(
     n_patterns: int,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Count for each row its values above the cut, among the columns of a pattern.
+    """Count for each row its values above the cut, among the features of a pattern.
 
     Parameters
     ----------
     X : array of shape (n, p)
         Numbers of any type.
     columns, cuts, place : arrays of shape (k,)
-        Columns that count, where each is cut, and its pattern.
+        Features that count, the cut of each, and its pattern.
     n_patterns : int
         Number of patterns.
     n_threads : int, default=1
-        Rows are shared out among so many threads.
+        Number of threads, which share the rows.
 
     Returns
     -------
@@ -107,10 +107,10 @@ def count_patterns(
 
 
 def readable(X: NDArray[Any]) -> NDArray[Any]:
-    """Give a matrix a type that the counting is compiled for, without a copy if can."""
+    """Convert a matrix to a type that kernels are compiled for, if necessary."""
     if X.dtype in (np.bool_, np.int8):
         X = X.view(np.uint8)  # −1 becomes 255, which is no one either
-    if X.dtype.str[1:] not in _AS_THEY_ARE or not X.dtype.isnative:
+    if X.dtype.str[1:] not in _READ_WITHOUT_COPY or not X.dtype.isnative:
         X = X.astype(np.float64)
     return X
 
@@ -118,7 +118,7 @@ def readable(X: NDArray[Any]) -> NDArray[Any]:
 def count_ones(
     X: NDArray[Any], y: IntArray, n_classes: int, n_threads: int = 1
 ) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Count the ones of every column in every class.
+    """Count the ones of every feature in every class.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ def count_ones(
     n_classes : int
         How many there are.
     n_threads : int, default=1
-        Columns are shared out among so many threads.
+        Number of threads, which share the features.
 
     Returns
     -------
     ones : int array of shape (p, n_classes)
         Number of ones.
     plain : bool array of shape (p,)
-        Which columns hold nothing but 0 and 1.
+        Which features hold nothing but 0 and 1.
     """
     X = readable(X)
     p = X.shape[1]

@@ -66,6 +66,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
+from veridical.kernels.tables import xlogx_table
 
 # -- training table ------------------------------------------------------------------
 
@@ -79,9 +80,11 @@ MANY_VALUED = 0.3
 #: Cells of the joint table of two features; with more they are counted separately.
 _LARGEST_PAIR = 1024
 #: Samples of a node per cell of that table; with fewer they are counted separately.
-CASES_PER_CELL = 4
+SAMPLES_PER_CELL = 4
 #: Entries of the table of x log2 x; for larger x the logarithm is computed.
 _LARGEST_TABLE = 1 << 20
+
+_cached_xlogx_table = lru_cache(maxsize=1)(xlogx_table)  # nobody writes to it
 
 
 class Problem(NamedTuple):
@@ -135,7 +138,7 @@ def make_problem(
         y,
         n_classes,
         min_weight,
-        _table_of_xlogx(size),
+        _cached_xlogx_table(size - 1),
     )
 
 
@@ -177,20 +180,20 @@ def _read_categories(
             x, c = columns[j], codes[slot[j]]
             for i in range(x.size):
                 c[i] = np.int32(x[i]) if x[i] >= 0 else np.int32(-1)
-    members = _neighbours(n_values, n_classes, columns.shape[1])
+    members = _choose_pairs(n_values, n_classes, columns.shape[1])
     return slot, codes, members, _pair(codes, n_values, slot, members)
 
 
 @njit(cache=True, nogil=True)
 def pair_cells(n_one: int, n_other: int, n_classes: int) -> int:
-    """Size of the table of two features and the class, missing values included."""
+    """Return the cells of the table of two features and the class, missing included."""
     return (n_one + 1) * (n_other + 1) * n_classes
 
 
 @njit(cache=True, nogil=True)
-def _neighbours(n_values: IntArray, n_classes: int, n: int) -> IntArray:
+def _choose_pairs(n_values: IntArray, n_classes: int, n: int) -> IntArray:
     """List pairs of categorical features whose table is small beside the samples."""
-    largest = min(_LARGEST_PAIR, n // CASES_PER_CELL)
+    largest = min(_LARGEST_PAIR, n // SAMPLES_PER_CELL)
     members = np.empty((n_values.size // 2, 2), dtype=np.intp)
     size, one = 0, -1
     for j in range(n_values.size):
@@ -203,14 +206,6 @@ def _neighbours(n_values: IntArray, n_classes: int, n: int) -> IntArray:
         else:
             one = j
     return members[:size].copy()
-
-
-@lru_cache(maxsize=1)
-def _table_of_xlogx(size: int) -> FloatArray:
-    """``x log2 x`` for the whole numbers below `size`; nobody writes to it."""
-    logs = np.arange(size, dtype=np.float64)
-    logs[1:] *= np.log2(logs[1:])
-    return logs
 
 
 @njit(cache=True, nogil=True)
@@ -249,7 +244,7 @@ def is_one(weight: FloatArray) -> bool:
 
 @njit(cache=True, nogil=True)
 def ratio_of(gain: float, split: float, total: float) -> float:
-    """Gain over split information; `split` is `total` times the latter."""
+    """Return gain over split information; `split` is `total` times the latter."""
     return gain * total / split if split > EPS else 0.0
 
 
@@ -435,7 +430,7 @@ def categorical_pairs(
     for g in range(len(problem.members)):
         i, j = problem.members[g]
         n_one, n_other = problem.n_values[i], problem.n_values[j]
-        if CASES_PER_CELL * pair_cells(n_one, n_other, n_classes) > rows.size:
+        if SAMPLES_PER_CELL * pair_cells(n_one, n_other, n_classes) > rows.size:
             continue
         count_categories(problem.pairs[g], problem.y, rows, n_classes, count.tally)
         for a in range(n_one + 1):
@@ -773,7 +768,7 @@ def fill_children(
 
 
 @njit(cache=True, nogil=True)
-def divide(
+def divide_samples(
     rows: Int32Array,
     part: FloatArray,
     branch: Int32Array,
@@ -936,7 +931,7 @@ def _divide_sorted(
 
 
 @njit(cache=True, nogil=True)
-def _widen(old: Int32Array, width: int) -> Int32Array:
+def _enlarge_orders(old: Int32Array, width: int) -> Int32Array:
     new = np.empty((old.shape[0], width), dtype=np.int32)
     for s in range(old.shape[0]):
         for t in range(old.shape[1]):
@@ -1023,7 +1018,7 @@ def _put_children(
 ) -> None:
     """Put the children's samples, laid out as `begin` says, in place of the first m."""
     start, end = begin.copy(), begin + size
-    divide(rows[:m], part[:m], branch, share, start, spare_rows, spare_part)
+    divide_samples(rows[:m], part[:m], branch, share, start, spare_rows, spare_part)
     for t in range(rows.size):
         rows[t], part[t] = spare_rows[t], spare_part[t]
     for s in range(ordered.shape[0]):
@@ -1093,7 +1088,7 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
         end = lo + max(m, room)  # missing values make children outgrow their parent
         if end > rows.size:
             rows, part = enlarge(rows, part, 2 * end)
-            ordered = _widen(ordered, 2 * end)
+            ordered = _enlarge_orders(ordered, 2 * end)
         if end - lo > spare_rows.size:
             spare_rows = np.empty(2 * (end - lo), dtype=np.int32)
             spare_part = np.empty(2 * (end - lo))

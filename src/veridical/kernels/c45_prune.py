@@ -24,7 +24,7 @@ from veridical.kernels.c45_grow import (
     Nodes,
     Problem,
     branches_of,
-    divide,
+    divide_samples,
     enlarge,
     fill_children,
 )
@@ -47,7 +47,7 @@ def _upper_limit(n: float, e: float, z: float) -> float:
 
 @njit(cache=True, nogil=True)
 def added_errors(n: float, e: float, confidence: float, z: float) -> float:
-    """Errors to add to the `e` seen among `n` samples; ``z = Φ⁻¹(1 − confidence)``."""
+    """Compute the errors to add to `e` among `n` samples; z is Φ⁻¹(1 − confidence)."""
     if e >= 1:
         return _upper_limit(n, e, z)
     none = n * (1 - confidence ** (1 / n))  # exact binomial limit for no error
@@ -56,13 +56,13 @@ def added_errors(n: float, e: float, confidence: float, z: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _errors(value: FloatArray) -> float:
-    """Weight of the training samples outside the largest class."""
+    """Compute the weight of the training samples outside the largest class."""
     return max(value.sum() - value.max(), 0.0)
 
 
 @njit(cache=True, nogil=True)
 def _expected(value: FloatArray, confidence: float, z: float) -> float:
-    """Errors to be expected of a leaf."""
+    """Compute the errors expected of a leaf."""
     n = value.sum()
     if n < EPS:
         return 0.0
@@ -105,7 +105,7 @@ def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
                 below[node] = tree
 
 
-class Room(NamedTuple):
+class WorkArrays(NamedTuple):
     """Work arrays; written before they are read."""
 
     either: Int32Array
@@ -117,9 +117,9 @@ class Room(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _make_room(problem: Problem, nodes: Nodes, n: int) -> Room:
+def _make_work_arrays(problem: Problem, nodes: Nodes, n: int) -> WorkArrays:
     widest = max(2, problem.n_values.max())
-    return Room(
+    return WorkArrays(
         np.empty(n, dtype=np.int32),
         np.empty_like(nodes.value),
         np.empty_like(nodes.share),
@@ -136,7 +136,7 @@ def _spread(
     top: int,
     rows: Int32Array,
     part: FloatArray,
-    room: Room,
+    work: WorkArrays,
     confidence: float,
     z: float,
     value: FloatArray,
@@ -156,12 +156,12 @@ def _spread(
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         first, end = nodes.first[node], nodes.first[node] + nodes.n_children[node]
         feature, threshold = nodes.feature[node], nodes.threshold[node]
-        branch = branches_of(problem, feature, threshold, here, room.either)
-        shares, size = share[first:end], room.size[: end - first]
+        branch = branches_of(problem, feature, threshold, here, work.either)
+        shares, size = share[first:end], work.size[: end - first]
         fill_children(
-            problem, here, weights, branch, shares, value[first:end], size, room.tally
+            problem, here, weights, branch, shares, value[first:end], size, work.tally
         )
-        start, m_new = room.start[: end - first], 0
+        start, m_new = work.start[: end - first], 0
         for c in range(size.size):
             start[c] = -1
             if nodes.n_children[first + c] == 0:
@@ -174,7 +174,7 @@ def _spread(
             break
         if m_new > 0:
             new_rows, new_part = np.empty(m_new, dtype=np.int32), np.empty(m_new)
-            divide(here, weights, branch, shares, start, new_rows, new_part)
+            divide_samples(here, weights, branch, shares, start, new_rows, new_part)
             if lo + m_new > rows.size:  # missing values go down every branch
                 rows, part = enlarge(rows, part, 2 * (lo + m_new))
             for t in range(m_new):
@@ -242,7 +242,7 @@ def _improve(
     tree: float,
     rows: Int32Array,
     part: FloatArray,
-    room: Room,
+    work: WorkArrays,
     confidence: float,
     z: float,
 ) -> bool:
@@ -261,11 +261,11 @@ def _improve(
             largest,
             rows.copy(),
             part.copy(),
-            room,
+            work,
             confidence,
             z,
-            room.value,
-            room.share,
+            work.value,
+            work.share,
             min(leaf, enough),  # beyond it the exact number is not needed
         )
     if leaf < enough and leaf < raised + _PRUNE + EPS:
@@ -281,7 +281,7 @@ def _improve(
             node,
             rows.copy(),
             part.copy(),
-            room,
+            work,
             confidence,
             z,
             nodes.value,
@@ -316,7 +316,7 @@ def prune_and_raise(
     """
     n, total = weight.size, nodes.feature.size
     rows, part = np.arange(n).astype(np.int32), weight.copy()
-    room = _make_room(problem, nodes, n)
+    work = _make_work_arrays(problem, nodes, n)
     begin, visited = np.empty(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
     below = np.zeros(total)  # errors expected of the subtree
     opened = [(0, 0, n, n)]  # node, its samples, end of all samples
@@ -326,7 +326,7 @@ def prune_and_raise(
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         if visited[node] == 0 and _has_subtrees(nodes, node):
             feature, threshold = nodes.feature[node], nodes.threshold[node]
-            branch = branches_of(problem, feature, threshold, here, room.either)
+            branch = branches_of(problem, feature, threshold, here, work.either)
             _sort_by_branch(nodes, node, here, weights, branch, begin)
         while visited[node] < n_children:
             child = first + visited[node]
@@ -338,7 +338,7 @@ def prune_and_raise(
             below[node] = below[first : first + n_children].sum()
             visited[node] = 0
             if n_children == 0 or not _improve(
-                problem, nodes, node, below[node], here, weights, room, confidence, z
+                problem, nodes, node, below[node], here, weights, work, confidence, z
             ):
                 if nodes.n_children[node] == 0:
                     below[node] = _expected(nodes.value[node], confidence, z)

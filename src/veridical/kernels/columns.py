@@ -1,7 +1,7 @@
-"""Hand a matrix to column kernels a block at a time.
+"""Pass a matrix to kernels a block of features at a time.
 
-Kernels that work on columns see one thing only: a C-contiguous float64 block with one
-*column per row*. Whatever the matrix is (C or Fortran order, float32, a read-only
+Kernels that work on features read C-contiguous float64 blocks with one *feature per
+row*. Whatever the matrix is (C or Fortran order, float32, a read-only
 memory map, CSC), at most one block of it is converted at a time.
 """
 
@@ -15,15 +15,15 @@ from scipy import sparse
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.correlation import cross
 from veridical.kernels.threads import run
 
 BLOCK_BYTES = 1 << 19  # a block and its work arrays stay in the second-level cache
-ROWS = 8  # rows that are turned into columns together: a cache line of each column
+ROWS = 8  # rows that are transposed together: a cache line of each feature
+TILE = 1024  # features whose sums stay in the first-level cache
 
 
 @njit(cache=True, nogil=True)
-def _turn(X: Any, lo: int, hi: int, out: FloatArray) -> None:
+def _transpose(X: Any, lo: int, hi: int, out: FloatArray) -> None:
     n = X.shape[0]
     for first in range(0, n, ROWS):
         last = min(first + ROWS, n)
@@ -33,12 +33,12 @@ def _turn(X: Any, lo: int, hi: int, out: FloatArray) -> None:
 
 
 def column_block(X: Any, lo: int, hi: int) -> FloatArray:
-    """Columns ``lo:hi`` as the rows of a contiguous float64 array."""
+    """Return the features ``lo:hi`` as the rows of a contiguous float64 array."""
     if sparse.issparse(X):
         return np.ascontiguousarray(X[:, lo:hi].T.toarray(), dtype=np.float64)
     if X.flags.c_contiguous and X.flags.writeable and X.dtype.kind == "f":
         out = np.empty((hi - lo, len(X)))
-        _turn(X, lo, hi, out)
+        _transpose(X, lo, hi, out)
         return out
     return np.ascontiguousarray(X[:, lo:hi].T, dtype=np.float64)
 
@@ -46,7 +46,7 @@ def column_block(X: Any, lo: int, hi: int) -> FloatArray:
 def map_blocks(
     work: Callable[[int, int, FloatArray], None], X: Any, n_jobs: int
 ) -> None:
-    """Call ``work(lo, hi, block)`` for all columns of `X`, on `n_jobs` threads."""
+    """Call ``work(lo, hi, block)`` for all features of `X`, on `n_jobs` threads."""
     n_rows, n_columns = X.shape
     X = X.tocsc() if sparse.issparse(X) else X
     step = max(1, min(BLOCK_BYTES // (8 * max(n_rows, 1)), -(-n_columns // n_jobs)))
@@ -58,17 +58,30 @@ def map_blocks(
     run(one, [(lo,) for lo in range(0, n_columns, step)], n_jobs)
 
 
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _cross(X: Any, weight: FloatArray, out: FloatArray) -> None:
+    """Write ``Xᵀ weight`` to `out`, summing in double precision whatever X holds."""
+    out[:] = 0.0
+    for f in range(0, out.size, TILE):
+        target = out[f : f + TILE]
+        for r in range(X.shape[0]):
+            row, w = X[r, f : f + TILE], weight[r]
+            if w != 0.0:
+                for c in range(target.size):
+                    target[c] += w * np.float64(row[c])
+
+
 def cross_products(X: Any, weight: FloatArray) -> FloatArray:
-    """``Xᵀ weight`` in double precision, whatever `X` holds."""
+    """Compute ``Xᵀ weight`` in double precision, whatever `X` holds."""
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X.T @ weight).ravel()
     out = np.empty(X.shape[1])
-    cross(np.ascontiguousarray(X), weight, out)
+    _cross(np.ascontiguousarray(X), weight, out)
     return out
 
 
 def row_products(X: Any, weight: FloatArray) -> FloatArray:
-    """``X weight`` in double precision, whatever `X` holds."""
+    """Compute ``X weight`` in double precision, whatever `X` holds."""
     if sparse.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ weight).ravel()
     total = np.zeros(X.shape[0])
@@ -79,7 +92,7 @@ def row_products(X: Any, weight: FloatArray) -> FloatArray:
 
 
 def gram(X: Any) -> FloatArray:
-    """``X Xᵀ`` as a dense double matrix, whatever `X` holds."""
+    """Compute ``X Xᵀ`` as a dense double matrix, whatever `X` holds."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return np.asarray((X @ X.T).toarray())
@@ -93,8 +106,8 @@ def gram(X: Any) -> FloatArray:
     return total
 
 
-def column_lengths(X: Any) -> FloatArray:
-    """Length of every column, in double precision whatever `X` holds."""
+def column_norms(X: Any) -> FloatArray:
+    """Compute the norm of every feature, in double precision whatever `X` holds."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())

@@ -28,18 +28,18 @@ SAME = 1e-12
 _NOISE = 1e-14
 
 #: Entries of a table that numbers patterns of counts; larger ones are sorted instead.
-_TABLE = 1 << 24
+_MAX_TABLE = 1 << 24
 
 
 def distinct(counts: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Different rows of counts, and which of them each row is."""
+    """Return the different rows of counts, and the index of each row among them."""
     shape = tuple(int(size) + 1 for size in sizes)
     volume = np.prod(np.array(shape, dtype=np.float64))
     if volume >= 2.0**62:
         rows, place = np.unique(counts, axis=0, return_inverse=True)
         return rows, place.ravel()
     codes = np.ravel_multi_index(tuple(counts.T), shape)
-    if volume > _TABLE:
+    if volume > _MAX_TABLE:
         seen, place = np.unique(codes, return_inverse=True)
     else:
         seen = np.flatnonzero(np.bincount(codes, minlength=int(volume)))
@@ -51,7 +51,7 @@ def distinct(counts: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def ratios(sizes: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Numerator and denominator of the squared statistic of each pattern.
+    """Compute numerator and denominator of the squared statistic of each pattern.
 
     Their quotient is |COR|² times a constant for two classes (N_0 N_1: both are whole
     numbers), and the squared correlation ratio for more.
@@ -70,7 +70,7 @@ def ratios(sizes: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def statistics(sizes: IntArray, counts: IntArray) -> FloatArray:
-    """|COR| of each pattern, or its correlation ratio with more than two classes."""
+    """Compute |COR| of each pattern, or its correlation ratio for more classes."""
     top, bottom = ratios(sizes, counts)
     if len(sizes) == 2:
         bottom = bottom * float(sizes[0]) * float(sizes[1])
@@ -91,7 +91,9 @@ def rank_patterns(sizes: IntArray, counts: IntArray) -> IntArray:
         # fails only for large n, where near neighbours are compared as fractions.
         new = gap > 0
         if int(sizes.sum()) > 900:
-            order, new = _settle(order, gap <= SAME * ordered[:-1], sizes, counts)
+            order, new = _order_exactly(
+                order, gap <= SAME * ordered[:-1], sizes, counts
+            )
     else:
         new = gap > SAME * ordered[:-1]
     place = np.empty(len(order), dtype=np.intp)
@@ -99,10 +101,10 @@ def rank_patterns(sizes: IntArray, counts: IntArray) -> IntArray:
     return place
 
 
-def _settle(
+def _order_exactly(
     order: IntArray, near: np.ndarray, sizes: IntArray, counts: IntArray
 ) -> tuple[IntArray, np.ndarray]:
-    """Order runs of neighbours that doubles cannot tell apart, as fractions."""
+    """Order neighbours that doubles cannot distinguish, as fractions."""
     order = order.copy()
     new = ~near
     starts = np.flatnonzero(np.concatenate([[True], ~near]))
@@ -117,7 +119,7 @@ def _settle(
 
 
 def squared(sizes: IntArray, pattern: IntArray) -> Fraction:
-    """COR² of one pattern of two classes, as a fraction."""
+    """Compute COR² of one pattern of two classes, as a fraction."""
     n0, n1 = (int(size) for size in sizes)
     n, s, ones = n0 + n1, int(pattern.sum()), int(pattern[1])
     bottom = n0 * n1 * s * (n - s)

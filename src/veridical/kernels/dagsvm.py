@@ -143,7 +143,7 @@ def _decide(
     signed: FloatArray,
     bias: float,
 ) -> float:
-    """Decision between a and b for one sample, given its products with the training."""
+    """Compute the decision between a and b, given products with training samples."""
     total = bias
     for k in (a, b):
         for t in range(start[k], start[k + 1]):

@@ -11,11 +11,11 @@ Expand the product over c for each value v in powers of z = αθ_v. The integral
 remains is a sum over D of α^D times a coefficient that does not depend on α: the
 convolution over v of the coefficients times d_v!. All terms are positive.
 
-| symbol | meaning                                                      | shape      |
-|--------|--------------------------------------------------------------|------------|
-| table  | samples of class c with value v, h_cv                          | (K, V)     |
-| whole  | log of the coefficient of α^D, θ integrated out              | (n+1,)     |
-| parts  | the same with another factor θ_v                             | (V, n+1)   |
+| symbol | meaning                                         | shape    |
+|--------|-------------------------------------------------|----------|
+| table  | samples of class c with value v, h_cv           | (K, V)   |
+| whole  | log of the coefficient of α^D, θ integrated out | (n+1,)   |
+| parts  | the same with another factor θ_v                | (V, n+1) |
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from veridical.kernels.threads import run, spans
 
 
 @njit(cache=True, nogil=True)
-def _add(a: float, b: float) -> float:
+def _log_add(a: float, b: float) -> float:
     """Compute log(e^a + e^b)."""
     if a < b:
         a, b = b, a
@@ -48,7 +48,7 @@ def _rising(column: IntArray) -> FloatArray:
             degree += 1
             shift = np.log(i) if i > 0 else -np.inf
             for d in range(degree, 0, -1):
-                logs[d] = _add(logs[d - 1], shift + logs[d])
+                logs[d] = _log_add(logs[d - 1], shift + logs[d])
             logs[0] = shift + logs[0]
     return logs
 
@@ -160,7 +160,7 @@ def value_table(
     tables : int array of shape (T, K, V)
         Counts of the values in each class.
     n_threads : int, default=1
-        Features are shared out among so many threads.
+        Number of threads, which share the features.
 
     Returns
     -------
@@ -191,11 +191,11 @@ def association(table: IntArray) -> float:
         if size == 0:
             continue
         for v in range(table.shape[1]):
-            cases = 0
+            total_of_value = 0
             for k in range(table.shape[0]):
-                cases += table[k, v]
-            if cases > 0:
-                total += table[c, v] * table[c, v] / (size * cases)
+                total_of_value += table[k, v]
+            if total_of_value > 0:
+                total += table[c, v] * table[c, v] / (size * total_of_value)
     return max(total - 1.0, 0.0) if n > 0 else 0.0
 
 

@@ -1,25 +1,25 @@
-"""Manhattan distances between cases: numbers by range, categories by equality.
+"""Manhattan distances between samples: numbers by range, categories by equality.
 
 Two kinds: quick ones in single or double precision with a bound on their error, for all
-pairs; and exact ones in double precision, for the few pairs on which something hangs.
+pairs; and exact ones in double precision, for the few pairs that quick ones leave open.
 
-| symbol  | meaning                                                        | shape  |
-|---------|----------------------------------------------------------------|--------|
-| X       | cases as they are; complete numeric columns                    | (n, p) |
-| Z       | cases scaled to differences of at most 1, in the precision of  | (m, q) |
-|         | D; zeros fill the last columns up to a multiple of `WIDTH`     |        |
-| sums    | Σ of a row of Z                                                | (m,)   |
-| rows    | which rows of X (or of `base`) the rows of Z are               | (m,)   |
-| low     | least value of a column                                        | (p,)   |
-| centre  | a value in the middle of a column                              | (p,)   |
-| inverse | 1 / range of a column, 0 for a constant one                    | (p,)   |
-| factor  | what a difference in a column is multiplied by                 | (p,)   |
-| n_vals  | number of values of a nominal column, 0 for a numeric one      | (p,)   |
-| D       | distances                                                      | (m, m) |
+| symbol  | meaning                                                         | shape  |
+|---------|-----------------------------------------------------------------|--------|
+| X       | numeric features without missing values                         | (n, p) |
+| Z       | samples scaled to differences of at most 1, in the precision of | (m, q) |
+|         | D; zeros fill the last columns up to a multiple of `WIDTH`      |        |
+| sums    | Σ of a row of Z                                                 | (m,)   |
+| rows    | which rows of X (or of `base`) the rows of Z are                | (m,)   |
+| low     | least value of a feature                                        | (p,)   |
+| centre  | a value in the middle of a feature                              | (p,)   |
+| inverse | 1 / range of a feature, 0 for a constant one                    | (p,)   |
+| factor  | factor of differences in a feature                              | (p,)   |
+| n_vals  | number of categories of a feature, 0 for a numeric one          | (p,)   |
+| D       | distances                                                       | (m, m) |
 
 Quick distances use ``|a − b| = a + b − 2 min(a, b)``: the sums of rows are known, so a
-pair costs a minimum and a fused multiply–add, which processors do side by side, where
-difference, absolute value and sum would wait for each other.
+pair costs a minimum and a fused multiply–add, which processors compute in parallel,
+whereas difference, absolute value and sum depend on each other.
 """
 
 from __future__ import annotations
@@ -37,38 +37,41 @@ from veridical.kernels.threads import run, spans
 QuickArray = NDArray[np.float32 | np.float64]
 Precision = type[np.float32] | type[np.float64]
 
-ROWS = 4  # rows whose distances to two others are summed side by side
+ROWS = 4  # rows whose distances to two others are summed in one loop
 WIDTH = 16  # numbers that the widest registers hold
-TILE = 256  # columns of a sum: longer ones leave more pairs in doubt
+TILE = 256  # features of a sum; longer sums have larger rounding errors
 
-_REORDER = {"reassoc", "contract", "nsz"}
+_FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 
 class Scaled(NamedTuple):
-    """Scaled cases, Σ z and the largest Σ |z| of their rows."""
+    """Scaled samples, Σ z and the largest Σ |z| of their rows."""
 
     Z: QuickArray
     sums: FloatArray
-    reach: float
+    largest_size: float
 
 
 def error_bound(
-    n_columns: int, reach: float, largest: float, precision: Precision = np.float32
+    n_columns: int,
+    largest_size: float,
+    largest: float,
+    precision: Precision = np.float32,
 ) -> float:
-    """How far a quick distance of up to `largest` can lie from the exact one.
+    """Bound the error of a quick distance of up to `largest`.
 
-    A scaled value is off by half a unit in its last place. A sum of m terms is off by
-    at most m halves of a unit of the sum of their sizes, and the sizes are
+    The error of a scaled value is half a unit in its last place. That of a sum of m
+    terms is at most m half units of the sum of their absolute values, which are
     ``2 |min(a, b)| ≤ |a| + |b| + |a − b|``. Sums over tiles are added in double
     precision.
     """
     within = (min(n_columns, TILE) + 8) * float(np.finfo(precision).eps) / 2
     beyond = n_columns / TILE * float(np.finfo(np.float64).eps) / 2
-    return (within + beyond) * (2 * reach + largest)
+    return (within + beyond) * (2 * largest_size + largest)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _scale(
+def _scale_rows(
     X: Any,
     rows: IntArray,
     centre: FloatArray,
@@ -83,8 +86,8 @@ def _scale(
     for i in range(lo, hi):
         x, z = X[rows[i]], Z[i]
         for c in range(p):
-            move = np.float64(x[c]) - centre[c]
-            z[c] = move * factor[c] if factor[c] > 0 else 0.0
+            shift = np.float64(x[c]) - centre[c]
+            z[c] = shift * factor[c] if factor[c] > 0 else 0.0
         z[p:] = 0.0
         total, size = 0.0, 0.0
         for c in range(p):
@@ -94,13 +97,13 @@ def _scale(
 
 
 def _aligned(n_rows: int, width: int, precision: Precision) -> QuickArray:
-    """Room for rows that begin with a cache line, so that no register spans two."""
+    """Allocate rows that begin with a cache line, so that no register spans two."""
     room = np.empty((n_rows + 1) * width, dtype=precision)
     skip = -room.ctypes.data % (4 * WIDTH) // room.itemsize
     return room[skip : skip + n_rows * width].reshape(n_rows, width)
 
 
-def scale(
+def scale_samples(
     X: Any,
     rows: IntArray,
     centre: FloatArray,
@@ -108,17 +111,17 @@ def scale(
     n_threads: int,
     precision: Precision = np.float32,
 ) -> Scaled:
-    """``(X[rows] - centre) * factor`` in the precision that is wanted."""
+    """Compute ``(X[rows] - centre) * factor`` in the given precision."""
     m, width = len(rows), -(-X.shape[1] // WIDTH) * WIDTH
     Z = _aligned(m, width, precision)
     sums, sizes = np.empty((2, m))
     fixed = X, rows, centre, factor
     pieces = spans(m, n_threads, 64)
-    run(_scale, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads)
+    run(_scale_rows, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads)
     return Scaled(Z, sums, float(sizes.max(initial=0.0)))
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def _sum_pairs(
     Z: QuickArray,
     sums: FloatArray,
@@ -131,7 +134,7 @@ def _sum_pairs(
 ) -> None:
     m, p = Z.shape
     zero = minus_two - minus_two  # in the precision of Z
-    total = np.empty((m + 1, ROWS))  # one more row: the last pair may reach over
+    total = np.empty((m + 1, ROWS))  # one more row: there may be no second j
     for first in range(lo, hi, ROWS):
         total[first:] = 0.0
         for f in range(0, p, TILE):
@@ -162,11 +165,11 @@ def _sum_pairs(
                 total[j + 1, 2] += cz
                 total[j + 1, 3] += dz
         for i in range(first, min(first + ROWS, hi)):
-            known, mine, out = base[rows[i]], total[:, i - first], D[i]
+            known, sums_i, out = base[rows[i]], total[:, i - first], D[i]
             out[i] = known[rows[i]]
             for j in range(i + 1, m):
-                out[j] = known[rows[j]] + (sums[i] + sums[j] + mine[j])
-        # Side by side: the other half of D is written in pieces of a cache line.
+                out[j] = known[rows[j]] + (sums[i] + sums[j] + sums_i[j])
+        # The other half of D is written one cache line at a time.
         for j in range(first + 1, m):
             for i in range(first, min(first + ROWS, hi, j)):
                 D[j, i] = D[i, j]
@@ -189,9 +192,9 @@ def sum_pairs(
     run(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def numeric_distance(X: Any, i: int, j: int, inverse: FloatArray) -> float:
-    """Exact distance of two rows over complete numeric columns."""
+    """Compute the exact distance of two rows over complete numeric features."""
     a, b = X[i], X[j]
     total = 0.0
     for c in range(a.size):
@@ -200,11 +203,13 @@ def numeric_distance(X: Any, i: int, j: int, inverse: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def difference(a: float, b: float, low: float, inverse: float, n_vals: int) -> float:
-    """``diff`` of one column with values that may be missing or nominal.
+def value_difference(
+    a: float, b: float, low: float, inverse: float, n_vals: int
+) -> float:
+    """Compute the difference of two values of a feature; NaN is missing.
 
-    Weka's rules: an unknown number is as far as it can be from the known one; an
-    unknown category differs with the chance of a random value.
+    Weka's rules: a missing number is as far as it can be from the known one; a missing
+    category differs with the probability of a random one.
     """
     if n_vals > 0:
         if np.isnan(a) or np.isnan(b):
@@ -231,10 +236,10 @@ def mixed_distance(
     inverse: FloatArray,
     n_vals: IntArray,
 ) -> float:
-    """Exact distance of two rows over columns that need :func:`difference`."""
+    """Compute the exact distance of two rows as a sum of `value_difference`."""
     total = 0.0
     for c in range(X.shape[1]):
-        total += difference(X[i, c], X[j, c], low[c], inverse[c], n_vals[c])
+        total += value_difference(X[i, c], X[j, c], low[c], inverse[c], n_vals[c])
     return total
 
 
@@ -249,8 +254,8 @@ def _add_mixed(
     hi: int,
     D: FloatArray,
 ) -> None:
-    # The diagonal too: a row drawn twice is as far from its copy as from any other row
-    # in the columns where its value is missing.
+    # The diagonal too: in a feature whose value is missing, a row drawn twice differs
+    # from its copy as from any other row.
     for i in range(lo, hi):
         for j in range(i, X.shape[0]):
             D[i, j] += sign * mixed_distance(X, i, j, low, inverse, n_vals)
@@ -266,7 +271,7 @@ def add_mixed(
     n_threads: int,
     sign: float = 1.0,
 ) -> None:
-    """Add (or take away) the distances of columns that need :func:`difference`."""
+    """Add (or subtract) distances over categorical or incomplete features."""
     n = len(X)
     jobs = [
         (X, low, inverse, n_vals, sign, lo, min(lo + 8, n), D) for lo in range(0, n, 8)

@@ -6,8 +6,8 @@ optimum; the optimum lies between the two. Rounding makes a solver miss both kin
 constraints a little. So both sides are repaired first, and what the repair costs is
 part of the gap:
 
-- a slack below zero is lifted, by raising b*, or without b* along weights that lift all
-  slacks;
+- slacks below zero are raised to zero by a larger b*, or without b* by weights that
+  raise all slacks;
 - a margin that is missed by v is met by multiplying all weights by 1/(1 − v), or by
   raising b* by v, whichever costs less;
 - multipliers of the two classes are brought into balance by shrinking one class;
@@ -15,8 +15,9 @@ part of the gap:
   Σ βᵢξᵢ ≥ −t Σ cᵢξᵢ, which is at most t times the optimum, so that the dual objective
   divided by 1 + t is a lower bound.
 
-An ordinary support vector machine is optimal where all samples agree on the bias: the
-violation of its optimality conditions is by how much they disagree.
+An ordinary support vector machine is optimal where one bias suits all samples: the
+violation of its optimality conditions is the largest difference of the biases that two
+samples allow.
 
 | symbol  | meaning                                                      | shape  |
 |---------|--------------------------------------------------------------|--------|
@@ -24,7 +25,7 @@ violation of its optimality conditions is by how much they disagree.
 | y, sign | class of each sample, +1 or −1                               | (n,)   |
 | c       | largest multiplier of each sample (C times its weight)       | (n,)   |
 | a       | multipliers                                                  | (n,)   |
-| wish    | bias at which a sample meets its margin exactly              | (n,)   |
+| bias_at_margin | bias at which a sample meets its margin exactly       | (n,)   |
 | margin  | yᵢ f(xᵢ)                                                     | (n,)   |
 | slack   | ξᵢ                                                           | (n,)   |
 | half    | ½|w|² + γ/2 |w*|²                                            |        |
@@ -56,7 +57,7 @@ TOLERANCE = 1e-9
 #: The same; below it is rounding.
 ROUNDED = 1e-13
 #: Share of the largest slack; slacks no further below zero are rounding, where they
-#: cannot be lifted.
+#: cannot be raised.
 SLACK_ROUNDING = 1e-9
 #: Relative difference of sums; a smaller one is rounding.
 _SUM_ROUNDING = 1e-13
@@ -73,11 +74,13 @@ class InfeasibleError(ValueError):
 
 def shrink_to_balance(alpha: FloatArray, sign: FloatArray) -> FloatArray:
     """Make ``Σ yᵢ αᵢ = 0`` by shrinking the multipliers of one class."""
-    total, more = float(alpha.sum()), float(sign @ alpha)
-    if abs(more) <= _SUM_ROUNDING * total:
+    total, imbalance = float(alpha.sum()), float(sign @ alpha)
+    if abs(imbalance) <= _SUM_ROUNDING * total:
         return alpha
-    heavy = sign > 0 if more > 0 else sign < 0
-    return np.where(heavy, alpha * ((total - abs(more)) / (total + abs(more))), alpha)
+    larger = sign > 0 if imbalance > 0 else sign < 0
+    return np.where(
+        larger, alpha * ((total - abs(imbalance)) / (total + abs(imbalance))), alpha
+    )
 
 
 def primal_bound(
@@ -96,14 +99,14 @@ def primal_bound(
     penalised and part of `half`.
     """
     missed = max(0.0, 1.0 - float((margin + slack).min()))
-    price = float(c @ slack)
+    slack_cost = float(c @ slack)
     stretched = np.inf
     if missed < 1.0:
-        stretched = half / (1.0 - missed) ** 2 + price / (1.0 - missed)
+        stretched = half / (1.0 - missed) ** 2 + slack_cost / (1.0 - missed)
     if not bias or missed <= _SUM_ROUNDING:
         return stretched
     raised = half + bias_curvature * missed * (b_star + 0.5 * missed)
-    return min(stretched, raised + price + missed * float(c.sum()))
+    return min(stretched, raised + slack_cost + missed * float(c.sum()))
 
 
 def stretched_cost(cost: float, margin: FloatArray, slack: FloatArray) -> float:
@@ -129,17 +132,19 @@ def relative_gap(cost: float, bound: float) -> float:
 # -- optimality conditions of the ordinary support vector machine --------------------
 
 
-def bias_of(wish: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray) -> float:
+def bias_of(
+    bias_at_margin: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray
+) -> float:
     """Find the bias of a support vector machine.
 
-    Free multipliers agree on it; without any, it is the middle of what the others
-    allow.
+    Free multipliers determine it; without any, it is the middle of the biases that the
+    others allow.
     """
     free = (a > 0) & (a < c)
     if free.any():
-        return float(np.median(wish[free]))
-    least = np.where(sign > 0, a < c, a > 0)  # these samples want at least their wish
-    low, high = wish[least], wish[~least]
+        return float(np.median(bias_at_margin[free]))
+    least = np.where(sign > 0, a < c, a > 0)  # these bound the bias from below
+    low, high = bias_at_margin[least], bias_at_margin[~least]
     if not low.size or not high.size:
         return float(low.max() if low.size else high.min())
     return float(low.max() + high.min()) / 2
@@ -149,39 +154,39 @@ def bias_bounds(
     gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least (or −∞) and the largest (or ∞) bias that each sample allows."""
-    wish = y - gram @ (y * a)
+    bias_at_margin = y - gram @ (y * a)
     up = np.where(y > 0, a < c, a > 0)
     down = np.where(y > 0, a > 0, a < c)
-    return np.where(up, wish, -np.inf), np.where(down, wish, np.inf)
+    return np.where(up, bias_at_margin, -np.inf), np.where(down, bias_at_margin, np.inf)
 
 
 def violation(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> float:
     """Return how far multipliers are from optimal, relative to the terms of ``gram a``.
 
-    That is by how much samples disagree about the bias, or by how much the multipliers
-    are out of balance. What is smaller than the last digits of the terms is hidden by
+    That is the largest difference of the biases of two samples, or the imbalance of the
+    multipliers of the classes. Smaller values than the last digits of the terms are
     rounding.
     """
-    gap, largest = _disagree(gram, y, c, a)
+    gap, largest = _bias_difference(gram, y, c, a)
     balance = abs(float(y @ a)) / max(float(a.sum()), 1e-300)
     return max(gap / max(1.0, largest), balance, 0.0)
 
 
-def disagreement(
+def bias_uncertainty(
     gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
 ) -> float:
-    """Return by how much samples may disagree about the bias, rounding included.
+    """Return the largest difference of the biases of two samples, plus rounding.
 
-    Margins are of size 1, so this is the share of a margin that is not known.
+    It is in units of a margin.
     """
-    gap, largest = _disagree(gram, y, c, a)
+    gap, largest = _bias_difference(gram, y, c, a)
     return max(gap, 0.0) + _EPS * largest
 
 
-def _disagree(
+def _bias_difference(
     gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
 ) -> tuple[float, float]:
-    """Return by how much biases differ, and the largest sum of terms of ``gram a``."""
+    """Return the difference of biases, and the largest sum of terms of ``gram a``."""
     high, low = bias_bounds(gram, y, c, a)
     gap = float(high.max(initial=-np.inf) - low.min(initial=np.inf))
     return gap, float((np.abs(gram) @ a).max(initial=0.0))
@@ -198,7 +203,7 @@ def is_feasible(X: Any, X_star: Any, y: FloatArray, *, squared: bool = False) ->
         min  t   with   yᵢ(⟨w, xᵢ⟩ + b) + ⟨w*, xᵢ*⟩ ≥ 1 − t,  ⟨w*, xᵢ*⟩ ≥ 0,  0 ≤ t ≤ 1
 
     is 0 or 1: weights with t < 1 can be multiplied until t is 0. (With squared slacks
-    the second constraint is absent.) A generic solver of linear programs is asked; True
+    the second constraint is absent.) A generic linear programming solver decides; True
     where it fails. `X` and `X_star` are features, or factors of Gram matrices.
     """
     n = len(y)
@@ -211,10 +216,10 @@ def is_feasible(X: Any, X_star: Any, y: FloatArray, *, squared: bool = False) ->
         nothing = sparse.csr_array((n, X.shape[1] + 1))
         slacks = sparse.hstack([nothing, X_star, np.zeros((n, 1))])
         rows, limit = sparse.vstack([margins, slacks]), np.append(limit, np.zeros(n))
-    price = np.zeros(rows.shape[1])
-    price[-1] = 1.0
+    objective = np.zeros(rows.shape[1])
+    objective[-1] = 1.0
     bounds = [(None, None)] * (rows.shape[1] - 1) + [(0.0, 1.0)]
-    found = linprog(price, -sparse.csr_array(rows), -limit, bounds=bounds)
+    found = linprog(objective, -sparse.csr_array(rows), -limit, bounds=bounds)
     return found.x is None or float(found.fun) < 0.5
 
 

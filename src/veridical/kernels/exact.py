@@ -1,9 +1,9 @@
 """Sums carried to twice the working precision.
 
-A training fold's sums are those of all rows minus the left-out ones. In double
-precision that subtraction would leave another rounding than summing the fold itself,
-and a tie would be broken by noise. With sums carried as an unevaluated pair
-``high + low`` (106 bits) both ways round to the same double.
+A training set's sums are those of all rows minus the rows left out. In double precision
+that subtraction has other rounding errors than summing the training set itself, and
+ties would be broken by them. With sums as an unevaluated pair ``high + low`` (106 bits)
+both ways round to the same double.
 
 References
 ----------
@@ -23,13 +23,13 @@ from veridical._core.compiling import njit
 if TYPE_CHECKING:
 
     def fma(a: float, b: float, c: float) -> float:
-        """``a * b + c`` with one rounding."""
+        """Compute ``a * b + c`` with one rounding."""
 
 else:
 
     @intrinsic
     def fma(context: Any, a: Any, b: Any, c: Any) -> Any:
-        """``a * b + c`` with one rounding."""
+        """Compute ``a * b + c`` with one rounding."""
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.fma(*args)
@@ -48,13 +48,13 @@ def add(high: float, low: float, x: float, x_low: float) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def normalize(high: float, low: float) -> tuple[float, float]:
-    """Move what fits of the low part into the high part."""
+    """Add the low part to the high part; the new low part is its rounding error."""
     total = high + low
     return total, low - (total - high)
 
 
 @njit(cache=True, nogil=True)
-def scale(high: float, low: float, x: float) -> tuple[float, float]:
+def multiply_double(high: float, low: float, x: float) -> tuple[float, float]:
     """Multiply the pair by a double."""
     product = high * x
     return product, fma(high, x, -product) + low * x
@@ -68,7 +68,7 @@ def square(high: float, low: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def divide(high: float, low: float, x: float) -> tuple[float, float]:
+def divide_double(high: float, low: float, x: float) -> tuple[float, float]:
     """Divide the pair by a double."""
     quotient = high / x
     return normalize(quotient, (fma(-quotient, x, high) + low) / x)
@@ -87,6 +87,6 @@ def divide_pairs(
 ) -> tuple[float, float]:
     """Divide a pair by another one."""
     quotient = high / x
-    taken, taken_low = multiply(quotient, 0.0, x, x_low)
-    left, left_low = add(high, low, -taken, -taken_low)
-    return normalize(quotient, (left + left_low) / x)
+    product, product_low = multiply(quotient, 0.0, x, x_low)
+    remainder, remainder_low = add(high, low, -product, -product_low)
+    return normalize(quotient, (remainder + remainder_low) / x)

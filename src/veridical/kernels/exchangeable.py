@@ -1,18 +1,18 @@
 """Accuracies of selectors that are equally good, by construction.
 
-The columns of a data set fall into blocks that nobody can tell apart: given the class,
-all are drawn alike. The first selector may select from the first block only, the
+The features of a data set are divided into blocks with the same distribution given the
+class. The first selector may select from the first block only, the
 second from the second, and so on. Whatever is done with the selections, none is better.
 
-| symbol | meaning                                              | shape      |
-|--------|------------------------------------------------------|------------|
-| X      | numbers, one block after the other                   | (n, S p)   |
-| y      | classes 0..n_classes-1                               | (n,)       |
-| train  | which samples each split trains on                     | (J, n)     |
-| test   | which samples each split is tested on                  | (J, n)     |
-| count  | training samples per class                             | (C,)       |
-| mean   | training means per class of the columns chosen       | (C, F)     |
-| spread | their variances per class                            | (C, F)     |
+| symbol | meaning                                        | shape    |
+|--------|------------------------------------------------|----------|
+| X      | numbers, one block after the other             | (n, S p) |
+| y      | classes 0..n_classes-1                         | (n,)     |
+| train  | which samples each split trains on             | (J, n)   |
+| test   | which samples each split is tested on          | (J, n)   |
+| count  | training samples per class                     | (C,)     |
+| mean   | training means per class of the columns chosen | (C, F)   |
+| spread | their variances per class                      | (C, F)   |
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
-#: Learners by number: nearest centroid, naive Bayes, nearest neighbour.
+#: Classifiers by number: nearest centroid, naive Bayes, nearest neighbour.
 CENTROID, BAYES, NEIGHBOUR = 0, 1, 2
 
 BoolArray = NDArray[np.bool_]
@@ -41,14 +41,14 @@ def block_accuracies(
     inside: bool,
     n_blocks: int,
 ) -> FloatArray:
-    """Accuracy of every selector on every split.
+    """Compute the accuracy of every selector on every split.
 
     Parameters
     ----------
     X, y, n_classes, train, test : see the table above
         The data set and its splits.
     n_selected : int
-        Columns that each selects, those with the largest F statistic.
+        Features that each selects, those with the largest F statistic.
     learner : int
         CENTROID, BAYES or NEIGHBOUR.
     inside : bool
@@ -64,14 +64,14 @@ def block_accuracies(
     n_splits = train.shape[0]
     p = X.shape[1] // n_blocks
     result = np.empty((n_blocks, n_splits))
-    everything = np.ones(X.shape[0], dtype=np.bool_)
-    for side in range(n_blocks):
-        first = side * p
-        columns = _best(X, y, n_classes, everything, first, p, n_selected)
+    all_samples = np.ones(X.shape[0], dtype=np.bool_)
+    for b in range(n_blocks):
+        first = b * p
+        columns = _best(X, y, n_classes, all_samples, first, p, n_selected)
         for j in range(n_splits):
             if inside:
                 columns = _best(X, y, n_classes, train[j], first, p, n_selected)
-            result[side, j] = _accuracy(
+            result[b, j] = _accuracy(
                 X, y, n_classes, train[j], test[j], columns, learner
             )
     return result
@@ -87,7 +87,7 @@ def _best(
     p: int,
     n_selected: int,
 ) -> IntArray:
-    """Choose the columns of a block with the largest F statistic; ties go by index."""
+    """Choose the features of a block with the largest F statistic; ties by index."""
     scores = np.empty(p)
     count = np.zeros(n_classes)
     sums = np.zeros((n_classes, p))
@@ -120,22 +120,24 @@ def _accuracy(
     columns: IntArray,
     learner: int,
 ) -> float:
-    """Share of the test samples whose class a learner names."""
+    """Compute the accuracy of a classifier on the test samples."""
     count = np.zeros(n_classes)
     mean = np.zeros((n_classes, columns.size))
     spread = np.zeros((n_classes, columns.size))
     if learner != NEIGHBOUR:
         _moments(X, y, train, columns, count, mean, spread)
-    hits, cases = 0, 0
+    hits, n_tested = 0, 0
     for i in range(X.shape[0]):
         if test[i]:
-            cases += 1
+            n_tested += 1
             if learner == NEIGHBOUR:
-                named = _nearest(X, y, train, columns, i)
+                predicted = _predict_by_neighbour(X, y, train, columns, i)
             else:
-                named = _likeliest(X[i], columns, count, mean, spread, learner)
-            hits += named == y[i]
-    return hits / cases
+                predicted = _predict_by_moments(
+                    X[i], columns, count, mean, spread, learner
+                )
+            hits += predicted == y[i]
+    return hits / n_tested
 
 
 @njit(cache=True, nogil=True)
@@ -164,42 +166,42 @@ def _moments(
 
 
 @njit(cache=True, nogil=True)
-def _likeliest(
-    case: FloatArray,
+def _predict_by_moments(
+    sample: FloatArray,
     columns: IntArray,
     count: FloatArray,
     mean: FloatArray,
     spread: FloatArray,
     learner: int,
 ) -> int:
-    """Name the class with the nearest mean, or with the largest posterior."""
-    best, named = -np.inf, 0
+    """Predict the class with the nearest mean, or with the largest posterior."""
+    best, predicted = -np.inf, 0
     for c in range(count.size):
-        merit = np.log(count[c]) if learner == BAYES else 0.0
+        score = np.log(count[c]) if learner == BAYES else 0.0
         for f in range(columns.size):
-            gap = case[columns[f]] - mean[c, f]
+            gap = sample[columns[f]] - mean[c, f]
             if learner == BAYES:
                 width = spread[c, f] + 1e-9
-                merit -= 0.5 * (np.log(width) + gap * gap / width)
+                score -= 0.5 * (np.log(width) + gap * gap / width)
             else:
-                merit -= gap * gap
-        if merit > best:
-            best, named = merit, c
-    return named
+                score -= gap * gap
+        if score > best:
+            best, predicted = score, c
+    return predicted
 
 
 @njit(cache=True, nogil=True)
-def _nearest(
-    X: FloatArray, y: IntArray, rows: BoolArray, columns: IntArray, case: int
+def _predict_by_neighbour(
+    X: FloatArray, y: IntArray, rows: BoolArray, columns: IntArray, sample: int
 ) -> int:
-    """Name the class of the nearest training sample."""
-    least, named = np.inf, 0
+    """Predict the class of the nearest training sample."""
+    least, predicted = np.inf, 0
     for i in range(X.shape[0]):
         if rows[i]:
             distance = 0.0
             for f in range(columns.size):
-                gap = X[i, columns[f]] - X[case, columns[f]]
+                gap = X[i, columns[f]] - X[sample, columns[f]]
                 distance += gap * gap
             if distance < least:
-                least, named = distance, y[i]
-    return named
+                least, predicted = distance, y[i]
+    return predicted

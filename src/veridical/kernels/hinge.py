@@ -5,17 +5,17 @@ Mehrotra's predictor and corrector in the box of multipliers, each with a matrix
 size of the number of features. Here everything is compiled: with some dozen samples the
 general engine takes up to a hundred times as long, most of it in calls of numpy.
 
-| symbol | meaning                                                      | shape  |
-|--------|--------------------------------------------------------------|--------|
-| X      | samples                                                        | (n, d) |
-| s      | class of each sample, +1 or −1                                 | (n,)   |
-| C      | largest multiplier                                           |        |
-| a, u   | multipliers, ``0 < a < C`` on the way, and ``C − a``         | (n,)   |
-| z, v   | multipliers of ``a ≥ 0`` and of ``a ≤ C``; v is the hinge    | (n,)   |
-|        | loss of a sample, z how far it lies behind its margin          |        |
-| w, b   | weights ``Σ s a x`` and intercept                            | (d,)   |
-| mu     | mean of the products ``a z`` and ``u v``; 0 at the end       |        |
-| theta  | inverse of the curvature that the box adds                   | (n,)   |
+| symbol | meaning                                                   | shape  |
+|--------|-----------------------------------------------------------|--------|
+| X      | samples                                                   | (n, d) |
+| s      | class of each sample, +1 or −1                            | (n,)   |
+| C      | largest multiplier                                        |        |
+| a, u   | multipliers, ``0 < a < C`` on the way, and ``C − a``      | (n,)   |
+| z, v   | multipliers of ``a ≥ 0`` and of ``a ≤ C``; v is the hinge | (n,)   |
+|        | loss of a sample, z its surplus over the margin           |        |
+| w, b   | weights ``Σ s a x`` and intercept                         | (d,)   |
+| mu     | mean of the products ``a z`` and ``u v``; 0 at the end    |        |
+| theta  | inverse of the curvature that the box adds                | (n,)   |
 
 References
 ----------
@@ -34,19 +34,20 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 
-#: Duality measure mu as a share of C; below it the path ends. Smaller is no better: the
-#: curvatures of free and of bounded multipliers differ by the square of its inverse.
+#: Duality measure mu as a share of C; below it the method ends. A smaller one would not
+#: be more accurate: the curvatures of free and of bounded multipliers differ by the
+#: square of its inverse.
 TOLERANCE = 1e-11
-#: Missed margin or balance of the multipliers; with more at the end it is no solution.
-_FEASIBLE = 1e-6
+#: Residual of the margins or of the balance; with more at the end it is no solution.
+_MAX_RESIDUAL = 1e-6
 #: Newton steps; then it is no solution.
-MOST_STEPS = 60
-#: Share of the step to the nearest bound; so variables stay inside.
-_NEARLY = 0.9995
+MAX_STEPS = 60
+#: Share of the step to the nearest bound; variables stay inside the bounds.
+_STEP_SHARE = 0.9995
 
 
-class Path(NamedTuple):
-    """A point on the path; see the notation above."""
+class _Point(NamedTuple):
+    """A point on the central path; see the notation above."""
 
     a: FloatArray
     u: FloatArray
@@ -54,8 +55,8 @@ class Path(NamedTuple):
     v: FloatArray
 
 
-class Change(NamedTuple):
-    """A direction from it; u changes by −a."""
+class _Direction(NamedTuple):
+    """A search direction; u changes by −a."""
 
     a: FloatArray
     z: FloatArray
@@ -63,7 +64,7 @@ class Change(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _direction(
+def _newton_direction(
     X: FloatArray,
     s: FloatArray,
     theta: FloatArray,
@@ -99,7 +100,7 @@ def _direction(
 
 @njit(cache=True, nogil=True)
 def _factorize(X: FloatArray, theta: FloatArray) -> FloatArray:
-    """Cholesky factor of ``[1, X]ᵀ theta [1, X]`` plus 1 for every weight."""
+    """Factor ``[1, X]ᵀ theta [1, X]`` plus 1 for every weight, by Cholesky."""
     n, d = X.shape
     scaled = np.empty((d, n))
     for i in range(n):
@@ -114,7 +115,7 @@ def _factorize(X: FloatArray, theta: FloatArray) -> FloatArray:
     for j in range(d + 1):
         for k in range(j):
             matrix[j, j] -= matrix[j, k] ** 2
-        # What rounding makes negative is nothing beside its column: leave it alone.
+        # A pivot that rounding made negative is zero; its variable is not changed.
         matrix[j, j] = np.sqrt(matrix[j, j]) if matrix[j, j] > 0.0 else 1e100
         for i in range(j + 1, d + 1):
             total = matrix[i, j]
@@ -141,78 +142,82 @@ def _intercept(margin: FloatArray, s: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _longest(
-    point: FloatArray, change: FloatArray, sign: float, so_far: float
+def _limit_step(
+    point: FloatArray, change: FloatArray, sign: float, step: float
 ) -> float:
     """Shorten a step so that positive numbers stay positive."""
     for i in range(point.size):
         if sign * change[i] < 0:
-            so_far = min(so_far, -point[i] / (sign * change[i]))
-    return so_far
+            step = min(step, -point[i] / (sign * change[i]))
+    return step
 
 
 @njit(cache=True, nogil=True)
-def _longest_step(path: Path, change: Change, so_far: float) -> float:
-    """Return the longest step before a bound of the box is met."""
-    so_far = _longest(path.a, change.a, 1.0, so_far)
-    so_far = _longest(path.u, change.a, -1.0, so_far)
-    so_far = _longest(path.z, change.z, 1.0, so_far)
-    return _longest(path.v, change.v, 1.0, so_far)
+def _longest_step(point: _Point, change: _Direction, step: float) -> float:
+    """Return the longest step before a bound is met."""
+    step = _limit_step(point.a, change.a, 1.0, step)
+    step = _limit_step(point.u, change.a, -1.0, step)
+    step = _limit_step(point.z, change.z, 1.0, step)
+    return _limit_step(point.v, change.v, 1.0, step)
 
 
 @njit(cache=True, nogil=True)
-def _start(X: FloatArray, s: FloatArray, C: float) -> Path:
-    """Start inside the box, with small weights."""
+def _start(X: FloatArray, s: FloatArray, C: float) -> _Point:
+    """Return a start inside the bounds, with small weights."""
     n = s.size
     longest = 0.0
     for i in range(n):
         longest = max(longest, np.sum(X[i] ** 2))
     a = np.full(n, min(0.5 * C, 1.0 / max(longest, 1e-300)))
-    return Path(a, C - a, np.ones(n), np.ones(n))
+    return _Point(a, C - a, np.ones(n), np.ones(n))
 
 
 @njit(cache=True, nogil=True)
-def _aim(path: Path, change: Change, step: float, mu: float) -> float:
-    """Choose the mu to aim at from what the predictor step would reach."""
-    ahead = 0.0
-    for i in range(path.a.size):
-        ahead += (path.a[i] + step * change.a[i]) * (path.z[i] + step * change.z[i])
-        ahead += (path.u[i] - step * change.a[i]) * (path.v[i] + step * change.v[i])
-    return mu * (ahead / (2 * path.a.size * mu)) ** 3
+def _target_mu(point: _Point, change: _Direction, step: float, mu: float) -> float:
+    """Choose the next mu from that after the predictor step."""
+    predicted = 0.0
+    for i in range(point.a.size):
+        predicted += (point.a[i] + step * change.a[i]) * (
+            point.z[i] + step * change.z[i]
+        )
+        predicted += (point.u[i] - step * change.a[i]) * (
+            point.v[i] + step * change.v[i]
+        )
+    return mu * (predicted / (2 * point.a.size * mu)) ** 3
 
 
 @njit(cache=True, nogil=True)
-def _move(path: Path, change: Change, step: float) -> None:
-    for i in range(path.a.size):
-        path.a[i] += step * change.a[i]
-        path.u[i] -= step * change.a[i]
-        path.z[i] += step * change.z[i]
-        path.v[i] += step * change.v[i]
+def _move(point: _Point, change: _Direction, step: float) -> None:
+    for i in range(point.a.size):
+        point.a[i] += step * change.a[i]
+        point.u[i] -= step * change.a[i]
+        point.z[i] += step * change.z[i]
+        point.v[i] += step * change.v[i]
 
 
 @njit(cache=True, nogil=True)
 def _newton(
-    X: FloatArray, s: FloatArray, path: Path, residual: FloatArray, mu: float
+    X: FloatArray, s: FloatArray, point: _Point, residual: FloatArray, mu: float
 ) -> float:
-    """Take one step along the path; return the change of the intercept.
+    """Take one Newton step; return the change of the intercept.
 
-    `residual` is what each sample lacks to its margin, ``1 − s (X w + b)``.
+    `residual` is the residual of each margin, ``1 − s (X w + b)``.
     """
-    a, u, z, v = path
+    a, u, z, v = point
     theta = 1.0 / (z / a + v / u)
     factor = _factorize(X, theta)
     balance = -np.sum(s * a)
     # Predictor: towards the solution.
-    da, db = _direction(X, s, theta, factor, residual, balance)
-    straight = Change(da, -z - z * da / a, -v + v * da / u)
-    step = _longest_step(path, straight, 1.0)
-    aim = _aim(path, straight, step, mu)
+    da, db = _newton_direction(X, s, theta, factor, residual, balance)
+    predictor = _Direction(da, -z - z * da / a, -v + v * da / u)
+    step = _longest_step(point, predictor, 1.0)
+    target_mu = _target_mu(point, predictor, step, mu)
     # Corrector: with the curvature of the path.
-    rz, rv = aim - da * straight.z, aim + da * straight.v
-    da, db = _direction(X, s, theta, factor, residual + rz / a - rv / u, balance)
-    change = Change(da, (rz - z * da) / a - z, (rv + v * da) / u - v)
-    step = min(1.0, _NEARLY * _longest_step(path, change, 1.0 / _NEARLY))
-    _move(path, change, step)
+    rz, rv = target_mu - da * predictor.z, target_mu + da * predictor.v
+    da, db = _newton_direction(X, s, theta, factor, residual + rz / a - rv / u, balance)
+    change = _Direction(da, (rz - z * da) / a - z, (rv + v * da) / u - v)
+    step = min(1.0, _STEP_SHARE * _longest_step(point, change, 1.0 / _STEP_SHARE))
+    _move(point, change, step)
     return step * db
 
 
@@ -234,17 +239,19 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
     centre = np.empty(d)
     for j in range(d):
         centre[j] = X[:, j].mean()
-    X = X - centre  # the intercept takes it up; the products become smaller
-    path = _start(X, s, C)
-    w, b = np.dot(s * path.a, X), 0.0
+    X = X - centre  # the intercept includes it; products become smaller
+    point = _start(X, s, C)
+    w, b = np.dot(s * point.a, X), 0.0
     found = False
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         residual = 1.0 - s * (np.dot(X, w) + b)
-        mu = (np.sum(path.a * path.z) + np.sum(path.u * path.v)) / (2 * n)
-        off = max(np.abs(residual + path.z - path.v).max(), abs(np.sum(s * path.a)) / C)
-        found = mu <= TOLERANCE * C and off <= _FEASIBLE
+        mu = (np.sum(point.a * point.z) + np.sum(point.u * point.v)) / (2 * n)
+        largest_residual = max(
+            np.abs(residual + point.z - point.v).max(), abs(np.sum(s * point.a)) / C
+        )
+        found = mu <= TOLERANCE * C and largest_residual <= _MAX_RESIDUAL
         if found or not np.isfinite(mu):
             break
-        b += _newton(X, s, path, residual, mu)
-        w = np.dot(s * path.a, X)
+        b += _newton(X, s, point, residual, mu)
+        w = np.dot(s * point.a, X)
     return w, _intercept(np.dot(X, w), s) - np.dot(centre, w), found

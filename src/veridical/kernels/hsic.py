@@ -20,14 +20,14 @@ from veridical._core.compiling import njit
 def gaussian_scores(
     columns: FloatArray,
     D: FloatArray,
-    side: float,
+    direction: float,
     gamma: float,
     L: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Unbiased HSIC of Gaussian kernels ``exp(-gamma (D ± (x − x')²))``, per column.
+    """Compute unbiased HSIC of kernels ``exp(-gamma (D ± (x − x')²))``, per feature.
 
-    ``side = 1`` adds the column to the distances, ``side = -1`` takes it away.
+    A `direction` of 1 adds the feature to the distances, −1 subtracts it.
     """
     m = columns.shape[1]
     sums = np.empty(m)
@@ -41,7 +41,7 @@ def gaussian_scores(
         trace = 0.0
         for a in range(m):
             for b in range(a + 1, m):
-                k = np.exp(-gamma * (D[a, b] + side * (x[a] - x[b]) ** 2))
+                k = np.exp(-gamma * (D[a, b] + direction * (x[a] - x[b]) ** 2))
                 trace += 2.0 * k * L[a, b]
                 sums[a] += k
                 sums[b] += k

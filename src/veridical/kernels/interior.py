@@ -12,7 +12,7 @@ Gram matrices come in factors, ``K = Z Zᵀ``, so that a matrix of low rank make
 less instead of the equations singular; for linear kernels the features themselves are
 factors. SVM+ is scaled first: with ``Z/√κ`` and ``Z*/√κ*`` for Z and Z*, κ times the
 objective is the objective for κc and γκ/κ*, so that rows have length 1, and a factor T
-makes the optimum about 1. Then one step length suits all variables.
+makes the optimum about 1. Then one step size suits all variables.
 
 | symbol | meaning                                                   | shape     |
 |--------|-----------------------------------------------------------|-----------|
@@ -51,10 +51,11 @@ _MAX_STEPS = 120
 #: Steps without progress before the best point so far is returned: below `POOR_GAP`
 #: rounding is the reason, above it a curved path.
 _PATIENCE, _LONG_PATIENCE = 7, 40
-#: Step length; a shorter one makes no progress.
-_LEAST_STEP = 1e-12
-#: Slacks and multipliers are kept above it, so that none is divided by zero.
-_LEAST = 1e-60
+#: Step size; a smaller one makes no progress.
+_MIN_STEP_SIZE = 1e-12
+#: Least value of slacks and multipliers; smaller ones are raised to it, so that no
+#: division by zero occurs.
+_MIN_VALUE = 1e-60
 #: Share of the largest diagonal entry that is added where rounding has made a matrix
 #: singular; a hundred times as much at each further attempt.
 _RIDGE = 1e-15
@@ -64,7 +65,7 @@ _INFEASIBLE = 1e-9
 #: Pivots as a share of the largest, per sample; smaller ones are rounding.
 _RANK = 1e-13
 #: Attempts to scale the objective by its optimum, as the attempt before found it.
-_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3
 
 
 # -- linear algebra ------------------------------------------------------------------
@@ -107,27 +108,27 @@ def cholesky(H: FloatArray) -> Any:
 
 
 class Program(Protocol):
-    """What the engine needs to know of a quadratic program."""
+    """Interface between the engine and a quadratic program."""
 
     @property
-    def price(self) -> FloatArray:
-        """Vector q."""
+    def linear_cost(self) -> FloatArray:
+        """Vector q, the linear part of the objective."""
         ...
 
     @property
     def limit(self) -> FloatArray:
-        """Vector h."""
+        """Vector h, the lower bounds of the constraints."""
         ...
 
     def curvature(self, x: FloatArray) -> FloatArray:
         """Multiply by P."""
         ...
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         """Multiply by A."""
         ...
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         """Multiply by the transpose of A."""
         ...
 
@@ -146,14 +147,14 @@ class Program(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """The best point of a path.
+    """The best point of a central path.
 
     Parameters
     ----------
     x, s, z : arrays
         See the notation above.
     error : float
-        Largest of relative gap, missed constraints and missed balance.
+        Largest of the relative gap and the primal and dual residuals.
     infeasible : bool
         Whether multipliers prove that there are no feasible weights.
     n_steps : int
@@ -175,21 +176,21 @@ def follow(
     z: FloatArray,
     tolerance: float = 1e-13,
 ) -> Point:
-    """Follow the path from a point with positive s and z to the optimum."""
-    q, h = program.price, program.limit
-    kept, infeasible, steps, since = (x, s, z), False, 0, 0
+    """Follow the central path from a point with positive s and z to the optimum."""
+    q, h = program.linear_cost, program.limit
+    best_point, infeasible, steps, best_step = (x, s, z), False, 0, 0
     best: Any = np.inf
     for steps in range(_MAX_STEPS):
         Px = program.curvature(x)
-        dual = Px + q - program.backward(z)
-        primal = program.forward(x) - s - h
+        dual = Px + q - program.multiply_transposed(z)
+        primal = program.multiply(x) - s - h
         gap = float(s @ z) / max(abs(float(0.5 * x @ Px + q @ x)), 1e-300)
         balance = float(np.abs(dual).max()) / float(z.max())
         error = max(gap, float(np.abs(primal).max()), balance)
         if error < 0.9 * best:
-            best, kept, since = error, (x, s, z), steps
+            best, best_point, best_step = error, (x, s, z), steps
         patience = _PATIENCE if best < POOR_GAP else _LONG_PATIENCE
-        if error <= tolerance or steps - since > patience or not np.isfinite(error):
+        if error <= tolerance or steps - best_step > patience or not np.isfinite(error):
             break
         if program.certificate(z) <= _INFEASIBLE:
             infeasible = True
@@ -208,17 +209,17 @@ def follow(
             solve: Any = solve,
         ) -> tuple[FloatArray, FloatArray, FloatArray]:
             """Solve the Newton equations for ``z Δs + s Δz = target``."""
-            dx = solve(program.backward((target - z * primal) / s) - dual)
-            ds = program.forward(dx) + primal
+            dx = solve(program.multiply_transposed((target - z * primal) / s) - dual)
+            ds = program.multiply(dx) + primal
             return dx, ds, (target - z * ds) / s
 
-        (dx, ds, dz), length = _predict_and_correct(direction, s, z)
-        if not length > _LEAST_STEP:
+        (dx, ds, dz), step_size = _predict_and_correct(direction, s, z)
+        if not step_size > _MIN_STEP_SIZE:
             break
-        x = x + length * dx
-        s = np.maximum(s + length * ds, _LEAST)
-        z = np.maximum(z + length * dz, _LEAST)
-    x, s, z = kept
+        x = x + step_size * dx
+        s = np.maximum(s + step_size * ds, _MIN_VALUE)
+        z = np.maximum(z + step_size * dz, _MIN_VALUE)
+    x, s, z = best_point
     if not infeasible:
         z = program.balance(x, z)
     return Point(x, s, z, float(best), infeasible, steps)
@@ -229,21 +230,21 @@ def _predict_and_correct(
     s: FloatArray,
     z: FloatArray,
 ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
-    """Predict, choose how far to centre, correct: a direction and its length."""
+    """Compute Mehrotra's predictor and corrector: a direction and its step size."""
     mean = s @ z / s.size
     _, ds, dz = direction(-s * z)
-    length = _step_length((s, ds), (z, dz))
-    ahead = (s + length * ds) @ (z + length * dz) / s.size
-    centre = (ahead / mean) ** 3 * mean
+    step_size = _longest_step((s, ds), (z, dz))
+    predicted = (s + step_size * ds) @ (z + step_size * dz) / s.size
+    centre = (predicted / mean) ** 3 * mean
     found = direction(centre - s * z - ds * dz)
-    length = _step_length((s, found[1]), (z, found[2]))
-    if length < 1.0:  # stay inside
-        length *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
-    return found, length
+    step_size = _longest_step((s, found[1]), (z, found[2]))
+    if step_size < 1.0:  # values stay positive
+        step_size *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
+    return found, step_size
 
 
-def _step_length(*pairs: tuple[FloatArray, FloatArray]) -> float:
-    """Find the longest step, at most 1, that keeps every value positive."""
+def _longest_step(*pairs: tuple[FloatArray, FloatArray]) -> float:
+    """Return the largest step size, at most 1, that keeps every value positive."""
     longest = 1.0
     for value, change in pairs:
         falling = change < 0
@@ -257,7 +258,7 @@ def _step_length(*pairs: tuple[FloatArray, FloatArray]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Box:
-    """Multipliers in their box, ``0 ≤ a ≤ c``, with the bias as last variable.
+    """Multipliers with bounds, ``0 ≤ a ≤ c``, and the bias as last variable.
 
     The bias is the multiplier of ``yᵀa = 0``: P is [Q, y; yᵀ, 0]. Where the rank is
     small, Q stays a product of factors.
@@ -269,7 +270,7 @@ class _Box:
     c: FloatArray
 
     @property
-    def price(self) -> FloatArray:
+    def linear_cost(self) -> FloatArray:
         return np.append(-np.ones(len(self.y)), 0.0)
 
     @property
@@ -281,10 +282,10 @@ class _Box:
         Qa = self.Q @ a if self.Q.size else self.signed @ (self.signed.T @ a)
         return np.append(Qa + b * self.y, self.y @ a)
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         return np.concatenate([x[:-1], -x[:-1]])
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         n = len(self.y)
         return np.append(z[:n] - z[n:], 0.0)
 
@@ -292,11 +293,11 @@ class _Box:
         n = len(self.y)
         inner = self._inner(D[:n] + D[n:])
         inverse_y = inner(self.y)
-        height = float(self.y @ inverse_y)
+        schur = float(self.y @ inverse_y)
 
         def solve(r: FloatArray) -> FloatArray:
             da = inner(r[:-1])
-            db = (self.y @ da - r[-1]) / height
+            db = (self.y @ da - r[-1]) / schur
             return np.append(da - db * inverse_y, db)
 
         return solve
@@ -334,7 +335,9 @@ def solve_box(
     c: FloatArray,
     tolerance: float = ROUGH_GAP,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Solve the dual of a support vector machine: a, distance behind margin, slack.
+    """Solve the dual of a support vector machine: a, its multipliers, slacks.
+
+    The multipliers of ``a ≥ 0`` are the surplus of samples over their margin.
 
     The cost of a step is O(n rank²), or O(n³) where the rank is large.
     """
@@ -351,20 +354,20 @@ def solve_box(
 
 
 @dataclass(frozen=True, eq=False)
-class _Weights:
-    """A program in the weights: P is diagonal, and Newton equations are corrected."""
+class _WeightProgram:
+    """A program in the weights: P is diagonal, and solutions are refined."""
 
     curve: FloatArray
-    price: FloatArray
+    linear_cost: FloatArray
     limit: FloatArray
 
     def curvature(self, x: FloatArray) -> FloatArray:
         return self.curve * x
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         raise NotImplementedError
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         raise NotImplementedError
 
     def normal(self, D: FloatArray) -> FloatArray:
@@ -372,24 +375,24 @@ class _Weights:
         raise NotImplementedError
 
     def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves; a correction brings back lost digits."""
+        """Return the function that solves, with one step of iterative refinement."""
         H = self.normal(D)
         H[np.diag_indices(len(H))] += self.curve
         lower = cholesky(H)
 
         def solve(r: FloatArray) -> FloatArray:
             dx = cho_solve(lower, r, check_finite=False)
-            made = self.curve * dx + self.backward(D * self.forward(dx))
-            return dx + cho_solve(lower, r - made, check_finite=False)
+            product = self.curve * dx + self.multiply_transposed(D * self.multiply(dx))
+            return dx + cho_solve(lower, r - product, check_finite=False)
 
         return solve
 
     def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
         """Correct the multipliers, large ones first.
 
-        Rounding has the size of the largest multipliers; their sum may be tiny.
+        Rounding errors have the size of the largest multipliers; their sum may be tiny.
         """
-        wanted = self.curve * x + self.price
+        wanted = self.curve * x + self.linear_cost
         D = (z / float(z.max())) ** 2
         try:
             H = self.normal(D)
@@ -398,27 +401,27 @@ class _Weights:
         except np.linalg.LinAlgError:
             return z
         for _ in range(3):
-            residual = wanted - self.backward(z)
-            step = D * self.forward(cho_solve(lower, residual, check_finite=False))
+            residual = wanted - self.multiply_transposed(z)
+            step = D * self.multiply(cho_solve(lower, residual, check_finite=False))
             moved = z + step
-            left = np.abs(wanted - self.backward(moved)).max()
-            if moved.min() < 0.0 or not left < np.abs(residual).max():
+            remaining = np.abs(wanted - self.multiply_transposed(moved)).max()
+            if moved.min() < 0.0 or not remaining < np.abs(residual).max():
                 break
             z = moved
         return z
 
 
 @dataclass(frozen=True, eq=False)
-class _OwnSlacks(_Weights):
-    """Margins where every sample has a slack of its own: an ordinary SVM."""
+class _SampleSlacks(_WeightProgram):
+    """Margins of an ordinary support vector machine: a slack for every sample."""
 
     E: FloatArray
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         k = self.E.shape[1]
         return np.concatenate([self.E @ x[:k] + x[k:], x[k:]])
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         n = len(self.E)
         return np.concatenate([self.E.T @ z[:n], z[:n] + z[n:]])
 
@@ -435,18 +438,18 @@ class _OwnSlacks(_Weights):
 
 
 @dataclass(frozen=True, eq=False)
-class _Hinge(_Weights):
+class _Hinge(_WeightProgram):
     """Margins and slacks of all samples."""
 
     E: FloatArray
     F: FloatArray
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         k = self.E.shape[1]
         slack = self.F @ x[k:]
         return np.concatenate([self.E @ x[:k] + slack, slack])
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         n = len(self.E)
         return np.concatenate([self.E.T @ z[:n], self.F.T @ (z[:n] + z[n:])])
 
@@ -462,20 +465,20 @@ class _Hinge(_Weights):
         return H
 
     def certificate(self, z: FloatArray) -> float:
-        return float(np.abs(self.backward(z)).max() / z[: len(self.E)].sum())
+        return float(np.abs(self.multiply_transposed(z)).max() / z[: len(self.E)].sum())
 
 
 @dataclass(frozen=True, eq=False)
-class _Margins(_Weights):
+class _Margins(_WeightProgram):
     """Margins alone, ``B x ≥ 1``; `plain` are all features, scaled to one length."""
 
     B: FloatArray
     plain: FloatArray
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         return self.B @ x
 
-    def backward(self, z: FloatArray) -> FloatArray:
+    def multiply_transposed(self, z: FloatArray) -> FloatArray:
         return self.B.T @ z
 
     def normal(self, D: FloatArray) -> FloatArray:
@@ -489,17 +492,19 @@ Start = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def _follow_scaled(
-    program: _Hinge | _Margins | _OwnSlacks, start: Start, total: float, good: float
+    program: _Hinge | _Margins | _SampleSlacks, start: Start, total: float, good: float
 ) -> tuple[Point, float, int]:
-    """Guess the optimum; where the guess was poor, take what was found.
+    """Scale by a guess of the optimum; where it was poor, by the value found.
 
-    Returns the best point, the guess it belongs to, and the steps of all attempts.
+    Returns the best point, its scale, and the steps of all attempts.
     """
     steps = 0
     best: Any = None
-    for _ in range(_ATTEMPTS):
+    for _ in range(_MAX_ATTEMPTS):
         scaled = replace(
-            program, curve=program.curve / total, price=program.price / total
+            program,
+            curve=program.curve / total,
+            linear_cost=program.linear_cost / total,
         )
         point = follow(scaled, *start(total))
         steps += point.n_steps
@@ -507,7 +512,7 @@ def _follow_scaled(
             return point, total, steps
         if best is None or point.error < best[0].error:
             best = (point, total)
-        value = 0.5 * point.x @ (scaled.curve * point.x) + scaled.price @ point.x
+        value = 0.5 * point.x @ (scaled.curve * point.x) + scaled.linear_cost @ point.x
         if point.error <= good or not np.isfinite(value) or value <= 0.0:
             break
         total *= float(value)
@@ -519,10 +524,10 @@ def _mean_square(Z: FloatArray) -> float:
     return float(np.einsum("ij,ij->", Z, Z) / len(Z)) or 1.0
 
 
-def solve_own_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
+def solve_with_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
     """Solve an ordinary SVM in its weights and slacks; return the multipliers.
 
-    Slower than `solve_box`, at O((n + rank)³) a step, but keeps more digits where
+    Slower than `solve_box`, at O((n + rank)³) a step, but more accurate where
     c times the squared length of the samples is beyond 10¹⁰. Features, and so Z, must
     be centred.
     """
@@ -531,7 +536,7 @@ def solve_own_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
     c = size * c
     E = y[:, None] * np.hstack([Z / np.sqrt(size), np.ones((n, 1))])
     curve = np.concatenate([np.ones(rank), np.zeros(n + 1)])
-    price = np.concatenate([np.zeros(rank + 1), c])
+    linear_cost = np.concatenate([np.zeros(rank + 1), c])
     limit = np.concatenate([np.ones(n), np.zeros(n)])
 
     def start(total: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -539,7 +544,7 @@ def solve_own_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
         z = np.minimum(c / (2 * total), 1.0 / n)
         return x, 2.0 - limit, np.concatenate([z, c / total - z])
 
-    program = _OwnSlacks(curve, price, limit, E)
+    program = _SampleSlacks(curve, linear_cost, limit, E)
     point, total, _ = _follow_scaled(program, start, float(c.sum()), FINE_GAP)
     return point.z[:n] * (total / size)
 
@@ -553,7 +558,7 @@ class HingePoint:
     w, b, w_star, b_star : array or float
         In the coordinates of the factors.
     alpha, beta, margin, slack : arrays of shape (n,)
-        The multipliers; what margins have beyond 1 − ξ, and ξ.
+        The multipliers; the surplus of margins over 1 − ξ, and ξ.
     infeasible : bool
         Whether multipliers prove that there are no feasible weights.
     n_steps : int
@@ -584,8 +589,8 @@ def solve_hinge_margins(
 ) -> HingePoint:
     """Minimise ½|w|² + γ/2 |w*|² + Σ cᵢξᵢ with margins at least 1 − ξ and ξ ≥ 0.
 
-    Every step costs one Cholesky decomposition of as many rows as there are weights. A
-    point with a larger error than `good` is looked for again, at another scale.
+    Every step costs one Cholesky decomposition of as many rows as there are weights.
+    Where the error is larger than `good`, the program is solved again at another scale.
     """
     n, rank = Z.shape
     size, size_star = _mean_square(Z), _mean_square(Z_star)
@@ -600,7 +605,7 @@ def solve_hinge_margins(
     curve[rank] = 0.0
     if bias:
         curve[-1] = 0.0
-    price = np.concatenate([np.zeros(k), F.T @ c])
+    linear_cost = np.concatenate([np.zeros(k), F.T @ c])
     limit = np.concatenate([np.ones(n), np.zeros(n)])
     total = float(c.sum())  # the cost of slack 1 for all: with b* an upper bound
     if not bias:
@@ -615,7 +620,7 @@ def solve_hinge_margins(
             z[n:] = c / total - z[:n]
         return x, s, z
 
-    program = _Hinge(curve, price, limit, E, F)
+    program = _Hinge(curve, linear_cost, limit, E, F)
     point, total, steps = _follow_scaled(program, start, total, good)
     x, s, z = point.x, point.s, point.z * (total / size)
     return HingePoint(
@@ -643,7 +648,7 @@ class SquaredPoint:
     alpha : array of shape (n,)
         The multipliers.
     slack_part : float
-        αᵀHα, what the slacks take from the dual.
+        αᵀHα, the part of the slacks in the dual objective.
     infeasible : bool
         Whether multipliers prove that there are no feasible weights.
     n_steps : int
@@ -737,25 +742,25 @@ def solve_logistic(
     E, F = y[:, None] * np.hstack([Z, one]), np.hstack([Z_star, one])
     k = E.shape[1]
     P = np.concatenate([np.ones(rank), [0.0], np.full(Z_star.shape[1], gamma), [0.0]])
-    price = np.concatenate([np.zeros(k), F.T @ c])
+    linear_cost = np.concatenate([np.zeros(k), F.T @ c])
     x = np.zeros(len(P))
     x[-1] = np.log(2.0) + 1.0
 
-    def room(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def bounds_minus_losses(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Compute the bounds minus the losses, and the margins."""
         margin = E @ x[:k]
         return F @ x[k:] - np.logaddexp(0.0, -margin), margin
 
     def value(x: FloatArray) -> float:
-        return float(0.5 * x @ (P * x) + price @ x)
+        return float(0.5 * x @ (P * x) + linear_cost @ x)
 
     tau, steps = n / (1.0 + value(x)), 0
-    s, margin = room(x)
+    s, margin = bounds_minus_losses(x)
     while steps < _MAX_BARRIER_STEPS:
         while steps < _MAX_BARRIER_STEPS:
             steps += 1
             p = 1.0 / (1.0 + np.exp(np.clip(margin, -700.0, 700.0)))  # of an error
-            gradient = tau * (P * x + price)
+            gradient = tau * (P * x + linear_cost)
             gradient[:k] -= E.T @ (p / s)
             gradient[k:] -= F.T @ (1.0 / s)
             H = _barrier_hessian(E, F, P, p, s, tau)
@@ -763,7 +768,9 @@ def solve_logistic(
             decrease = float(-gradient @ step)
             if decrease <= _CENTRED:
                 break
-            x, s, margin, moved = _search(x, step, s, decrease, tau, value, room)
+            x, s, margin, moved = _backtrack(
+                x, step, s, decrease, tau, value, bounds_minus_losses
+            )
             if not moved:
                 break
         if n / tau <= tolerance * (1.0 + abs(value(x))):
@@ -799,24 +806,26 @@ def _barrier_hessian(
     return H
 
 
-def _search(
+def _backtrack(
     x: FloatArray,
     step: FloatArray,
     s: FloatArray,
     decrease: float,
     tau: float,
     value: Any,
-    room: Any,
+    bounds_minus_losses: Any,
 ) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-    """Halve the step until all bounds hold and the barrier function falls."""
-    here = tau * value(x) - np.log(s).sum()
-    length = 1.0
+    """Halve the step size until all bounds hold and the barrier function falls."""
+    old_value = tau * value(x) - np.log(s).sum()
+    step_size = 1.0
     for _ in range(60):
-        ahead = x + length * step
-        left, margin = room(ahead)
-        if left.min() > 0:
-            there = tau * value(ahead) - np.log(left).sum()
-            if there <= here - 0.1 * length * decrease + 1e-13 * abs(here):
-                return ahead, left, margin, True
-        length /= 2
-    return x, s, room(x)[1], False
+        new_x = x + step_size * step
+        new_s, margin = bounds_minus_losses(new_x)
+        if new_s.min() > 0:
+            new_value = tau * value(new_x) - np.log(new_s).sum()
+            if new_value <= old_value - 0.1 * step_size * decrease + 1e-13 * abs(
+                old_value
+            ):
+                return new_x, new_s, margin, True
+        step_size /= 2
+    return x, s, bounds_minus_losses(x)[1], False

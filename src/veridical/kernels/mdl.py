@@ -1,15 +1,19 @@
-"""Fayyad and Irani's entropy discretisation of many columns for many training sets.
+"""Fayyad and Irani's entropy discretisation of many features for many training sets.
 
-One sort of a column serves every training set: leaving rows out of a sorted list
-leaves it sorted.
+One sort of a feature serves every training set: leaving rows out of a sorted list
+leaves it sorted. In wide data most features are not cut at all, and most time is spent
+to find that out: a first pass keeps nothing but class counts.
 
-| symbol  | meaning                                                   | shape      |
-|---------|-----------------------------------------------------------|------------|
-| columns | a block of columns, one per row                           | (B, n)     |
-| order   | rows of each column by rising value, missing values last  | (B, n)     |
-| counts  | how often row i occurs in training set s                  | (S, n)     |
-| cum     | class counts of the values before the g-th                | (n + 1, K) |
-| xlogx   | ``x log2 x`` for whole x                                  | (N + 1,)   |
+| symbol       | meaning                                              | shape      |
+|--------------|------------------------------------------------------|------------|
+| columns      | a block of features, one per row                     | (B, n)     |
+| order        | rows of each feature by value, missing values last   | (B, n)     |
+| counts       | how often row i occurs in training set s             | (S, n)     |
+| cum          | class counts of the values before the g-th           | (n + 1, K) |
+| xlogx        | ``x log2 x`` for whole x                             | (N + 1,)   |
+| x, y         | a sorted feature without missing values, its classes | (n,)       |
+| class_totals | samples of each class in each training set           | (K, S)     |
+| left         | class counts of the samples below a cut              | (K,)       |
 
 References
 ----------
@@ -25,15 +29,202 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.mdl_first import TIE, all_worth_cutting, pays, worth_cutting
-from veridical.kernels.tables import gain_and_uncertainty, spread_unknown
+from veridical.kernels.tables import gain_and_uncertainty, spread_missing
+
+# Indices are converted to `uintp` in inner loops, because numba checks signed ones for
+# negative values.
+
+# Difference of entropies times the number of samples; with a smaller one two cuts are
+# equal, and the first is taken.
+TIE = 1e-9
 
 
-def xlogx_table(n: int) -> FloatArray:
-    """``x log2 x`` for x = 0..n."""
-    x = np.arange(n + 1, dtype=np.float64)
-    x[1:] *= np.log2(x[1:])
-    return x
+@njit(cache=True, nogil=True)
+def _log2_power_of_3(k: int) -> float:
+    """Compute ``log2(3^k − 2)``, also where 3^k would overflow."""
+    return k * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0 ** (-k))
+
+
+@njit(cache=True, nogil=True)
+def _is_shorter(
+    n: int,
+    classes: int,
+    entropy: float,
+    n1: int,
+    classes1: int,
+    entropy1: float,
+    classes2: int,
+    entropy2: float,
+    candidates: int,
+) -> bool:
+    """Return whether a cut shortens the description.
+
+    Entropies are multiplied by the number of samples.
+    """
+    gain = (entropy - entropy1 - entropy2) / n
+    delta = _log2_power_of_3(classes) - (
+        classes * entropy / n
+        - classes1 * entropy1 / n1
+        - classes2 * entropy2 / (n - n1)
+    )
+    return gain > 1e-12 and gain > (np.log2(candidates) + delta) / n
+
+
+@njit(cache=True, nogil=True)
+def _is_worth_cutting(
+    x: FloatArray,
+    y: IntArray,
+    weight: NDArray[np.int32],
+    class_total: NDArray[np.int32],
+    xlogx: FloatArray,
+    count_cuts: bool,
+    left: NDArray[np.int32],
+    best_left: NDArray[np.int32],
+) -> bool:
+    """Decide whether the first cut of a sorted feature is accepted.
+
+    `x`, `y` and `weight` are sorted by value, missing values cut off.
+    """
+    n_classes = class_total.size
+    n_left, n = 0, 0
+    for k in range(n_classes):
+        left[k] = 0
+        n += class_total[k]
+    best, n_best, n_values = np.inf, 0, 0
+    last, pure = np.nan, -1
+    for t in range(x.size):
+        w = weight[t]
+        if w == 0:
+            continue
+        v, k = x[t], y[t]
+        if v != last:
+            n_values += 1
+            unique = t + 1 == x.size or x[t + 1] != v
+            if n_left > 0 and not (unique and pure == k):
+                entropy = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)]
+                for c in range(n_classes):
+                    entropy -= xlogx[uintp(left[c])]
+                    entropy -= xlogx[uintp(class_total[c] - left[c])]
+                if entropy < best - TIE:
+                    best, n_best = entropy, n_left
+                    for c in range(n_classes):
+                        best_left[c] = left[c]
+            last, pure = v, k
+        elif pure != k:
+            pure = -1
+        left[uintp(k)] += w
+        n_left += w
+    return _first_cut_is_accepted(
+        best_left, n_best, class_total, n_values, xlogx, count_cuts
+    )
+
+
+@njit(cache=True, nogil=True)
+def _first_cut_is_accepted(
+    left: NDArray[np.int32],
+    n_left: int,
+    class_total: NDArray[np.int32],
+    n_values: int,
+    xlogx: FloatArray,
+    count_cuts: bool,
+) -> bool:
+    """Decide whether the best first cut is accepted, given the class counts below."""
+    if n_left == 0:
+        return False
+    n = 0
+    present, present1, present2 = 0, 0, 0
+    whole, first, second = 0.0, 0.0, 0.0
+    for k in range(class_total.size):
+        a, b = left[k], class_total[k] - left[k]
+        n += a + b
+        present += a + b > 0
+        present1 += a > 0
+        present2 += b > 0
+        whole -= xlogx[a + b]
+        first -= xlogx[a]
+        second -= xlogx[b]
+    whole += xlogx[n]
+    first += xlogx[n_left]
+    second += xlogx[n - n_left]
+    candidates = n_values - 1 if count_cuts else n - 1
+    return _is_shorter(
+        n, present, whole, n_left, present1, first, present2, second, candidates
+    )
+
+
+@njit(cache=True, nogil=True)
+def _are_worth_cutting(
+    x: FloatArray,
+    y: IntArray,
+    rows: IntArray,
+    counts: NDArray[np.int32],
+    class_totals: NDArray[np.int32],
+    xlogx: FloatArray,
+    count_cuts: bool,
+    left: NDArray[np.int32],
+    best_left: NDArray[np.int32],
+    worth: NDArray[np.bool_],
+) -> None:
+    """Decide the same for many training sets in one pass over the feature.
+
+    `counts` has shape (n, S), the work arrays `left` and `best_left` (K + 3, S): class
+    counts, their sum, and (in `left`) the number of values met and the place of the
+    last. What is a boundary point in some rows of a feature is one in all rows, or
+    leaves the same samples on either side as one that is; and a point that is none
+    cannot be better than the boundary points beside it.
+    """
+    n_classes, n_sets = class_totals.shape
+    entropy, best = np.empty(n_sets), np.empty(n_sets)
+    n_left, n_values, seen = left[n_classes], left[n_classes + 1], left[n_classes + 2]
+    total = np.zeros(n_sets, dtype=np.int32)
+    for s in range(n_sets):
+        best[s] = np.inf
+        for k in range(n_classes + 3):
+            left[k, s] = 0
+            best_left[k, s] = 0
+        for k in range(n_classes):
+            total[s] += class_totals[k, s]
+    last, pure, value = np.nan, -1, 0
+    for t in range(x.size):
+        v, k = x[t], y[t]
+        if v != last:
+            unique = t + 1 == x.size or x[t + 1] != v
+            if t > 0 and not (unique and pure == k):
+                for s in range(n_sets):
+                    entropy[s] = (
+                        xlogx[uintp(n_left[s])] + xlogx[uintp(total[s] - n_left[s])]
+                    )
+                for c in range(n_classes):
+                    for s in range(n_sets):
+                        a, whole = left[c, s], class_totals[c, s]
+                        entropy[s] -= xlogx[uintp(a)]
+                        entropy[s] -= xlogx[uintp(whole - a)]
+                for s in range(n_sets):
+                    if entropy[s] < best[s] - TIE and 0 < n_left[s] < total[s]:
+                        best[s] = entropy[s]
+                        for c in range(n_classes + 1):
+                            best_left[c, s] = left[c, s]
+            last, pure = v, k
+            value += 1
+        elif pure != k:
+            pure = -1
+        left_of_class, weight = left[uintp(k)], counts[uintp(rows[t])]
+        for s in range(n_sets):
+            w = weight[s]
+            left_of_class[s] += w
+            n_left[s] += w
+            new = w > 0 and seen[s] != value
+            n_values[s] += new
+            seen[s] = value if new else seen[s]
+    for s in range(n_sets):
+        worth[s] = _first_cut_is_accepted(
+            best_left[:n_classes, s],
+            best_left[n_classes, s],
+            class_totals[:, s],
+            n_values[s],
+            xlogx,
+            count_cuts,
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -44,9 +235,9 @@ def _groups(
     cum: NDArray[np.int32],
     pure: IntArray,
 ) -> int:
-    """Collect equal values of a sorted column; return how many there are.
+    """Group equal values of a sorted feature; return the number of groups.
 
-    ``pure[g]`` is the class of all cases with the g-th value, or −1 if they differ.
+    ``pure[g]`` is the class of all samples with the g-th value, or −1 if they differ.
     """
     n_classes = cum.shape[1]
     for k in range(n_classes):
@@ -75,9 +266,9 @@ def _best_cut(
     pure: IntArray,
     xlogx: FloatArray,
 ) -> tuple[int, float]:
-    """Find the cut of ``lo:hi`` with the least class entropy (times the cases).
+    """Find the cut of ``lo:hi`` with the least class entropy (times the samples).
 
-    Only boundary points can be best: between two values whose cases are all of one
+    Only boundary points can be best: between two values whose samples are all of one
     class no cut need be looked at (Fayyad & Irani, theorem 1).
     """
     n_classes = cum.shape[1]
@@ -100,18 +291,18 @@ def _best_cut(
 
 
 @njit(cache=True, nogil=True)
-def _side(
+def _part_entropy(
     lo: int, hi: int, cum: NDArray[np.int32], xlogx: FloatArray
 ) -> tuple[int, int, float]:
-    """Cases, classes present, and class entropy (times the cases) of ``lo:hi``."""
-    cases, present = 0, 0
+    """Return samples, classes, and class entropy times the samples of ``lo:hi``."""
+    samples, present = 0, 0
     entropy = 0.0
     for k in range(cum.shape[1]):
         c = cum[hi, k] - cum[lo, k]
-        cases += c
+        samples += c
         present += c > 0
         entropy -= xlogx[c]
-    return cases, present, entropy + xlogx[cases]
+    return samples, present, entropy + xlogx[samples]
 
 
 @njit(cache=True, nogil=True)
@@ -123,12 +314,12 @@ def _accept(
     xlogx: FloatArray,
     count_cuts: bool,
 ) -> bool:
-    """Decide by description length whether the cut pays for itself."""
-    n, classes, entropy = _side(lo, hi, cum, xlogx)
-    n1, classes1, entropy1 = _side(lo, cut, cum, xlogx)
-    _, classes2, entropy2 = _side(cut, hi, cum, xlogx)
+    """Decide by description length whether a cut is accepted."""
+    n, classes, entropy = _part_entropy(lo, hi, cum, xlogx)
+    n1, classes1, entropy1 = _part_entropy(lo, cut, cum, xlogx)
+    _, classes2, entropy2 = _part_entropy(cut, hi, cum, xlogx)
     candidates = hi - lo - 1 if count_cuts else n - 1
-    return pays(
+    return _is_shorter(
         n, classes, entropy, n1, classes1, entropy1, classes2, entropy2, candidates
     )
 
@@ -180,11 +371,11 @@ def block_gains(
     gain: FloatArray,
     uncertainty: FloatArray,
 ) -> None:
-    """Information gain and symmetrical uncertainty of discretised columns.
+    """Compute information gain and symmetrical uncertainty of discretised features.
 
-    `by_row` holds the counts once more, with a row of the data in a row.
+    `by_row` are the counts transposed.
 
-    A column without an accepted cut has one bin and scores exactly 0.
+    A feature without an accepted cut has one bin and scores exactly 0.
     """
     n_sets, n_classes = class_totals.shape
     n = columns.shape[1]
@@ -192,7 +383,7 @@ def block_gains(
     weight = np.empty(n, dtype=np.int32)
     left, best = np.empty((2, n_classes + 3, n_sets), dtype=np.int32)
     known = np.empty((n_classes, n_sets), dtype=np.int32)
-    unknown = np.empty(n_classes)
+    missing = np.empty(n_classes)
     worth = np.empty(n_sets, dtype=np.bool_)
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
@@ -212,7 +403,7 @@ def block_gains(
         if n_sets == 1:
             for t in range(n):
                 weight[t] = counts[0, uintp(order[j, t])]
-            worth[0] = worth_cutting(
+            worth[0] = _is_worth_cutting(
                 values,
                 label,
                 weight,
@@ -224,7 +415,7 @@ def block_gains(
             )
         else:
             rows = order[j]
-            all_worth_cutting(
+            _are_worth_cutting(
                 values, label, rows, by_row, known, xlogx, count_cuts, left, best, worth
             )
         for s in range(n_sets):
@@ -238,8 +429,8 @@ def block_gains(
             n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
             table = _table(n_groups, n_cuts, ends, cum)
             for k in range(n_classes):
-                unknown[k] = class_totals[s, k] - known[k, s]
-            spread_unknown(table, unknown)
+                missing[k] = class_totals[s, k] - known[k, s]
+            spread_missing(table, missing)
             gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)
 
 
@@ -247,7 +438,7 @@ def block_gains(
 def _table(
     n_groups: int, n_cuts: int, ends: IntArray, cum: NDArray[np.int32]
 ) -> FloatArray:
-    """Cases per interval and class."""
+    """Count the samples per interval and class."""
     table = np.empty((n_cuts + 1, cum.shape[1]))
     lo = 0
     for b in range(n_cuts + 1):
@@ -268,9 +459,9 @@ def column_cuts(
     xlogx: FloatArray,
     count_cuts: bool,
 ) -> FloatArray:
-    """Cut points of one column for one training set, rising.
+    """Find the cut points of one feature for one training set, ascending.
 
-    A cut is half-way between the two values it parts; a value equal to it goes left.
+    A cut is half-way between two values; a value equal to it belongs to the left.
     """
     n = 0
     while n < x.size and not np.isnan(x[order[n]]):
@@ -299,7 +490,7 @@ def column_cuts(
 
 
 @njit(cache=True, nogil=True)
-def block_nominal_gains(
+def block_categorical_gains(
     columns: FloatArray,
     n_values: IntArray,
     y: IntArray,
@@ -308,20 +499,20 @@ def block_nominal_gains(
     gain: FloatArray,
     uncertainty: FloatArray,
 ) -> None:
-    """The same scores for columns of codes 0..v-1, which need no cutting."""
-    unknown = np.empty(n_classes)
+    """Compute the same scores for categorical features with codes 0..v-1."""
+    missing = np.empty(n_classes)
     for j in range(columns.shape[0]):
         for s in range(counts.shape[0]):
             table = np.zeros((n_values[j], n_classes))
             for k in range(n_classes):
-                unknown[k] = 0.0
+                missing[k] = 0.0
             for i in range(columns.shape[1]):
                 w = counts[s, i]
                 if w == 0:
                     continue
                 if np.isnan(columns[j, i]):
-                    unknown[y[i]] += w
+                    missing[y[i]] += w
                 else:
                     table[int(columns[j, i]), y[i]] += w
-            spread_unknown(table, unknown)
+            spread_missing(table, missing)
             gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)

@@ -1,16 +1,16 @@
 """Sums and squares per class, and the variances between and within classes.
 
-| symbol  | meaning                                                  | shape      |
-|---------|----------------------------------------------------------|------------|
-| columns | a block of columns, one per row                          | (B, n)     |
-| y       | class of each row, 0..K-1                                | (n,)       |
-| sums    | Σ x over the rows of class k in set s, as a pair         | (S, K, 2)  |
-| squares | Σ x² over the rows of set s, as a pair                   | (S, 2)     |
-| weight  | weight of class k in set s                               | (S, K)     |
-| counts  | how often row i occurs in set s                          | (S, n)     |
-| within  | Σ (x − mean of its class)², WSS                          | (B, S)     |
-| between | Σ (mean of its class − mean)², BSS                       | (B, S)     |
-| against | the same for class k against the rest, BSS_k             | (B, S, K)  |
+| symbol  | meaning                                          | shape     |
+|---------|--------------------------------------------------|-----------|
+| columns | a block of features, one per row                 | (B, n)    |
+| y       | class of each row, 0..K-1                        | (n,)      |
+| sums    | Σ x over the rows of class k in set s, as a pair | (S, K, 2) |
+| squares | Σ x² over the rows of set s, as a pair           | (S, 2)    |
+| weight  | weight of class k in set s                       | (S, K)    |
+| counts  | how often row i occurs in set s                  | (S, n)    |
+| within  | Σ (x − mean of its class)², WSS                  | (B, S)    |
+| between | Σ (mean of its class − mean)², BSS               | (B, S)    |
+| against | the same for class k against the rest, BSS_k     | (B, S, K) |
 """
 
 from __future__ import annotations
@@ -20,25 +20,33 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.exact import add, divide, fma, normalize, scale, square
+from veridical.kernels.exact import (
+    add,
+    divide_double,
+    fma,
+    multiply_double,
+    normalize,
+    square,
+)
 
-# Rounding left by pairs of doubles, relative to Σ x²; below it a variance is zero.
-NOISE = 2.0**-96
+# Sum of squares per sample, relative to Σ x²; below it the sum is rounding, and zero.
+PAIR_ROUNDING = 2.0**-96
 
-# A set whose Σ x² is a smaller part than this of that of all rows (an outlier is left
-# out, say) would keep too few digits of the difference: it is summed by itself.
-FADED = 2.0**-8
+# Σ x² of a set as a share of that of all rows; below it (an outlier is left out, say)
+# the difference has too few digits, and the set is summed by itself.
+MIN_SQUARES_SHARE = 2.0**-8
 
-# Squares of larger numbers, or of smaller ones than the inverse, may lose digits.
-LARGE = 2.0**400
+# Absolute value; features with a larger one, or all below its inverse, are rescaled,
+# because squares would overflow or lose digits.
+MAX_SIZE = 2.0**400
 
 
 @njit(cache=True, nogil=True)
 def _origin(x: FloatArray) -> float:
-    """Find a value that can be taken away from all others without rounding, or 0.
+    """Find a value that can be subtracted from all others without rounding, or 0.
 
     Where every value lies between half and twice the first, differences from it are
-    exact (Sterbenz), and a column far from zero loses no digits to its mean.
+    exact (Sterbenz), and a feature far from zero loses no digits to its mean.
     """
     low, high = min(x[0] / 2, 2 * x[0]), max(x[0] / 2, 2 * x[0])
     for i in range(x.size):
@@ -48,16 +56,16 @@ def _origin(x: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _tame(x: FloatArray) -> None:
-    """Bring numbers whose squares a double cannot hold near 1, by a power of two.
+def _rescale(x: FloatArray) -> None:
+    """Scale numbers whose squares would overflow to about 1, by a power of two.
 
-    Whatever is made of the sums is a ratio of two of them and does not notice.
+    All results are ratios of two sums, so that the scale has no effect.
     """
     largest = 0.0
     for i in range(x.size):
         largest = max(largest, abs(x[i]))
-    if largest > LARGE or 0.0 < largest < 1.0 / LARGE:
-        half = int(np.log2(largest)) // 2  # in two steps: the whole may not fit either
+    if largest > MAX_SIZE or 0.0 < largest < 1.0 / MAX_SIZE:
+        half = int(np.log2(largest)) // 2  # in two steps: the whole factor may overflow
         x *= 2.0**-half
         x *= 2.0**-half
 
@@ -70,23 +78,23 @@ def _sum_alone(
     sums: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """Sums of one column for one training set, from its own rows only."""
+    """Sum one feature for one training set, over its own rows only."""
     own = x.copy()
     for i in range(x.size):
         if count[i] == 0:
             own[i] = 0.0
-    _tame(own)
+    _rescale(own)
     sums[:] = 0.0
     squares[:] = 0.0
     for i in range(x.size):
         v, k, w = own[i], y[i], count[i]
         if w == 0:
             continue
-        p, q = scale(v, 0.0, w)
+        p, q = multiply_double(v, 0.0, w)
         a, b = add(sums[k, 0], sums[k, 1], p, q)
         sums[k, 0], sums[k, 1] = a, b
         high = v * v
-        p, q = scale(high, fma(v, v, -high), w)
+        p, q = multiply_double(high, fma(v, v, -high), w)
         a, b = add(squares[0], squares[1], p, q)
         squares[0], squares[1] = a, b
 
@@ -103,10 +111,10 @@ def _moments(
     sums: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """Sums of one column for every training set; the last row is for all rows."""
+    """Sum one feature for every training set; the last row is for all rows."""
     n_sets = whole.size
     x = raw.copy()
-    _tame(x)
+    _rescale(x)
     sums[:] = 0.0
     squares[:] = 0.0
     for i in range(x.size):
@@ -119,10 +127,10 @@ def _moments(
         squares[n_sets, 0], squares[n_sets, 1] = a, b
         for c in range(start[i], start[i + 1]):
             s, w = where[c], change[c]
-            p, q = scale(v, 0.0, w)
+            p, q = multiply_double(v, 0.0, w)
             a, b = add(sums[s, k, 0], sums[s, k, 1], p, q)
             sums[s, k, 0], sums[s, k, 1] = a, b
-            p, q = scale(high, low, w)
+            p, q = multiply_double(high, low, w)
             a, b = add(squares[s, 0], squares[s, 1], p, q)
             squares[s, 0], squares[s, 1] = a, b
     for s in range(n_sets):
@@ -139,7 +147,7 @@ def _moments(
                 squares[s, 0], squares[s, 1], squares[n_sets, 0], squares[n_sets, 1]
             )
             squares[s, 0], squares[s, 1] = a, b
-            if squares[s, 0] < FADED * squares[n_sets, 0]:
+            if squares[s, 0] < MIN_SQUARES_SHARE * squares[n_sets, 0]:
                 _sum_alone(raw, y, counts[s], sums[s], squares[s])
 
 
@@ -147,10 +155,10 @@ def _moments(
 def _minus_mean_square(
     high: float, low: float, a: float, b: float, n: float
 ) -> tuple[float, float]:
-    """``(high + low) − (a + b)² / n``, nothing lost by the subtraction."""
+    """Compute ``(high + low) − (a + b)² / n`` without cancellation."""
     a, b = normalize(a, b)
     p, q = square(a, b)
-    p, q = divide(p, q, n)
+    p, q = divide_double(p, q, n)
     return add(high, low, -p, -q)
 
 
@@ -190,7 +198,7 @@ def block_variances(
                     in_high, in_low = _minus_mean_square(
                         in_high, in_low, a, b, weight[s, k]
                     )
-            noise = NOISE * n * high
+            noise = PAIR_ROUNDING * n * high
             high, low = _minus_mean_square(high, low, all_high, all_low, n)
             wss = in_high + in_low
             within[j, s] = wss if wss > noise else 0.0
@@ -206,8 +214,8 @@ def block_variances(
                     against[j, s, k] = between[j, s]
                     continue
                 # The deviation of the class sum from its share of the whole sum.
-                p, q = scale(all_high, all_low, m)
-                p, q = divide(p, q, n)
+                p, q = multiply_double(all_high, all_low, m)
+                p, q = divide_double(p, q, n)
                 p, q = add(sums[s, k, 0], sums[s, k, 1], -p, -q)
                 d = p + q
                 against[j, s, k] = d * d * n / (m * (n - m))

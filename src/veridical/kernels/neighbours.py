@@ -1,14 +1,14 @@
-"""The nearest training sample, for nested sets of columns in one pass.
+"""The nearest training sample, for nested sets of features in one pass.
 
-Squared distances in the first k columns plus those in the next few are the distances
-in all of them, so that a growing set of columns costs no more than its last one.
+Squared distances over the first k features plus those over the next few are the
+distances over all of them, so that nested sets cost no more than the largest.
 
-| symbol | meaning                                            | shape     |
-|--------|----------------------------------------------------|-----------|
-| train  | training samples, one column of the data per row     | (d, n)    |
-| y      | their classes, numbered                            | (n,)      |
-| test   | samples to classify                                | (m, d)    |
-| ends   | how many of the columns count, rising              | (e,)      |
+| symbol | meaning                               | shape  |
+|--------|---------------------------------------|--------|
+| train  | training samples, one feature per row | (d, n) |
+| y      | their classes, numbered               | (n,)   |
+| test   | samples to classify                   | (m, d) |
+| ends   | sizes of the nested sets, ascending   | (e,)   |
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def nearest_classes(
     Returns
     -------
     int array of shape (e, m)
-        ``~class`` where a distance is so near the tolerance that rounding decides who
-        votes.
+        ``~class`` where a distance is so near the tolerance that rounding decides
+        whether a sample votes.
     """
     n, m = train.shape[1], test.shape[0]
     result = np.empty((ends.size, m), dtype=np.intp)

@@ -6,7 +6,7 @@ closed form given r.
 
 | symbol | meaning                                                  | shape     |
 |--------|----------------------------------------------------------|-----------|
-| sizes  | cases N_c of each class                                  | (K,)      |
+| sizes  | samples N_c of each class                                  | (K,)      |
 | mean   | mean of a feature in a class                             | (K, k)    |
 | within | sum of squares about the class means                     | (k,)      |
 | u      | 1 / (r + 1/N_c), precision of a class mean about ν       | (K,)      |
@@ -24,15 +24,16 @@ from scipy.special import betainc
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 
-#: A product of many factors is logged before it can overflow.
+#: Product of factors; beyond it its logarithm is taken, before it can overflow.
 _LARGE = 1e150
-_MOST_TERMS = 200_000
+#: Terms of Ruben's series; then the sum so far is used.
+_MAX_TERMS = 200_000
 
 
 def class_sums(
     values: FloatArray, y: Any, n_classes: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Means of every column in every class, and its sum of squares within classes."""
+    """Compute the means of features in classes, and sums of squares within classes."""
     means = np.stack([values[y == c].mean(axis=0) for c in range(n_classes)])
     within = np.zeros(values.shape[1])
     for c in range(n_classes):
@@ -48,7 +49,7 @@ def marginal(
     a: float,
     b: float | FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Log marginal likelihood of each feature, and its predictive distributions.
+    """Compute the log marginal likelihood of features, and predictive distributions.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def add_log_densities(
 def ratio_below(
     weights: FloatArray, degrees: FloatArray, bound: float, df: float
 ) -> tuple[float, float]:
-    """P(Σ w_i χ²(d_i) ≤ bound χ²(df)) for positive weights, and its complement.
+    """Compute P(Σ w_i χ²(d_i) ≤ bound χ²(df)) for positive weights, and 1 − P.
 
     A weighted sum of χ² variables is a mixture of χ² variables times the smallest
     weight, with positive shares (Ruben's series); each member's ratio to another χ²
@@ -129,7 +130,7 @@ def ratio_below(
     a = float(np.exp(0.5 * (degrees * np.log(least / weights)).sum()))
     running = np.zeros_like(share)
     below, above, known = 0.0, 0.0, 0.0
-    for j in range(_MOST_TERMS):
+    for j in range(_MAX_TERMS):
         below += a * float(betainc(half + j, 0.5 * df, x))
         above += a * float(betainc(0.5 * df, half + j, 1.0 - x))
         known += a

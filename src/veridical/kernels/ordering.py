@@ -12,6 +12,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 
+# Default relative difference of two scores; with a smaller one they are tied.
 RELATIVE = 1e-12
 
 #: One for all scores, or one for each.
@@ -21,9 +22,9 @@ Tolerance = float | FloatArray
 def _slack(
     order: IntArray, ranked: FloatArray, rtol: float, atol: Tolerance
 ) -> FloatArray:
-    """How far apart neighbours in `order` may be and still be tied.
+    """Compute the difference up to which neighbours in `order` are tied.
 
-    `ranked` are their scores. Infinite ones are tied with nobody but their like.
+    `ranked` are their scores. Infinite scores are only tied with equal ones.
     """
     size = np.abs(ranked)
     size = np.maximum(size[:-1], size[1:])
@@ -50,7 +51,7 @@ def _sort_tied_groups(
 def order_by_score(
     scores: FloatArray, *, rtol: float = RELATIVE, atol: Tolerance = 0.0
 ) -> IntArray:
-    """Indices from the largest score to the smallest, ties by index, NaN last.
+    """Sort indices from the largest score to the smallest, ties by index, NaN last.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def order_by_score(
     rtol : float
         Neighbours within ``atol + rtol * |score|`` of each other are tied.
     atol : float or array of shape (n_features,)
-        What scores need that are differences of larger numbers; of two, the larger.
+        For scores that are differences of larger numbers; of two, the larger.
     """
     return _sort_tied_groups(np.argsort(-scores), scores, rtol, atol)
 
@@ -69,7 +70,7 @@ def last_by_score(
 ) -> IntArray:
     """Return ``order_by_score(scores)[-n_last:]``, sorting few of the scores.
 
-    The lowest scores are sorted until a gap parts them from the rest.
+    The lowest scores are sorted until a gap separates them from the rest.
     """
     n_low = 2 * n_last + 30
     if n_low >= scores.size or not np.isfinite(scores).all():

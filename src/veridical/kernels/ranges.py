@@ -1,11 +1,11 @@
-"""Least and largest value of each column in each of many training sets.
+"""Least and largest value of each feature in each of many training sets.
 
-| symbol  | meaning                                                           | shape  |
-|---------|-------------------------------------------------------------------|--------|
-| columns | values of some columns, one column per row                        | (B, n) |
-| present | does row i occur in set s                                         | (n, S) |
-| y       | one column, or its negative; infinity where the value is missing, | (n',)  |
-|         | and at the end, to fill the last stretch                          |        |
+| symbol  | meaning                                                    | shape  |
+|---------|------------------------------------------------------------|--------|
+| columns | values of some features, one feature per row               | (B, n) |
+| present | whether row i occurs in set s                              | (n, S) |
+| y       | one feature, or its negative; infinity for missing values, | (n',)  |
+|         | and at the end, to fill the last chunk                     |        |
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 
-PATIENCE = 16  # values that are tried before a set is searched by itself
-STRETCH = 64  # rows that are looked at side by side
+#: Least values tried for all sets at once; the sets left are searched one by one.
+MAX_VALUES = 16
+CHUNK = 64  # rows compared in one loop
 
 
 @njit(cache=True, nogil=True)
-def _least_above(y: FloatArray, bar: float, lanes: FloatArray) -> float:
-    """Least value above `bar`; the length of y is a multiple of `STRETCH`."""
+def _least_above(y: FloatArray, bound: float, lanes: FloatArray) -> float:
+    """Return the least value above `bound`; y has whole chunks."""
     lanes[:] = np.inf
-    for lo in range(0, y.size, STRETCH):
-        stretch = y[lo : lo + STRETCH]
-        for t in range(STRETCH):
-            value = stretch[t] if stretch[t] > bar else np.inf
+    for lo in range(0, y.size, CHUNK):
+        chunk = y[lo : lo + CHUNK]
+        for t in range(CHUNK):
+            value = chunk[t] if chunk[t] > bound else np.inf
             lanes[t] = value if value < lanes[t] else lanes[t]
-    width = STRETCH
+    width = CHUNK
     while width > 1:
         width //= 2
         low, high = lanes[:width], lanes[width : 2 * width]
@@ -39,43 +40,43 @@ def _least_above(y: FloatArray, bar: float, lanes: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _serve(
+def _assign(
     y: FloatArray, value: float, present: NDArray[np.bool_], low: FloatArray
 ) -> int:
-    """Give `value` to the sets that hold a row with it and have none; count them."""
-    served = 0
-    for lo in range(0, y.size, STRETCH):
-        stretch, hits = y[lo : lo + STRETCH], 0
-        for t in range(STRETCH):
-            hits += stretch[t] == value
+    """Set `low` of the sets without one that hold `value`; return their number."""
+    assigned = 0
+    for lo in range(0, y.size, CHUNK):
+        chunk, hits = y[lo : lo + CHUNK], 0
+        for t in range(CHUNK):
+            hits += chunk[t] == value
         if hits == 0:
             continue
-        for t in range(STRETCH):
-            if stretch[t] == value:
+        for t in range(CHUNK):
+            if chunk[t] == value:
                 for s in range(low.size):
                     if present[lo + t, s] and np.isnan(low[s]):
                         low[s] = value
-                        served += 1
-    return served
+                        assigned += 1
+    return assigned
 
 
 @njit(cache=True, nogil=True)
 def _lows(
     y: FloatArray, present: NDArray[np.bool_], low: FloatArray, lanes: FloatArray
 ) -> None:
-    """Least value in each set, NaN where there is none: the least of all for most.
+    """Find the least value in each set, NaN where there is none.
 
-    Sets that do not hold a row with it are offered the next, and so on; those that are
-    left after a while are searched one by one.
+    For most sets it is the least of all values; sets without it are tried with the next
+    ones, and sets that are still open are searched one by one.
     """
     low[:] = np.nan
-    left, value = low.size, -np.inf
-    for _ in range(PATIENCE):
+    n_open, value = low.size, -np.inf
+    for _ in range(MAX_VALUES):
         value = _least_above(y, value, lanes)
         if value == np.inf:
             return
-        left -= _serve(y, value, present, low)
-        if left == 0:
+        n_open -= _assign(y, value, present, low)
+        if n_open == 0:
             return
     for s in range(low.size):
         if np.isnan(low[s]):
@@ -95,7 +96,7 @@ def block_ranges(
 ) -> None:
     """Fill `low` and `high`, shape (B, S), for a block; NaN where all is missing."""
     n = columns.shape[1]
-    y, lanes = np.full(-(-n // STRETCH) * STRETCH, np.inf), np.empty(STRETCH)
+    y, lanes = np.full(-(-n // CHUNK) * CHUNK, np.inf), np.empty(CHUNK)
     for j in range(columns.shape[0]):
         x = columns[j]
         for i in range(n):

@@ -1,26 +1,26 @@
-"""ReliefF and MultiSURF: who are the neighbours?
+"""Find the neighbours of each sample, for ReliefF and MultiSURF.
 
-Rows of D are the cases of one training set, sorted by class, so that each class is a
+Rows of D are the samples of one training set, sorted by class, so that each class is a
 run of rows.
 
-| symbol  | meaning                                                         | shape   |
-|---------|-----------------------------------------------------------------|---------|
-| D       | quick distances between cases                                   | (m, m)  |
-| error   | how far a quick distance can lie from the exact one             |         |
-| counts  | how often a case occurs in the training set                     | (m,)    |
-| queries | how often a case is asked for its neighbours                    | (m,)    |
-| bounds  | class k is rows ``bounds[k]:bounds[k + 1]``                     | (K + 1,)|
-| names   | what the cases are called in all training sets, ascending       | (m,)    |
-| places  | how many neighbours are wanted of a class                       |         |
-| pull    | weight of the difference between two cases, times the number of |         |
-|         | cases asked: the same in training sets of different sizes       |         |
+| symbol  | meaning                                                        | shape    |
+|---------|----------------------------------------------------------------|----------|
+| D       | quick distances between samples                                | (m, m)   |
+| error   | how far a quick distance can lie from the exact one            |          |
+| counts  | how often a sample occurs in the training set                  | (m,)     |
+| queries | how often the neighbours of a sample are wanted                | (m,)     |
+| bounds  | class k is rows ``bounds[k]:bounds[k + 1]``                    | (K + 1,) |
+| ids     | number of each sample among all samples, ascending             | (m,)     |
+| places  | how many neighbours are wanted of a class                      |          |
+| weight  | weight of the difference between two samples, times the number |          |
+|         | of queries: the same in training sets of different sizes       |          |
 
-ReliefF takes the k nearest cases of each class. Neighbours at the same distance as the
-k-th share the places that are left, so that the weights do not depend on the order of
-the rows: what one gets on average by breaking such ties at random.
+ReliefF takes the k nearest samples of each class. Neighbours at the same distance as
+the k-th share the remaining places, so that the weights do not depend on the order of
+the rows: the average over all ways to break such ties at random.
 
-MultiSURF takes all cases within a radius, which each case has of its own: the mean of
-its distances to all others less half their standard deviation.
+MultiSURF takes all samples within a radius. Each sample has its own radius: the mean
+of its distances to all others minus half their standard deviation.
 """
 
 from __future__ import annotations
@@ -35,20 +35,22 @@ from veridical._core.compiling import njit
 from veridical.kernels.distance import QuickArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 
-# Distances closer than this (relatively) are equal.
+# Relative difference of two distances; with a smaller one they are equal.
 TIE = 1e-11
-# How far beyond the k-th neighbour of the case before one looks for those of the next,
-# in widths of the shell that its neighbours fill, and how often one looks further.
-MARGIN = 0.3
-STEPS = 4
+# The k nearest of a sample are first searched for within this distance beyond the k-th
+# neighbour of the sample before, as a share of the difference between the distances of
+# its nearest and its k-th neighbour.
+SEARCH_MARGIN = 0.3
+# Attempts to find them, each with a larger distance; then all samples are searched.
+MAX_WIDENINGS = 4
 
 
 class Pairs(NamedTuple):
-    """Neighbour pairs ``first[t] ≤ second[t]`` of a training set, and their pull."""
+    """Neighbour pairs ``first[t] ≤ second[t]`` of a training set, and their weights."""
 
     first: IntArray
     second: IntArray
-    pull: FloatArray
+    weight: FloatArray
 
 
 def join(parts: Sequence[Pairs]) -> Pairs:
@@ -58,8 +60,11 @@ def join(parts: Sequence[Pairs]) -> Pairs:
     return Pairs(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-class Cases(NamedTuple):
-    """The cases themselves, for exact distances: two kinds of columns, their scales."""
+class Samples(NamedTuple):
+    """Values and scales of the features, for exact distances.
+
+    `plain` are numeric features without missing values, `mixed` the others.
+    """
 
     plain: Any
     inverse: FloatArray
@@ -71,9 +76,9 @@ class Cases(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """What neighbours are found from in one training set; see the table of symbols.
+    """Input of the search for neighbours in one training set; see the notation above.
 
-    Cases have ascending names below `n_names`, the same in all training sets.
+    `ids` are below `n_ids`.
     """
 
     D: QuickArray
@@ -81,86 +86,92 @@ class Neighbourhood(NamedTuple):
     counts: FloatArray
     queries: FloatArray
     bounds: IntArray
-    cases: Cases
-    names: IntArray
-    n_names: int
+    samples: Samples
+    ids: IntArray
+    n_ids: int
     n_threads: int
 
 
-class _Some(NamedTuple):
-    """Room for some cases: who, how far, how many of each."""
+class _Candidates(NamedTuple):
+    """Work arrays for some samples: index, distance, number of copies."""
 
-    who: IntArray
+    sample: IntArray
     distance: FloatArray
     weight: FloatArray
 
 
 @njit(cache=True, nogil=True)
-def _exact(cases: Cases, i: int, j: int) -> float:
-    a, b = cases.rows[i], cases.rows[j]
-    return numeric_distance(cases.plain, a, b, cases.inverse) + mixed_distance(
-        cases.mixed, a, b, cases.low, cases.mixed_inverse, cases.n_vals
+def _exact(samples: Samples, i: int, j: int) -> float:
+    a, b = samples.rows[i], samples.rows[j]
+    return numeric_distance(samples.plain, a, b, samples.inverse) + mixed_distance(
+        samples.mixed, a, b, samples.low, samples.mixed_inverse, samples.n_vals
     )
 
 
 @njit(cache=True, nogil=True)
-def _shell(some: _Some, n: int, k: float, best: _Some) -> tuple[float, float]:
-    """Least distance of n cases, and the distance within which they have weight k."""
-    near, heavy = best.distance, best.weight
-    kept, total, bar = 0, 0.0, np.inf
+def _nearest_and_kth(
+    candidates: _Candidates, n: int, k: float, best: _Candidates
+) -> tuple[float, float]:
+    """Return the least distance of n samples, and that within which they weigh k."""
+    near, kept_weight = best.distance, best.weight
+    kept, total, cutoff = 0, 0.0, np.inf
     for t in range(n):
-        d, w = some.distance[t], some.weight[t]
-        if d >= bar:
+        d, w = candidates.distance[t], candidates.weight[t]
+        if d >= cutoff:
             continue
         at = kept
         while at > 0 and near[at - 1] > d:
-            near[at], heavy[at] = near[at - 1], heavy[at - 1]
+            near[at], kept_weight[at] = near[at - 1], kept_weight[at - 1]
             at -= 1
-        near[at], heavy[at] = d, w
+        near[at], kept_weight[at] = d, w
         kept += 1
         total += w
-        while total - heavy[kept - 1] >= k:
+        while total - kept_weight[kept - 1] >= k:
             kept -= 1
-            total -= heavy[kept]
+            total -= kept_weight[kept]
         if total >= k:
-            bar = near[kept - 1]
+            cutoff = near[kept - 1]
     return near[0], near[kept - 1]
 
 
 @njit(cache=True, nogil=True)
-def _bar(row: QuickArray, places: float, guess: float, step: float) -> float:
-    """A distance within which more cases lie than there are places, or infinity."""
-    for _ in range(STEPS):
-        bar, n = np.float32(guess), np.int32(0)
+def _search_radius(row: QuickArray, places: float, start: float, step: float) -> float:
+    """Find a distance within which more than `places` samples lie, or infinity."""
+    for _ in range(MAX_WIDENINGS):
+        cutoff, n = np.float32(start), np.int32(0)
         for d in row:
-            n += np.int32(d <= bar)
+            n += np.int32(d <= cutoff)
         if n > places:
-            return guess
-        guess, step = guess + step, 2 * step
+            return start
+        start, step = start + step, 2 * step
     return np.inf
 
 
 @njit(cache=True, nogil=True)
-def _within(
+def _collect_within(
     row: QuickArray,
     counts: FloatArray,
     lo: int,
     hi: int,
-    me: int,
-    bar: float,
-    some: _Some,
+    own: int,
+    cutoff: float,
+    candidates: _Candidates,
 ) -> int:
-    """Collect the cases of ``lo:hi`` up to `bar` away; `me` counts once less."""
+    """Collect the samples of ``lo:hi`` up to `cutoff` away; `own` counts once less."""
     n = 0
     for j in range(lo, hi):
-        some.who[n] = j
-        n += row[j] <= bar
+        candidates.sample[n] = j
+        n += row[j] <= cutoff
     kept = 0
     for t in range(n):
-        j = some.who[t]
-        w = counts[j] - (j == me)
+        j = candidates.sample[t]
+        w = counts[j] - (j == own)
         if w > 0:
-            some.who[kept], some.distance[kept], some.weight[kept] = j, row[j], w
+            (
+                candidates.sample[kept],
+                candidates.distance[kept],
+                candidates.weight[kept],
+            ) = j, row[j], w
             kept += 1
     return kept
 
@@ -174,79 +185,84 @@ def _neighbours_in(
     D: QuickArray,
     error: float,
     counts: FloatArray,
-    cases: Cases,
-    near: _Some,
-    open_: _Some,
-    spare: _Some,
-    guess: float,
+    samples: Samples,
+    near: _Candidates,
+    undecided: _Candidates,
+    work: _Candidates,
+    start: float,
     step: float,
 ) -> tuple[int, float, float]:
-    """Neighbours of case i among cases ``lo:hi``, with the places that each gets.
+    """Find the neighbours of sample i among samples ``lo:hi``, and their places.
 
-    Return how many, the first of `near`, and where to look for those of the next case.
-    Quick distances settle all but the cases near the k-th; for these the exact ones are
-    taken, unless all of them find a place.
+    Returns their number in `near`, and where the search for the next sample starts.
+    Quick distances decide all but the samples near the k-th; for these exact distances
+    are computed, unless there is a place for each of them.
     """
     row = D[i]
-    bar = _bar(row[lo:hi], places, guess, step)
-    n = _within(row, counts, lo, hi, i, bar, near)
-    least, quick = _shell(near, n, places, spare)
-    sure, limit = quick - 2 * error, quick + 2 * error
-    if limit > bar:
-        n = _within(row, counts, lo, hi, i, limit, near)
-    found, n_open, inside, doubtful = 0, 0, 0.0, 0.0
+    cutoff = _search_radius(row[lo:hi], places, start, step)
+    n = _collect_within(row, counts, lo, hi, i, cutoff, near)
+    least, quick = _nearest_and_kth(near, n, places, work)
+    certain, limit = quick - 2 * error, quick + 2 * error
+    if limit > cutoff:
+        n = _collect_within(row, counts, lo, hi, i, limit, near)
+    found, n_undecided, inside, undecided_weight = 0, 0, 0.0, 0.0
     for t in range(n):
-        j, w = near.who[t], near.weight[t]
-        if near.distance[t] < sure:
-            near.who[found], near.weight[found] = j, w
+        j, w = near.sample[t], near.weight[t]
+        if near.distance[t] < certain:
+            near.sample[found], near.weight[found] = j, w
             inside += w
             found += 1
         elif near.distance[t] <= limit:
-            open_.who[n_open], open_.weight[n_open] = j, w
-            doubtful += w
-            n_open += 1
-    left = places - inside
-    if doubtful == left:
+            undecided.sample[n_undecided], undecided.weight[n_undecided] = j, w
+            undecided_weight += w
+            n_undecided += 1
+    places_left = places - inside
+    if undecided_weight == places_left:
         radius = np.inf
     else:
-        for t in range(n_open):
-            open_.distance[t] = _exact(cases, i, open_.who[t])
-        _, radius = _shell(open_, n_open, left, spare)
-    found = _give(open_, n_open, radius, left, near, found)
-    return found, limit + MARGIN * (quick - least), quick - least
+        for t in range(n_undecided):
+            undecided.distance[t] = _exact(samples, i, undecided.sample[t])
+        _, radius = _nearest_and_kth(undecided, n_undecided, places_left, work)
+    found = _share_places(undecided, n_undecided, radius, places_left, near, found)
+    return found, limit + SEARCH_MARGIN * (quick - least), quick - least
 
 
 @njit(cache=True, nogil=True)
-def _give(
-    some: _Some, n: int, radius: float, places: float, near: _Some, found: int
+def _share_places(
+    candidates: _Candidates,
+    n: int,
+    radius: float,
+    places: float,
+    near: _Candidates,
+    found: int,
 ) -> int:
-    """Add the cases within `radius` to the neighbours; those as far as it share."""
+    """Add the samples within `radius` to the neighbours; those at the radius share."""
     low, high = radius - TIE * radius, radius + TIE * radius
     border = 0.0
     if radius < np.inf:
         for t in range(n):
-            if some.distance[t] < low:
-                places -= some.weight[t]
-            elif some.distance[t] <= high:
-                border += some.weight[t]
+            if candidates.distance[t] < low:
+                places -= candidates.weight[t]
+            elif candidates.distance[t] <= high:
+                border += candidates.weight[t]
     for t in range(n):
-        if radius < np.inf and some.distance[t] > high:
+        if radius < np.inf and candidates.distance[t] > high:
             continue
-        w = some.weight[t]
-        if radius < np.inf and some.distance[t] >= low:
+        w = candidates.weight[t]
+        if radius < np.inf and candidates.distance[t] >= low:
             w *= places / border
-        near.who[found], near.weight[found] = some.who[t], w
+        near.sample[found], near.weight[found] = candidates.sample[t], w
         found += 1
     return found
 
 
 @njit(cache=True, nogil=True)
-def _room(n: int) -> _Some:
-    return _Some(np.empty(n + 1, dtype=np.intp), np.empty(n + 1), np.empty(n + 1))
+def _make_candidates(n: int) -> _Candidates:
+    return _Candidates(np.empty(n + 1, dtype=np.intp), np.empty(n + 1), np.empty(n + 1))
 
 
 @njit(cache=True, nogil=True)
-def _longer(values: Any, size: int) -> Any:
+def _enlarge(values: Any, size: int) -> Any:
     more = np.empty(size, dtype=values.dtype)
     more[: values.size] = values
     return more
@@ -260,36 +276,40 @@ def _find_nearest(
     queries: FloatArray,
     bounds: IntArray,
     k: int,
-    cases: Cases,
-    names: IntArray,
+    samples: Samples,
+    ids: IntArray,
     lo: int,
     hi: int,
 ) -> Pairs:
-    """Each case ``lo:hi`` with each of its neighbours, by the names of both."""
+    """Pair each sample ``lo:hi`` with each of its neighbours, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
-    near, open_, spare = _room(m), _room(m), _room(m)
+    near, undecided, work = (
+        _make_candidates(m),
+        _make_candidates(m),
+        _make_candidates(m),
+    )
     size = np.zeros(n_classes)
     for c in range(n_classes):
         size[c] = counts[bounds[c] : bounds[c + 1]].sum()
     n = size.sum()
-    room = (hi - lo) * n_classes * (k + 1)
-    first, second = np.empty((2, room), dtype=np.intp)
-    pull = np.empty(room)
-    guess, step = np.full(n_classes, np.inf), np.zeros(n_classes)
-    at, mine = 0, 0
+    capacity = (hi - lo) * n_classes * (k + 1)
+    first, second = np.empty((2, capacity), dtype=np.intp)
+    weight = np.empty(capacity)
+    start, step = np.full(n_classes, np.inf), np.zeros(n_classes)
+    at, own_class = 0, 0
     for i in range(lo, hi):
-        while i >= bounds[mine + 1]:
-            mine += 1
-            guess[:] = np.inf
+        while i >= bounds[own_class + 1]:
+            own_class += 1
+            start[:] = np.inf
         if queries[i] == 0:
             continue
         for c in range(n_classes):
-            available = size[c] - (c == mine)
+            available = size[c] - (c == own_class)
             if available <= 0:
                 continue
             places = min(float(k), available)
             begin, end = bounds[c], bounds[c + 1]
-            found, guess[c], step[c] = _neighbours_in(
+            found, start[c], step[c] = _neighbours_in(
                 i,
                 begin,
                 end,
@@ -297,30 +317,30 @@ def _find_nearest(
                 D,
                 error,
                 counts,
-                cases,
+                samples,
                 near,
-                open_,
-                spare,
-                guess[c],
+                undecided,
+                work,
+                start[c],
                 step[c],
             )
-            force = queries[i] / places
-            force *= -1.0 if c == mine else size[c] / (n - size[mine])
-            if at + found > pull.size:
-                room = 2 * (at + found)
-                first, second = _longer(first, room), _longer(second, room)
-                pull = _longer(pull, room)
+            factor = queries[i] / places
+            factor *= -1.0 if c == own_class else size[c] / (n - size[own_class])
+            if at + found > weight.size:
+                capacity = 2 * (at + found)
+                first, second = _enlarge(first, capacity), _enlarge(second, capacity)
+                weight = _enlarge(weight, capacity)
             for t in range(found):
-                j = near.who[t]
-                first[at], second[at] = names[min(i, j)], names[max(i, j)]
-                pull[at] = force * near.weight[t]
+                j = near.sample[t]
+                first[at], second[at] = ids[min(i, j)], ids[max(i, j)]
+                weight[at] = factor * near.weight[t]
                 at += 1
-    return Pairs(first[:at], second[:at], pull[:at])
+    return Pairs(first[:at], second[:at], weight[:at])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _radius(distance: Any, others: FloatArray) -> tuple[float, float]:
-    """Mean distance to the other cases, and that less half the standard deviation."""
+    """Return the mean distance to the others, and the radius of MultiSURF."""
     n, mean, square = 0.0, 0.0, 0.0
     for j in range(others.size):
         n += others[j]
@@ -337,26 +357,26 @@ def _is_near(
     row: Any,
     error: float,
     others: FloatArray,
-    cases: Cases,
+    samples: Samples,
     exact: FloatArray,
     near: Any,
 ) -> None:
-    """Find the cases that are nearer to case i than its radius; `near` is filled.
+    """Mark in `near` the samples that are nearer to sample i than its radius.
 
-    Where a quick distance cannot tell, the exact ones are taken, for radius and case. A
-    case that is as far as the radius is not near.
+    Where a quick distance cannot decide, radius and distances are computed exactly. A
+    sample at the radius is not near.
     """
     mean, radius = _radius(row, others)
-    # Mean and standard deviation are off by at most `error` each, as is the distance.
-    doubt = 2.5 * error + 2.0 * TIE * mean
-    n_doubtful = 0
+    # Mean, standard deviation and distance each have an error of at most `error`.
+    uncertainty = 2.5 * error + 2.0 * TIE * mean
+    n_uncertain = 0
     for j in range(others.size):
         near[j] = (row[j] < radius) & (others[j] > 0)
-        n_doubtful += (abs(row[j] - radius) <= doubt) & (others[j] > 0)
-    if n_doubtful == 0:
+        n_uncertain += (abs(row[j] - radius) <= uncertainty) & (others[j] > 0)
+    if n_uncertain == 0:
         return
     for j in range(others.size):
-        exact[j] = _exact(cases, i, j) if others[j] > 0 else 0.0
+        exact[j] = _exact(samples, i, j) if others[j] > 0 else 0.0
     mean, radius = _radius(exact, others)
     for j in range(others.size):
         near[j] = (exact[j] < radius - TIE * mean) & (others[j] > 0)
@@ -368,57 +388,57 @@ def _find_within(
     error: float,
     counts: FloatArray,
     bounds: IntArray,
-    cases: Cases,
-    names: IntArray,
+    samples: Samples,
+    ids: IntArray,
     lo: int,
     hi: int,
 ) -> Pairs:
-    """Each case ``lo:hi`` with each case within its radius, by the names of both."""
+    """Pair each sample ``lo:hi`` with those within its radius, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
-    n_rivals = -1  # classes in the training set beside one's own
+    n_other_classes = -1  # other classes in the training set
     for c in range(n_classes):
-        n_rivals += bounds[c + 1] > bounds[c]
+        n_other_classes += bounds[c + 1] > bounds[c]
     near, exact, inside = np.empty(m, dtype=np.bool_), np.empty(m), np.empty(n_classes)
     others = counts.copy()
-    room = (hi - lo) * (m // 3 + 1) + m + 1
-    first, second = np.empty((2, room), dtype=np.intp)
-    pull = np.empty(room)
-    at, mine = 0, 0
+    capacity = (hi - lo) * (m // 3 + 1) + m + 1
+    first, second = np.empty((2, capacity), dtype=np.intp)
+    weight = np.empty(capacity)
+    at, own_class = 0, 0
     for i in range(lo, hi):
-        while i >= bounds[mine + 1]:
-            mine += 1
+        while i >= bounds[own_class + 1]:
+            own_class += 1
         others[i] -= 1.0
-        _is_near(i, D[i], error, others, cases, exact, near)
+        _is_near(i, D[i], error, others, samples, exact, near)
         misses = 0.0
         for c in range(n_classes):
             inside[c] = 0.0
             for j in range(bounds[c], bounds[c + 1]):
                 inside[c] += near[j] * others[j]
-            misses += inside[c] if c != mine else 0.0
-        if at + m >= pull.size:
-            room = 2 * (at + m) + 1
-            first, second = _longer(first, room), _longer(second, room)
-            pull = _longer(pull, room)
+            misses += inside[c] if c != own_class else 0.0
+        if at + m >= weight.size:
+            capacity = 2 * (at + m) + 1
+            first, second = _enlarge(first, capacity), _enlarge(second, capacity)
+            weight = _enlarge(weight, capacity)
         for c in range(n_classes):
             if inside[c] == 0.0:
                 continue
-            if c == mine:
-                force = -counts[i] / inside[c]
+            if c == own_class:
+                factor = -counts[i] / inside[c]
             else:
-                force = counts[i] * n_rivals * (inside[c] / misses) / misses
+                factor = counts[i] * n_other_classes * (inside[c] / misses) / misses
             for j in range(bounds[c], bounds[c + 1]):
-                # Written for every case, and kept for those that are near.
-                first[at], second[at] = names[min(i, j)], names[max(i, j)]
-                pull[at] = force * others[j]
+                # Written for every sample, and kept for those that are near.
+                first[at], second[at] = ids[min(i, j)], ids[max(i, j)]
+                weight[at] = factor * others[j]
                 at += near[j]
         others[i] += 1.0
-    return Pairs(first[:at], second[:at], pull[:at])
+    return Pairs(first[:at], second[:at], weight[:at])
 
 
 @njit(cache=True, nogil=True)
-def _both_ways(pairs: Pairs, n: int) -> Pairs:
-    """Add up the pulls of pairs that occur twice, order pairs by their first case."""
-    found = pairs.pull.size
+def _merge_repeated(pairs: Pairs, n: int) -> Pairs:
+    """Sum the weights of pairs that occur twice; order pairs by their first sample."""
+    found = pairs.weight.size
     start = np.zeros(n + 1, dtype=np.intp)
     for t in range(found):
         start[pairs.first[t] + 1] += 1
@@ -430,7 +450,7 @@ def _both_ways(pairs: Pairs, n: int) -> Pairs:
         order[end[i]] = t
         end[i] += 1
     first, second = np.empty((2, found), dtype=np.intp)
-    pull = np.empty(found)
+    weight = np.empty(found)
     place = np.full(n, -1, dtype=np.intp)  # of a pair (i, j), at or after that of i
     at = 0
     for i in range(n):
@@ -439,16 +459,16 @@ def _both_ways(pairs: Pairs, n: int) -> Pairs:
             t = order[u]
             j = pairs.second[t]
             if place[j] >= here:
-                pull[place[j]] += pairs.pull[t]
+                weight[place[j]] += pairs.weight[t]
             else:
                 place[j] = at
-                first[at], second[at], pull[at] = i, j, pairs.pull[t]
+                first[at], second[at], weight[at] = i, j, pairs.weight[t]
                 at += 1
-    return Pairs(first[:at], second[:at], pull[:at])
+    return Pairs(first[:at], second[:at], weight[:at])
 
 
 def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> Pairs:
-    """Find the pairs of all cases in pieces; each pair once, ordered by first case."""
+    """Find the pairs of all samples in pieces; each once, ordered by first sample."""
     found: dict[int, Pairs] = {}
 
     def work(lo: int, hi: int) -> None:
@@ -458,18 +478,18 @@ def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> Pairs:
     pieces = spans(len(problem.D), 1 if n_threads == 1 else 4 * n_threads, 16)
     run(work, pieces, n_threads)
     parts = [found[lo] for lo, _ in pieces]
-    return _both_ways(join(parts), problem.n_names)
+    return _merge_repeated(join(parts), problem.n_ids)
 
 
 def find_nearest(problem: Neighbourhood, k: int) -> Pairs:
-    """Neighbour pairs of ReliefF, each once, ordered by the first case."""
-    D, error, counts, queries, bounds, cases, names, *_ = problem
-    fixed = D, error, counts, queries, bounds, k, cases, names
+    """Find the neighbour pairs of ReliefF, each once, ordered by the first sample."""
+    D, error, counts, queries, bounds, samples, ids, *_ = problem
+    fixed = D, error, counts, queries, bounds, k, samples, ids
     return _gather(_find_nearest, fixed, problem)
 
 
 def find_within(problem: Neighbourhood) -> Pairs:
-    """Neighbour pairs of MultiSURF, each once, ordered by the first case."""
-    D, error, counts, _, bounds, cases, names, *_ = problem
-    fixed = D, error, counts, bounds, cases, names
+    """Find the neighbour pairs of MultiSURF, each once, ordered by the first sample."""
+    D, error, counts, _, bounds, samples, ids, *_ = problem
+    fixed = D, error, counts, bounds, samples, ids
     return _gather(_find_within, fixed, problem)

@@ -1,19 +1,19 @@
-"""How do features differ between neighbours, in many training sets at once?
+"""Sum the differences of features between neighbours, for many training sets at once.
 
 In ReliefF most pairs of neighbours are neighbours in most training sets, with the same
-pull. What most sets want of a pair is added up once for all of them, and each set adds
-what it wants else. So the rounding error of a set's sum is that of all rows'
-differences, also of those that the set leaves out. (In MultiSURF each set has pulls of
-its own, and is added up by itself.)
+weight. The weight that most sets give a pair is summed once for all of them, and each
+set adds its differences from it. So the rounding error of a set's sum is that of the
+differences of all rows, also of rows that the set leaves out. (In MultiSURF the weights
+differ between sets, and each set is summed by itself.)
 
-| symbol  | meaning                                                          | shape  |
-|---------|------------------------------------------------------------------|--------|
-| first   | one case of each pair of neighbours                              | (t,)   |
-| second  | the other                                                        | (t,)   |
-| pull    | weight of their difference                                       | (t,)   |
-| which   | number of a pair among those of all training sets                | (t,)   |
-| ends    | where the pairs of each training set end, one after the other    | (S,)   |
-| usual   | pull of a pair in more than half of the sets, 0 if there is none | (u,)   |
+| symbol | meaning                                                       | shape |
+|--------|---------------------------------------------------------------|-------|
+| first  | one sample of each pair of neighbours                         | (t,)  |
+| second | the other                                                     | (t,)  |
+| weight | weight of their difference                                    | (t,)  |
+| which  | number of a pair among those of all training sets             | (t,)  |
+| ends   | where the pairs of each training set end, one after the other | (S,)  |
+| common | weight of a pair in more than half of the sets, else 0        | (u,)  |
 """
 
 from __future__ import annotations
@@ -25,94 +25,105 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.distance import difference
+from veridical.kernels.distance import value_difference
 from veridical.kernels.relief import Pairs, join
 from veridical.kernels.threads import run, spans
 
-TILE = 1024  # columns whose sums stay in the first-level cache
+TILE = 1024  # features whose sums stay in the first-level cache
 
 
 @njit(cache=True, nogil=True)
-def _number(
+def _number_pairs(
     first: IntArray, second: IntArray, ends: IntArray, n: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Number the pairs of all sets; return both cases of each, and `which`."""
-    which, mine, other = np.empty((3, first.size), dtype=np.intp)
-    last = np.full(n, -1, dtype=np.intp)  # number of the last pair with that second
-    at = np.zeros(ends.size, dtype=np.intp)
-    at[1:] = ends[:-1]
+    """Return both samples of each different pair of all sets, and `which`."""
+    which, firsts, seconds = np.empty((3, first.size), dtype=np.intp)
+    last_pair = np.full(
+        n, -1, dtype=np.intp
+    )  # number of the last pair with that second
+    place = np.zeros(ends.size, dtype=np.intp)
+    place[1:] = ends[:-1]
     n_pairs = 0
     for i in range(n):
         here = n_pairs
         for s in range(ends.size):
-            while at[s] < ends[s] and first[at[s]] == i:
-                j = second[at[s]]
-                if last[j] < here:
-                    last[j] = n_pairs
-                    mine[n_pairs], other[n_pairs] = i, j
+            while place[s] < ends[s] and first[place[s]] == i:
+                j = second[place[s]]
+                if last_pair[j] < here:
+                    last_pair[j] = n_pairs
+                    firsts[n_pairs], seconds[n_pairs] = i, j
                     n_pairs += 1
-                which[at[s]] = last[j]
-                at[s] += 1
-    return mine[:n_pairs], other[:n_pairs], which
+                which[place[s]] = last_pair[j]
+                place[s] += 1
+    return firsts[:n_pairs], seconds[:n_pairs], which
 
 
 @njit(cache=True, nogil=True)
-def _usual(pull: FloatArray, which: IntArray, n_pairs: int, n_sets: int) -> FloatArray:
-    usual, lead = np.zeros(n_pairs), np.zeros(n_pairs, dtype=np.intp)
-    # A pull that has the majority keeps a lead over all others together.
-    for t in range(pull.size):
+def _common_weights(
+    weight: FloatArray, which: IntArray, n_pairs: int, n_sets: int
+) -> FloatArray:
+    common, votes = np.zeros(n_pairs), np.zeros(n_pairs, dtype=np.intp)
+    # A weight that most sets share is left over by Boyer and Moore's majority vote.
+    for t in range(weight.size):
         u = which[t]
-        if lead[u] == 0:
-            usual[u] = pull[t]
-        lead[u] += 1 if usual[u] == pull[t] else -1
-    lead[:] = 0
-    for t in range(pull.size):
-        lead[which[t]] += usual[which[t]] == pull[t]
+        if votes[u] == 0:
+            common[u] = weight[t]
+        votes[u] += 1 if common[u] == weight[t] else -1
+    votes[:] = 0
+    for t in range(weight.size):
+        votes[which[t]] += common[which[t]] == weight[t]
     for u in range(n_pairs):
-        if 2 * lead[u] <= n_sets:
-            usual[u] = 0.0
-    return usual
+        if 2 * votes[u] <= n_sets:
+            common[u] = 0.0
+    return common
 
 
 @njit(cache=True, nogil=True)
-def _part(pairs: Pairs, ends: IntArray, n: int) -> tuple[Pairs, IntArray]:
-    """What each set wants beside the usual, and last the usual; where each ends."""
-    mine, other, which = _number(pairs.first, pairs.second, ends, n)
-    n_pairs, n_sets = mine.size, ends.size
-    usual = _usual(pairs.pull, which, n_pairs, n_sets)
-    wanted = np.zeros((n_sets + 1, n_pairs))
-    wanted[n_sets] = usual
+def _split_common(pairs: Pairs, ends: IntArray, n: int) -> tuple[Pairs, IntArray]:
+    """Return the weights of each set minus the common ones, then the common ones.
+
+    Also returns where the pairs of each set end.
+    """
+    firsts, seconds, which = _number_pairs(pairs.first, pairs.second, ends, n)
+    n_pairs, n_sets = firsts.size, ends.size
+    common = _common_weights(pairs.weight, which, n_pairs, n_sets)
+    extra = np.zeros((n_sets + 1, n_pairs))
+    extra[n_sets] = common
     lo = 0
     for s in range(n_sets):
-        wanted[s] -= usual
+        extra[s] -= common
         for t in range(lo, ends[s]):
-            wanted[s, which[t]] += pairs.pull[t]
+            extra[s, which[t]] += pairs.weight[t]
         lo = ends[s]
-    found = np.count_nonzero(wanted)
+    found = np.count_nonzero(extra)
     first, second = np.empty((2, found), dtype=np.intp)
-    pull, stops = np.empty(found), np.empty(n_sets + 1, dtype=np.intp)
-    at = 0
+    weight, stops = np.empty(found), np.empty(n_sets + 1, dtype=np.intp)
+    place = 0
     for s in range(n_sets + 1):
         for u in range(n_pairs):
-            if wanted[s, u] != 0:
-                first[at], second[at], pull[at] = mine[u], other[u], wanted[s, u]
-                at += 1
-        stops[s] = at
-    return Pairs(first, second, pull), stops
+            if extra[s, u] != 0:
+                first[place], second[place], weight[place] = (
+                    firsts[u],
+                    seconds[u],
+                    extra[s, u],
+                )
+                place += 1
+        stops[s] = place
+    return Pairs(first, second, weight), stops
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _sum_numeric(
     X: Any, rows: IntArray, pairs: Pairs, begin: int, end: int, lo: int, total: Any
 ) -> None:
-    pull = pairs.pull
+    weight = pairs.weight
     fours = begin + (end - begin) // 4 * 4
     for f in range(0, total.size, TILE):
         out = total[f : f + TILE]
         here = slice(lo + f, lo + f + out.size)
         for t in range(begin, fours, 4):
-            # Four at a time: a sum is fetched and put back once for all.
-            w0, w1, w2, w3 = pull[t], pull[t + 1], pull[t + 2], pull[t + 3]
+            # Four pairs at a time: each sum is read and written once for all four.
+            w0, w1, w2, w3 = weight[t], weight[t + 1], weight[t + 2], weight[t + 3]
             a0, b0 = X[rows[pairs.first[t]], here], X[rows[pairs.second[t]], here]
             a1 = X[rows[pairs.first[t + 1]], here]
             b1 = X[rows[pairs.second[t + 1]], here]
@@ -129,20 +140,20 @@ def _sum_numeric(
         for t in range(fours, end):
             a, b = X[rows[pairs.first[t]], here], X[rows[pairs.second[t]], here]
             for c in range(out.size):
-                out[c] += pull[t] * abs(np.float64(a[c]) - np.float64(b[c]))
+                out[c] += weight[t] * abs(np.float64(a[c]) - np.float64(b[c]))
 
 
 def sum_numeric(
     X: Any, rows: IntArray, sets: Sequence[Pairs], n_threads: int
 ) -> FloatArray:
-    """Σ over pairs of pull × |difference|, for every training set and column.
+    """Sum weight × |difference| over pairs, for every training set and feature.
 
-    Case i of the pairs is row ``rows[i]`` of X.
+    Sample i of the pairs is row ``rows[i]`` of X.
     """
-    ends = np.cumsum([pairs.pull.size for pairs in sets])
+    ends = np.cumsum([pairs.weight.size for pairs in sets])
     pairs = join(sets)
     if len(sets) > 1:
-        pairs, ends = _part(pairs, ends, len(rows))
+        pairs, ends = _split_common(pairs, ends, len(rows))
     total = np.zeros((len(ends), X.shape[1]))
     stops = [0, *ends.tolist()]
     jobs = [
@@ -153,7 +164,7 @@ def sum_numeric(
     run(_sum_numeric, jobs, n_threads)
     if len(sets) == 1:
         return total
-    with np.errstate(invalid="ignore"):  # of values at the end of what doubles hold
+    with np.errstate(invalid="ignore"):  # values near the largest double
         return total[:-1] + total[-1]
 
 
@@ -166,12 +177,12 @@ def sum_mixed(
     n_vals: IntArray,
     pairs: Pairs,
 ) -> FloatArray:
-    """Σ over pairs of pull × diff for columns with missing or nominal values."""
+    """Sum weight × difference over pairs, for categorical or incomplete features."""
     total = np.zeros(X.shape[1])
-    for t in range(pairs.pull.size):
+    for t in range(pairs.weight.size):
         i, j = rows[pairs.first[t]], rows[pairs.second[t]]
         for c in range(X.shape[1]):
-            total[c] += pairs.pull[t] * difference(
+            total[c] += pairs.weight[t] * value_difference(
                 X[i, c], X[j, c], low[c], inverse[c], n_vals[c]
             )
     return total

@@ -1,20 +1,21 @@
-"""How much a feature repeats chosen ones: absolute correlations, and bounds of them.
+"""Similarity with chosen features: absolute correlations, and lower bounds of them.
 
 | symbol     | meaning                                                   | shape    |
 |------------|-----------------------------------------------------------|----------|
-| values     | the columns end to end; with `rows` and `start` as in CSC | (p·n,)   |
-| inverse    | 1 / length of each centred column in the set, 0 if const. | (p,)     |
-| force      | chosen columns, centred and of length 1 in the set, times | (m, n)   |
-|            | the weight of each row: its product with any column is    |          |
-|            | their correlation times that column's length              |          |
-| draft      | the columns of length 1 in all rows, in single precision, | (p·w,)   |
-|            | each filled up to `w` rows with zeros; or empty           |          |
-| sharp      | `force` in single precision, filled up likewise           | (m, w)   |
-| reach      | length of each centred column in all rows, divided by     | (p,)     |
+| values     | the features end to end; with `rows` and `start` as in CSC| (p·n,)   |
+| inverse    | 1 / length of each centred feature in the set, 0 if const.| (p,)     |
+| weighted   | chosen features, centred and of length 1 in the set, times| (m, n)   |
+|            | the weight of each row: the product with any feature is   |          |
+|            | their correlation times the length of that feature        |          |
+| single     | features of length 1 over all rows, in single precision,  | (p·w,)   |
+|            | each padded with zeros to `w` rows; or empty              |          |
+| weighted_  | `weighted` in single precision, padded in the same way    | (m, w)   |
+| single     |                                                           |          |
+| norm_ratio | length of each centred feature over all rows, divided by  | (p,)     |
 |            | that in the set                                           |          |
-| slack      | what rounding may add to a product with the draft         |          |
-| table      | what the similarities with some features are at least     | (t, p)   |
-| place      | row of each feature in `table`, −1 where there is none    | (p,)     |
+| rounding   | bound of the rounding error of a product with `single`    |          |
+| bounds     | lower bounds of similarities with some features           | (t, p)   |
+| bound_row  | row of each feature in `bounds`, −1 where there is none   | (p,)     |
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
-SAME = 1.0 - 1e-12  # correlations nearer to 1 than this are those of copies
-LANES = 32  # rows of a draft come in such groups, multiplied side by side
-NEAR = 32  # columns of a draft that stay near while all forces pass
+COPY = 1.0 - 1e-12  # absolute correlation; above it features are copies
+LANES = 32  # rows multiplied in parallel; `single` is padded to a multiple
+BLOCK = 32  # features that stay in the cache while all products are computed
 
 
 class Columns(NamedTuple):
-    """The columns as one training set sees them; dense where `start` is empty."""
+    """The features in one training set; dense where `start` is empty."""
 
     values: Any
     rows: NDArray[np.int32]
@@ -42,53 +43,58 @@ class Columns(NamedTuple):
     inverse: FloatArray
     weight: FloatArray
     floor: float
-    draft: NDArray[np.float32]
-    reach: FloatArray
-    slack: float
-    table: NDArray[np.float32]
-    place: NDArray[np.int32]
+    single: NDArray[np.float32]
+    norm_ratio: FloatArray
+    rounding: float
+    bounds: NDArray[np.float32]
+    bound_row: NDArray[np.int32]
 
 
-class State(NamedTuple):
-    """What is known of each feature."""
+class FeatureState(NamedTuple):
+    """Sums of similarities of each feature; see `veridical.kernels.tradeoff`."""
 
     relevance: FloatArray
     similarity: FloatArray
     known: NDArray[np.int32]
-    least: FloatArray
+    lower_bound: FloatArray
 
 
 class Chosen(NamedTuple):
-    """The features chosen so far, in their order, and what came of them."""
+    """The features chosen so far, in order, with relevance and antiredundancy."""
 
     order: IntArray
-    force: FloatArray
-    sharp: NDArray[np.float32]
+    weighted: FloatArray
+    weighted_single: NDArray[np.float32]
     mean_relevance: FloatArray
     antiredundancy: FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _product(column: Any, centre: float, force: FloatArray) -> float:
-    """Multiply a dense column with a force."""
+def _product(column: Any, centre: float, weighted: FloatArray) -> float:
+    """Multiply a dense feature with a weighted one."""
     total = 0.0
-    for r in range(force.size):
-        total += (np.float64(column[r]) - centre) * force[r]
+    for r in range(weighted.size):
+        total += (np.float64(column[r]) - centre) * weighted[r]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _sparse_product(values: Any, rows: Any, force: FloatArray) -> float:
-    """The same; what a sparse column leaves out adds nothing, nor does its centre."""
+def _sparse_product(values: Any, rows: Any, weighted: FloatArray) -> float:
+    """Multiply a sparse feature with a weighted one, which sums to zero.
+
+    So neither zeros nor the mean of the sparse feature add anything.
+    """
     total = 0.0
     for k in range(values.size):
-        total += np.float64(values[k]) * force[rows[k]]
+        total += np.float64(values[k]) * weighted[rows[k]]
     return total
 
 
 @njit(cache=True, nogil=True)
-def write_force(columns: Columns, j: int, out: FloatArray, sharp: Any) -> None:
-    """Centre column j in the set, scale it to length 1, and weigh its rows."""
+def write_weighted(
+    columns: Columns, j: int, out: FloatArray, weighted_single: Any
+) -> None:
+    """Centre feature j in the set, scale it to length 1, and weight its rows."""
     n, weight = columns.weight.size, columns.weight
     if columns.start.size == 0:
         for r in range(n):
@@ -97,18 +103,18 @@ def write_force(columns: Columns, j: int, out: FloatArray, sharp: Any) -> None:
         out[:] = 0.0
         for k in range(columns.start[j], columns.start[j + 1]):
             out[columns.rows[k]] = np.float64(columns.values[k])
-    total, mass = 0.0, 0.0
+    total, total_weight = 0.0, 0.0
     for r in range(n):
         total += weight[r] * out[r]
-        mass += weight[r]
-    mean = total / mass
+        total_weight += weight[r]
+    mean = total / total_weight
     for r in range(n):
         out[r] = weight[r] * (out[r] - mean) * columns.inverse[j]
-        sharp[r] = np.float32(out[r])
+        weighted_single[r] = np.float32(out[r])
 
 
 @njit(cache=True, nogil=True)
-def look(
+def add_similarities(
     i: int,
     size: int,
     values: Any,
@@ -117,29 +123,29 @@ def look(
     centre: float,
     inverse: float,
     floor: float,
-    force: FloatArray,
+    weighted: FloatArray,
     seen: int,
     total: float,
 ) -> float:
     """Add to `total` the similarity with the chosen features from number `seen` on."""
-    n = force.shape[1]
+    n = weighted.shape[1]
     lo, hi = (i * n, (i + 1) * n) if start.size == 0 else (start[i], start[i + 1])
     column = values[lo:hi]
     for k in range(seen, size):
         if start.size == 0:
-            r = abs(_product(column, centre, force[k])) * inverse
+            r = abs(_product(column, centre, weighted[k])) * inverse
         else:
-            r = abs(_sparse_product(column, rows[lo:hi], force[k])) * inverse
-        total += 1.0 if r > SAME else max(r, floor)
+            r = abs(_sparse_product(column, rows[lo:hi], weighted[k])) * inverse
+        total += 1.0 if r > COPY else max(r, floor)
     return total
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _draft_product(column: Any, sharp: Any) -> Any:
-    """Multiply a column of the draft with a force, in single precision."""
+def _single_product(column: Any, weighted_single: Any) -> Any:
+    """Multiply two features in single precision."""
     total = np.float32(0.0)
-    for r in range(sharp.size):
-        total += column[r] * sharp[r]
+    for r in range(weighted_single.size):
+        total += column[r] * weighted_single[r]
     return total
 
 
@@ -147,7 +153,7 @@ def _draft_product(column: Any, sharp: Any) -> Any:
 def _four_products(
     column: Any, other: Any, f: Any, g: Any, out: Any, k: int, i: int, j: int
 ) -> None:
-    """Multiply two columns of the draft with two forces: half as much to read."""
+    """Multiply two features with two others, which halves the reads from memory."""
     a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
     for r in range(f.size):
         x, y, u, v = column[r], other[r], f[r], g[r]
@@ -159,81 +165,96 @@ def _four_products(
 
 
 @njit(cache=True, nogil=True)
-def _bound(products: Any, reach: FloatArray, slack: float, floor: float) -> None:
-    """Turn products into what similarities are at least."""
-    for i in range(reach.size):
-        r = (abs(np.float64(products[i])) - slack) * reach[i]
+def _to_bounds(
+    products: Any, norm_ratio: FloatArray, rounding: float, floor: float
+) -> None:
+    """Turn products into lower bounds of similarities."""
+    for i in range(norm_ratio.size):
+        r = (abs(np.float64(products[i])) - rounding) * norm_ratio[i]
         products[i] = r if r > floor else floor
 
 
 @njit(cache=True, nogil=True)
-def write_table(
-    columns: Columns, sharp: Any, lo: int, hi: int, out: NDArray[np.float32]
+def write_bounds(
+    columns: Columns, weighted_single: Any, lo: int, hi: int, out: NDArray[np.float32]
 ) -> None:
-    """Write what similarities of the features ``lo:hi`` are at least.
+    """Write lower bounds of the similarities of the features ``lo:hi``.
 
-    With those whose forces, in single precision, are given: a row of `out` for each.
+    A row of `out` for each of the features in `weighted_single`.
     """
-    draft, reach, w = columns.draft, columns.reach, sharp.shape[1]
-    slack, floor, last = columns.slack, columns.floor, sharp.shape[0] - 1
-    for start in range(lo, hi, NEAR):
-        end = min(start + NEAR, hi)
+    single, norm_ratio, w = columns.single, columns.norm_ratio, weighted_single.shape[1]
+    rounding, floor, last = (
+        columns.rounding,
+        columns.floor,
+        weighted_single.shape[0] - 1,
+    )
+    for start in range(lo, hi, BLOCK):
+        end = min(start + BLOCK, hi)
         for k in range(0, last, 2):
-            f, g = sharp[k], sharp[k + 1]
+            f, g = weighted_single[k], weighted_single[k + 1]
             for i in range(start, end, 2):
                 j = min(i + 1, end - 1)
-                one, other = draft[i * w : (i + 1) * w], draft[j * w : (j + 1) * w]
+                one, other = single[i * w : (i + 1) * w], single[j * w : (j + 1) * w]
                 _four_products(one, other, f, g, out, k, i, j)
-        if last % 2 == 0:  # one is left over
-            f = sharp[last]
+        if last % 2 == 0:  # the last of an odd number
+            f = weighted_single[last]
             for i in range(start, end):
-                out[last, i] = _draft_product(draft[i * w : (i + 1) * w], f)
+                out[last, i] = _single_product(single[i * w : (i + 1) * w], f)
         for k in range(last + 1):
-            _bound(out[k, start:end], reach[start:end], slack, floor)
+            _to_bounds(out[k, start:end], norm_ratio[start:end], rounding, floor)
 
 
 @njit(cache=True, nogil=True)
-def count_in(
-    j: int, columns: Columns, sharp: Any, room: Any, least: FloatArray
+def add_bounds(
+    j: int, columns: Columns, weighted_single: Any, work: Any, lower_bound: FloatArray
 ) -> None:
-    """Add to `least` what every feature's similarity with feature j is at least.
+    """Add to `lower_bound` the bounds of all similarities with feature j.
 
-    From the table, or else anew: then `sharp` is j alone, and `room` has one row.
+    They are looked up in `columns.bounds` or computed: then `weighted_single` holds j
+    alone, and `work` has one row.
     """
-    row = columns.place[j]
+    row = columns.bound_row[j]
     if row < 0:
-        write_table(columns, sharp, 0, least.size, room)
-    found = room[0] if row < 0 else columns.table[row]
-    for i in range(least.size):
-        least[i] += found[i]
+        write_bounds(columns, weighted_single, 0, lower_bound.size, work)
+    added = work[0] if row < 0 else columns.bounds[row]
+    for i in range(lower_bound.size):
+        lower_bound[i] += added[i]
 
 
 @njit(cache=True, nogil=True)
-def catch_up(size: int, columns: Columns, state: State, chosen: Chosen) -> None:
-    """Make `least` from the first `size` chosen features."""
-    p = state.least.size
-    room = np.empty((1, p), dtype=np.float32)
-    state.least[:] = 0.0
+def rebuild_bounds(
+    size: int, columns: Columns, state: FeatureState, chosen: Chosen
+) -> None:
+    """Compute `lower_bound` from the first `size` chosen features."""
+    p = state.lower_bound.size
+    work = np.empty((1, p), dtype=np.float32)
+    state.lower_bound[:] = 0.0
     for k in range(size):
-        count_in(chosen.order[k], columns, chosen.sharp[k : k + 1], room, state.least)
+        add_bounds(
+            chosen.order[k],
+            columns,
+            chosen.weighted_single[k : k + 1],
+            work,
+            state.lower_bound,
+        )
     for i in range(p):  # exact where that is known already
         if state.known[i] == size or state.similarity[i] == np.inf:
-            state.least[i] = state.similarity[i]
+            state.lower_bound[i] = state.similarity[i]
 
 
 @njit(cache=True, nogil=True)
-def write_draft(
+def write_single(
     values: Any,
     centre: FloatArray,
     lo: int,
     hi: int,
-    draft: Any,
+    single: Any,
     length: FloatArray,
 ) -> None:
-    """Write the columns ``lo:hi`` to `draft`, divided by their length over all rows."""
-    n, width = values.size // centre.size, draft.size // centre.size
+    """Write the features ``lo:hi`` to `single`, divided by their length."""
+    n, width = values.size // centre.size, single.size // centre.size
     for i in range(lo, hi):
-        column, here = values[i * n : (i + 1) * n], draft[i * width : (i + 1) * width]
+        column, here = values[i * n : (i + 1) * n], single[i * width : (i + 1) * width]
         square = 0.0
         for r in range(n):
             square += (np.float64(column[r]) - centre[i]) ** 2
@@ -244,8 +265,8 @@ def write_draft(
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def standardize(columns: FloatArray, out: FloatArray, norm: FloatArray) -> None:
-    """Write columns of mean 0 and length 1 to `out`, and what they were divided by."""
+def to_unit_length(columns: FloatArray, out: FloatArray, norm: FloatArray) -> None:
+    """Write features of mean 0 and length 1 to `out`, and their lengths to `norm`."""
     n = columns.shape[1]
     for j in range(columns.shape[0]):
         z = out[j]

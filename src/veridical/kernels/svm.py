@@ -27,7 +27,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.active_set import polish, settle
+from veridical.kernels.active_set import polish, solve_active_set
 from veridical.kernels.duality import ROUGH_GAP, ROUNDED, TOLERANCE, violation
 from veridical.kernels.interior import center, factor, solve_box
 
@@ -77,15 +77,15 @@ def descend(
             return max(top - low, 0.0)
         curvature = max(G[i, i] + G[j, j] - 2.0 * G[i, j], 1e-300)
         step = (top + sign[j] * grad[j]) / curvature
-        room_i = bound[i] - a[i] if sign[i] > 0 else a[i]
-        room_j = a[j] if sign[j] > 0 else bound[j] - a[j]
-        step = min(step, room_i, room_j)
+        distance_i = bound[i] - a[i] if sign[i] > 0 else a[i]
+        distance_j = a[j] if sign[j] > 0 else bound[j] - a[j]
+        step = min(step, distance_i, distance_j)
         # A multiplier that reaches its bound is put there exactly.
-        if step == room_i:
+        if step == distance_i:
             a[i] = bound[i] if sign[i] > 0 else 0.0
         else:
             a[i] += sign[i] * step
-        if step == room_j:
+        if step == distance_j:
             a[j] = 0.0 if sign[j] > 0 else bound[j]
         else:
             a[j] -= sign[j] * step
@@ -113,25 +113,25 @@ def solve_dual(
     grad = sign * (G @ (sign * a)) - 1.0
     steps, total, tried = _STEPS, 0, False
     while total < max_steps:
-        left = descend(G, sign, bound, a, grad, TOLERANCE, steps)
+        violation_left = descend(G, sign, bound, a, grad, TOLERANCE, steps)
         done = polish(G, sign, bound, a)
         if done is not None:
             return done
-        if left <= TOLERANCE:
-            return settle(G, sign, bound, a)
+        if violation_left <= TOLERANCE:
+            return solve_active_set(G, sign, bound, a)
         total += steps
         steps *= 2
         if not tried and _STEPS_PER_SAMPLE * sign.size <= total < max_steps:
             tried = True
-            inside, left = solve_inside(G, sign, bound)
-            if left <= TOLERANCE:
-                return inside
-            if left < violation(G, sign, bound, a):
-                a, grad = inside, sign * (G @ (sign * inside)) - 1.0
+            interior, violation_left = solve_interior(G, sign, bound)
+            if violation_left <= TOLERANCE:
+                return interior
+            if violation_left < violation(G, sign, bound, a):
+                a, grad = interior, sign * (G @ (sign * interior)) - 1.0
     return a
 
 
-def solve_inside(
+def solve_interior(
     G: FloatArray, sign: FloatArray, bound: FloatArray
 ) -> tuple[FloatArray, float]:
     """Find multipliers by interior points, and return the violation they leave.
@@ -147,27 +147,27 @@ def solve_inside(
     centred /= size
     c = bound * size
     Z, _ = factor(centred)
-    best, least = np.zeros(len(sign)), np.inf
+    best, least_violation = np.zeros(len(sign)), np.inf
     for gap in _INTERIOR_GAPS:
-        a, behind, slack = solve_box(centred, Z, sign, c, gap)
+        a, surplus, slack = solve_box(centred, Z, sign, c, gap)
         if not np.isfinite(a).all():
             continue
-        a = settle(centred, sign, c, put_at_bounds(a, behind, slack, c))
-        left = violation(centred, sign, c, a)
-        if left < least:
-            best, least = a, left
-        if least <= ROUNDED:
+        a = solve_active_set(centred, sign, c, put_at_bounds(a, surplus, slack, c))
+        violation_left = violation(centred, sign, c, a)
+        if violation_left < least_violation:
+            best, least_violation = a, violation_left
+        if least_violation <= ROUNDED:
             break
-    return np.where(best >= c, bound, best / size), least
+    return np.where(best >= c, bound, best / size), least_violation
 
 
 def put_at_bounds(
-    a: FloatArray, behind: FloatArray, slack: FloatArray, c: FloatArray
+    a: FloatArray, surplus: FloatArray, slack: FloatArray, c: FloatArray
 ) -> FloatArray:
     """Move multipliers of an interior point to the bounds that they converge to.
 
-    At the optimum one of a multiplier and the distance behind the margin is zero, and
-    one of its distance from c and the slack: the smaller one, in units of each.
+    At the optimum a multiplier or the surplus over the margin is zero, and the distance
+    of the multiplier from c or the slack: the smaller one, in units of each.
     """
     unit = np.minimum(c, 1.0)
-    return np.where(a <= unit * behind, 0.0, np.where(c - a < unit * slack, c, a))
+    return np.where(a <= unit * surplus, 0.0, np.where(c - a < unit * slack, c, a))

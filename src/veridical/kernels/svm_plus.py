@@ -66,10 +66,10 @@ from veridical.kernels.interior import (
     factor,
     solve_box,
     solve_hinge_margins,
-    solve_own_slacks,
     solve_squared_margins,
+    solve_with_slacks,
 )
-from veridical.kernels.svm import descend, put_at_bounds, solve_dual, solve_inside
+from veridical.kernels.svm import descend, put_at_bounds, solve_dual, solve_interior
 
 #: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
 _LEAST_RCOND = 1e-11
@@ -294,7 +294,7 @@ def start_by_descent(problem: SignedGram, c: FloatArray) -> tuple[States, bool]:
     return States(a > 0, a >= c), left <= _START_TOLERANCE
 
 
-def start_inside(problem: SignedGram, c: FloatArray) -> States:
+def start_interior(problem: SignedGram, c: FloatArray) -> States:
     """Find states of the ordinary SVM by interior points."""
     a, margin, slack = solve_box(problem.gram, problem.factor, problem.sign, c)
     return States(a / c > margin, slack > 1 - a / c)
@@ -304,16 +304,16 @@ def solve_plain(problem: SignedGram, c: FloatArray) -> Solution:
     """Solve the ordinary support vector machine, where nothing is privileged."""
     gram, sign, n = problem.gram, problem.sign, len(c)
     if n > _LARGE:
-        a, behind, slack = solve_box(gram, problem.factor, sign, c, _INTERIOR_GAP)
-        return _finish_plain(problem, c, put_at_bounds(a, behind, slack, c))
+        a, surplus, slack = solve_box(gram, problem.factor, sign, c, _INTERIOR_GAP)
+        return _finish_plain(problem, c, put_at_bounds(a, surplus, slack, c))
     steps = _STEPS_PER_SAMPLE * n
     a = solve_dual(gram, sign, c, np.zeros(n), max_steps=steps)
     found = _finish_plain(problem, c, a)
     if found.gap > GOOD_GAP:
-        a, _ = solve_inside(gram, sign, c)
+        a, _ = solve_interior(gram, sign, c)
         found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
     if found.gap > POOR_GAP:
-        a = solve_own_slacks(factor(center(gram))[0], sign, c)
+        a = solve_with_slacks(factor(center(gram))[0], sign, c)
         # What interior points leave near a bound is rounding.
         a = np.where(a < _AT_BOUND * c, 0.0, np.where(a > (1 - _AT_BOUND) * c, c, a))
         found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
@@ -366,9 +366,9 @@ def solve_hinge(
         if found is not None:
             return found
         if sure:
-            return solver.solve_inside()
-    found = solver.pivot(start_inside(problem, c), _ROUNDS)
-    return solver.solve_inside() if found is None else found
+            return solver.solve_interior()
+    found = solver.pivot(start_interior(problem, c), _ROUNDS)
+    return solver.solve_interior() if found is None else found
 
 
 @dataclass(eq=False)
@@ -440,7 +440,7 @@ class _HingeSolver:
             return h, b, 0.0
         return h - h.mean(), b, float(slack.mean())
 
-    def solve_inside(self) -> Solution:
+    def solve_interior(self) -> Solution:
         """Solve by interior points, then by the active-set method from there."""
         problem, c, privileged = self.problem, self.c, self.privileged
         inner = solve_hinge_margins(
@@ -611,9 +611,9 @@ class Squared:
             found = self._finish(alpha, eta, b_star, float(alpha @ H @ alpha), rounds)
             if found.gap <= good:
                 return found
-        return self._solve_inside(rounds)
+        return self._solve_interior(rounds)
 
-    def _solve_inside(self, rounds: int) -> Solution:
+    def _solve_interior(self, rounds: int) -> Solution:
         """Solve in the weights, and find coefficients η for the privileged ones."""
         (Z, _), (F, pivots) = factor(self.gram), factor(self.gram_star)
         one = np.ones((len(Z), 1))

@@ -7,7 +7,7 @@ takes their place.
 
 `Descent` is dual coordinate descent [1]_, for many samples with many, sparse features.
 Both biases are weights of a constant feature, penalised like the others, so that no
-equation ties the multipliers together and each can be moved alone. A sweep costs as
+equation couples the multipliers and each can be changed alone. A sweep costs as
 much as reading the data once; the number of sweeps grows with C/γ. After a hundred of
 them an augmented Lagrangian method takes over: from multipliers z the weights follow as
 the minimum of
@@ -73,14 +73,14 @@ _SWEEPS_PER_GAP = 10
 #: Rounds of the augmented Lagrangian method, Newton steps in a round, iterations of
 #: conjugate gradients in a Newton step; each ends when they are used up.
 _ROUNDS, _NEWTON_STEPS, _ITERATIONS = 60, 25, 500
-#: Factor of σ where multipliers converge slowly.
+#: Factor by which σ grows where multipliers converge slowly.
 _GROWTH = 4.0
 #: Evaluations of the directional derivative in a line search.
 _EVALUATIONS = 60
 #: Directional derivative as a share of that at the start; below it the search ends.
-_FLAT = 1e-3
-#: Least slack as a share of the largest; below it weights lift no slacks.
-_LEAST_LIFT = 1e-6
+_LINE_TOLERANCE = 1e-3
+#: Least slack as a share of the largest; below it weights do not count as a lift.
+_MIN_LIFT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +294,7 @@ def find_lift(X_star: Any) -> FloatArray:
     for u in tries:
         slack = X_star @ u
         least = float(slack.min())
-        if least > _LEAST_LIFT * float(slack.max()):
+        if least > _MIN_LIFT * float(slack.max()):
             return u / least
     return np.zeros(0)
 
@@ -337,27 +337,27 @@ def _sweep(
     a: FloatArray,
     d: FloatArray,
 ) -> None:
-    """Move every multiplier once, to the optimum given all others."""
+    """Change every multiplier once, to the optimum given all others."""
     last, star_last = w.size - 1, v.size - 1
     for i in order:
         p, q = starts[i], starts[i + 1]
         r, s = star_starts[i], star_starts[i + 1]
         slack = _dot(star_data, star_indices, r, s, v) + constant * v[star_last]
         margin = y[i] * (_dot(data, indices, p, q, w) + w[last])
-        move = max(-a[i], (1.0 - margin - slack) / (norm[i] + star_norm[i] / gamma))
-        if move != 0.0:
-            a[i] += move
-            _add(data, indices, p, q, move * y[i], w)
-            w[last] += move * y[i]
-            _add(star_data, star_indices, r, s, move / gamma, v)
-            v[star_last] += constant * move / gamma
-            slack += star_norm[i] * move / gamma
+        step = max(-a[i], (1.0 - margin - slack) / (norm[i] + star_norm[i] / gamma))
+        if step != 0.0:
+            a[i] += step
+            _add(data, indices, p, q, step * y[i], w)
+            w[last] += step * y[i]
+            _add(star_data, star_indices, r, s, step / gamma, v)
+            v[star_last] += constant * step / gamma
+            slack += star_norm[i] * step / gamma
         if star_norm[i] > 0.0:
-            move = max(-d[i], -gamma * slack / star_norm[i])
-            if move != 0.0:
-                d[i] += move
-                _add(star_data, star_indices, r, s, move / gamma, v)
-                v[star_last] += constant * move / gamma
+            step = max(-d[i], -gamma * slack / star_norm[i])
+            if step != 0.0:
+                d[i] += step
+                _add(star_data, star_indices, r, s, step / gamma, v)
+                v[star_last] += constant * step / gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -535,12 +535,12 @@ class Rows:
     E, F : CSR matrices of shape (n, p) and (n, q)
         See the notation above.
     price : array of shape (p + q,)
-        q.
+        The vector q.
     """
 
     E: Any
     F: Any
-    price: FloatArray
+    linear_cost: FloatArray
     limit: FloatArray = field(init=False)
     _Et: Any = field(init=False)
     _Ft: Any = field(init=False)
@@ -550,7 +550,7 @@ class Rows:
         self.limit = np.concatenate([np.ones(n), np.zeros(n)])
         self._Et, self._Ft = self.E.T.tocsr(), self.F.T.tocsr()
 
-    def forward(self, x: FloatArray) -> FloatArray:
+    def multiply(self, x: FloatArray) -> FloatArray:
         """Multiply by A."""
         p = self.E.shape[1]
         slack = self.F @ x[p:]
@@ -560,13 +560,13 @@ class Rows:
         """Compute the weights that multipliers imply: ``Aᵀz − q``."""
         n = self.E.shape[0]
         both = z[:n] + z[n:]
-        return np.concatenate([self._Et @ z[:n], self._Ft @ both]) - self.price
+        return np.concatenate([self._Et @ z[:n], self._Ft @ both]) - self.linear_cost
 
     def hessian(self, active: Any, sigma: float) -> tuple[Any, FloatArray]:
         """Return a function that multiplies by ``I + σ A_JᵀA_J``, and the diagonal."""
         n, p = self.E.shape
-        met, tight = np.flatnonzero(active[:n]), np.flatnonzero(active[n:])
-        E, F, G = self.E[met], self.F[met], self.F[tight]
+        margins, slacks = np.flatnonzero(active[:n]), np.flatnonzero(active[n:])
+        E, F, G = self.E[margins], self.F[margins], self.F[slacks]
         Et, Ft, Gt = E.T.tocsr(), F.T.tocsr(), G.T.tocsr()
 
         def apply(d: FloatArray) -> FloatArray:
@@ -582,7 +582,7 @@ def _squares(M: Any) -> FloatArray:
     return np.asarray(M.multiply(M).sum(axis=0)).ravel()
 
 
-def _solve(
+def _conjugate_gradients(
     apply: Any, diagonal: FloatArray, right: FloatArray, tolerance: float
 ) -> FloatArray:
     """Solve by conjugate gradients with the diagonal as preconditioner."""
@@ -593,57 +593,64 @@ def _solve(
         if np.linalg.norm(residual) <= tolerance or size <= 0.0:
             break
         product = apply(direction)
-        length = size / float(direction @ product)
-        d += length * direction
-        residual -= length * product
+        step_size = size / float(direction @ product)
+        d += step_size * direction
+        residual -= step_size * product
         scaled = residual / diagonal
-        before, size = size, float(residual @ scaled)
-        direction = scaled + size / before * direction
+        last_size, size = size, float(residual @ scaled)
+        direction = scaled + size / last_size * direction
     return d
 
 
-def _minimise(
+def _minimise_lagrangian(
     rows: Rows, x: FloatArray, z: FloatArray, sigma: float, tolerance: float, most: int
 ) -> tuple[FloatArray, FloatArray, int]:
     """Minimise φ by Newton steps: the weights, ``A x``, and the number of steps."""
-    made, floor = rows.forward(x), 1e-13 * (1.0 + float(np.linalg.norm(rows.price)))
-    scale = 1.0 + float(np.linalg.norm(rows.price))
+    Ax, floor = (
+        rows.multiply(x),
+        1e-13 * (1.0 + float(np.linalg.norm(rows.linear_cost))),
+    )
+    scale = 1.0 + float(np.linalg.norm(rows.linear_cost))
     for step in range(most):
-        pushed = np.maximum(z + sigma * (rows.limit - made), 0.0)
-        gradient = x - rows.weights(pushed)
+        shifted = z + sigma * (rows.limit - Ax)
+        new_z = np.maximum(shifted, 0.0)
+        gradient = x - rows.weights(new_z)
         size = float(np.linalg.norm(gradient))
         if size <= max(tolerance, floor):
-            return x, made, step
-        apply, diagonal = rows.hessian(pushed > 0.0, sigma)
-        exact = 0.1 * min(0.1, np.sqrt(size / scale)) * size
-        d = _solve(apply, diagonal, -gradient, exact)
-        ahead = rows.forward(d)
-        before = z + sigma * (rows.limit - made)
-        length = search_line(
-            float(d @ (x + rows.price)), float(d @ d), before, ahead, sigma
+            return x, Ax, step
+        apply, diagonal = rows.hessian(new_z > 0.0, sigma)
+        accuracy = 0.1 * min(0.1, np.sqrt(size / scale)) * size
+        d = _conjugate_gradients(apply, diagonal, -gradient, accuracy)
+        Ad = rows.multiply(d)
+        step_size = search_line(
+            float(d @ (x + rows.linear_cost)), float(d @ d), shifted, Ad, sigma
         )
-        if length == 0.0:
-            return x, made, step + 1  # rounding hides any further progress
-        x, made = x + length * d, made + length * ahead
-    return x, made, most
+        if step_size == 0.0:
+            return x, Ax, step + 1  # rounding hides any further progress
+        x, Ax = x + step_size * d, Ax + step_size * Ad
+    return x, Ax, most
 
 
 def search_line(
-    slope: float, curvature: float, before: FloatArray, ahead: FloatArray, sigma: float
+    derivative: float,
+    curvature: float,
+    shifted: FloatArray,
+    Ad: FloatArray,
+    sigma: float,
 ) -> float:
-    """Find the step length along d at which the directional derivative of φ vanishes.
+    """Find the step size at which the directional derivative of φ vanishes.
 
-    The derivative ``slope + t·curvature − Σ aheadᵢ max(0, beforeᵢ − σ t aheadᵢ)`` grows
-    with t, in straight pieces. The values of φ itself would be lost to rounding where
-    C/γ is large.
+    The derivative ``derivative + t·curvature − Σ Adᵢ max(0, shiftedᵢ − σ t Adᵢ)`` grows
+    with t and is piecewise linear. The values of φ itself would be lost to rounding
+    where C/γ is large.
     """
 
     def derivatives(t: float) -> tuple[float, float]:
-        left = before - sigma * t * ahead
-        on = left > 0.0
-        met = ahead[on]
-        first = slope + t * curvature - float(met @ left[on])
-        return first, curvature + sigma * float(met @ met)
+        remaining = shifted - sigma * t * Ad
+        positive = remaining > 0.0
+        active_Ad = Ad[positive]
+        first = derivative + t * curvature - float(active_Ad @ remaining[positive])
+        return first, curvature + sigma * float(active_Ad @ active_Ad)
 
     start, _ = derivatives(0.0)
     if start >= 0.0:
@@ -651,7 +658,7 @@ def search_line(
     t, low, high = 1.0, 0.0, np.inf
     for _ in range(_EVALUATIONS):
         here, second = derivatives(t)
-        if abs(here) <= -_FLAT * start:
+        if abs(here) <= -_LINE_TOLERANCE * start:
             break
         low, high = (t, high) if here < 0.0 else (low, t)
         t -= here / second
@@ -673,20 +680,20 @@ def improve(
     that minimise φ. Exactly minimised, both weights are the same; otherwise the former
     carry C/γ times the error.
     """
-    x, steps, before = rows.weights(z), 0, np.inf
-    tolerance = 1e-3 * float(np.linalg.norm(rows.price))
+    x, steps, last_change = rows.weights(z), 0, np.inf
+    tolerance = 1e-3 * float(np.linalg.norm(rows.linear_cost))
     for _ in range(_ROUNDS):
         most = min(_NEWTON_STEPS, max_steps - steps)
         if most <= 0:
             break
-        x, made, took = _minimise(rows, x, z, sigma, tolerance, most)
+        x, Ax, took = _minimise_lagrangian(rows, x, z, sigma, tolerance, most)
         steps += took
-        new = np.maximum(z + sigma * (rows.limit - made), 0.0)
+        new = np.maximum(z + sigma * (rows.limit - Ax), 0.0)
         moved = float(np.linalg.norm(new - z)) / sigma
         z = new
         if accept(z, rows.weights(z), x):
             break
-        if moved > 0.3 * before:
+        if moved > 0.3 * last_change:
             sigma *= _GROWTH
-        before, tolerance = moved, 1e-2 * moved * np.sqrt(sigma)
+        last_change, tolerance = moved, 1e-2 * moved * np.sqrt(sigma)
     return steps

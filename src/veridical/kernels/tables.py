@@ -1,9 +1,9 @@
 """Entropies of contingency tables, in bits.
 
-| symbol  | meaning                                                     | shape    |
-|---------|-------------------------------------------------------------|----------|
-| table   | weight of the cases with feature value v and class k        | (V, K)   |
-| unknown | weight of the cases of class k whose feature value is lost  | (K,)     |
+| symbol  | meaning                                                         | shape  |
+|---------|-----------------------------------------------------------------|--------|
+| table   | weight of the samples with feature value v and class k          | (V, K) |
+| missing | weight of the samples of class k whose feature value is missing | (K,)   |
 """
 
 from __future__ import annotations
@@ -14,41 +14,48 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 
 
+def xlogx_table(n: int) -> FloatArray:
+    """Compute ``x log2 x`` for x = 0..n."""
+    x = np.arange(n + 1, dtype=np.float64)
+    x[1:] *= np.log2(x[1:])
+    return x
+
+
 @njit(cache=True, nogil=True)
 def xlog2x(x: float) -> float:
-    """``x log2 x``, continued by 0 at 0."""
+    """Compute ``x log2 x``, which is 0 at 0."""
     return x * np.log2(x) if x > 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def spread_unknown(table: FloatArray, unknown: FloatArray) -> None:
-    """Give cases without a feature value to all values, by the values' shares.
+def spread_missing(table: FloatArray, missing: FloatArray) -> None:
+    """Distribute samples with a missing value over all values, by their shares.
 
     The shares are the marginal ones, not those within a class, as in Weka's
     InfoGainAttributeEval.
     """
     # Loops instead of sums of arrays, which take numba a second to compile.
-    known, lost = 0.0, 0.0
+    known, n_missing = 0.0, 0.0
     for k in range(table.shape[1]):
-        lost += unknown[k]
+        n_missing += missing[k]
         for v in range(table.shape[0]):
             known += table[v, k]
-    if known <= 0 or lost <= 0:
+    if known <= 0 or n_missing <= 0:
         return
     for v in range(table.shape[0]):
         share = 0.0
         for k in range(table.shape[1]):
             share += table[v, k] / known
         for k in range(table.shape[1]):
-            table[v, k] += share * unknown[k]
+            table[v, k] += share * missing[k]
 
 
 @njit(cache=True, nogil=True)
 def spread_pairs(table: FloatArray) -> FloatArray:
-    """The same for two features: the last row and column hold unknown values.
+    """Distribute missing values of two features, in the last row and column.
 
-    The shares of a feature's values are those among all cases where it is known.
-    Cases that lack both values are given to all cells, by the cells' shares.
+    The shares of a feature's values are those among all samples where it is known.
+    Samples without either value are distributed over all cells, by their shares.
     """
     n_rows, n_columns = table.shape[0] - 1, table.shape[1] - 1
     full = np.empty((n_rows, n_columns))
@@ -79,7 +86,7 @@ def spread_pairs(table: FloatArray) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def entropies(table: FloatArray) -> tuple[float, float, float]:
-    """Entropy of the rows, of the columns, and of both together."""
+    """Compute the entropy of the rows, of the columns, and of both together."""
     total = 0.0
     rows = 0.0
     cells = 0.0
@@ -103,7 +110,7 @@ def entropies(table: FloatArray) -> tuple[float, float, float]:
 
 @njit(cache=True, nogil=True)
 def gain_and_uncertainty(table: FloatArray) -> tuple[float, float]:
-    """Information gain ``H(Y) − H(Y|X)`` and symmetrical uncertainty of a table."""
+    """Compute information gain ``H(Y) − H(Y|X)`` and symmetrical uncertainty."""
     h_rows, h_columns, h_cells = entropies(table)
     gain = max(h_rows + h_columns - h_cells, 0.0)
     # An entropy of one value only is zero up to rounding, and then so is the gain.
@@ -116,7 +123,7 @@ def gain_and_uncertainty(table: FloatArray) -> tuple[float, float]:
 def pair_uncertainty(
     a: np.ndarray, b: np.ndarray, counts: FloatArray, n_a: int, n_b: int
 ) -> float:
-    """Symmetrical uncertainty of two coded columns; code −1 is a missing value."""
+    """Compute the symmetrical uncertainty of two features; −1 is a missing value."""
     table = np.zeros((n_a + 1, n_b + 1))
     for i in range(a.size):
         table[a[i], b[i]] += counts[i]  # −1 wraps round to the last row or column
@@ -132,7 +139,7 @@ def uncertainty_with(
     counts: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Symmetrical uncertainty of one row of `codes` with each of the others."""
+    """Compute the symmetrical uncertainty of a row of `codes` with each of others."""
     for k in range(others.size):
         j = others[k]
         out[k] = pair_uncertainty(

@@ -48,14 +48,14 @@ def spans(length: int, pieces: int, minimum: int = 1) -> list[tuple[int, int]]:
 
 
 @cache
-def _helpers() -> ThreadPoolExecutor:
-    """Threads that wait for work: to start one takes longer than many a kernel."""
+def _pool() -> ThreadPoolExecutor:
+    """Return a pool of threads; starting a thread takes longer than many kernels."""
     return ThreadPoolExecutor(max(32, os.cpu_count() or 1), "veridical")
 
 
-# Threads do not survive a fork; the child starts its own when it needs them.
+# Threads do not survive a fork; the child process starts new ones when it needs them.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def run(
@@ -63,8 +63,8 @@ def run(
 ) -> None:
     """Call ``routine(*job)`` for every job; an error is raised.
 
-    The calling thread works too, so that nothing ever waits for a helper that is busy
-    elsewhere: one that has not begun by the end is told to stay away.
+    The calling thread works too, so that it never waits for threads that are busy with
+    other work: those that have not started when all jobs are done are cancelled.
     """
     waiting = deque(jobs)
 
@@ -80,12 +80,12 @@ def run(
             waiting.clear()
             raise
 
-    n_helpers = min(n_threads, len(waiting)) - 1
-    helpers = [_helpers().submit(work) for _ in range(n_helpers)]
+    n_others = min(n_threads, len(waiting)) - 1
+    futures = [_pool().submit(work) for _ in range(n_others)]
     try:
         work()
     finally:
-        started = [helper for helper in helpers if not helper.cancel()]
-        errors = [helper.exception() for helper in started]
+        started = [future for future in futures if not future.cancel()]
+        errors = [future.exception() for future in started]
     for error in filter(None, errors):
         raise error

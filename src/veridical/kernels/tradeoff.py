@@ -1,25 +1,26 @@
-"""Incremental search: who is the best next feature, asked of few and not of all.
+"""Forward search that compares few features with the chosen ones, instead of all.
 
-A step wants the feature of most merit beside those already chosen. Merit falls with
-similarity to the chosen, and similarity only grows: what is known of it bounds the
-merit from above. So a feature is compared with the features chosen since it was last
-looked at only where its bound reaches the best merit found; most never do. Where most
-do, all features are compared with every choice, but in single precision, less what
-rounding may have added: a better bound, which hardly anyone else reaches. Searches in
-one training set share such comparisons. The answer is that of looking at all in double
-precision. How features are compared is in :mod:`veridical.kernels.similarity`.
+A step chooses the feature of most merit given those already chosen. Merit falls with
+similarity to the chosen features, and the sum of similarities only grows: the part of
+the sum known so far bounds the merit from above. So a feature is compared with the
+features chosen since its last comparison only where this bound reaches the best merit
+found; most never do. Where most do, all features are compared with every chosen one in
+single precision, minus a bound of the rounding error: a better bound, which few
+features reach. Searches in one training set share these comparisons. The result is that
+of comparing all features in double precision. Similarities are computed in
+:mod:`veridical.kernels.similarity`.
 
 | symbol     | meaning                                                   | shape    |
 |------------|-----------------------------------------------------------|----------|
 | relevance  | F of each feature                                         | (p,)     |
 | similarity | Σ of ``|R|`` with the first `known` chosen features; ∞    | (p,)     |
 |            | for a feature that is chosen itself                       |          |
-| known      | how many of the chosen `similarity` has counted           | (p,)     |
-| least      | what the similarity with all chosen features is at least; | (p,)     |
-|            | without a draft the same array as `similarity`            |          |
+| known      | how many of the chosen features `similarity` includes     | (p,)     |
+| lower_     | lower bound of the similarity with all chosen features;   | (p,)     |
+| bound      | without single precision the same array as `similarity`   |          |
 | size       | number of chosen features                                 |          |
-| gathered   | Σ relevance of the chosen features                        |          |
-| apart      | Σ over pairs of chosen features of ``1 − |R|``            |          |
+| totals     | Σ relevance of the chosen features, Σ of ``1 − |R|`` over | (3,)     |
+|            | their pairs, number of comparisons                        |          |
 """
 
 from __future__ import annotations
@@ -33,86 +34,85 @@ from veridical._core.compiling import njit
 from veridical.kernels.similarity import (
     Chosen,
     Columns,
-    State,
-    count_in,
-    look,
-    write_force,
+    FeatureState,
+    add_bounds,
+    add_similarities,
+    write_weighted,
 )
 
-TIE = 1e-10  # merits closer than this (relatively) are equal: the lower index wins
-NOTHING = 1e-12
-TILE = 64
-WARM = 5  # steps after which to judge how many looks a step takes
+TIE = 1e-10  # relative difference of merits; below it the lower index is chosen
+ROUNDING = 1e-12  # antiredundancy per chosen feature; below it a feature is a copy
+TILE = 64  # features whose bounds are checked in one loop
+MIN_STEPS = 5  # steps before the share of features compared is checked
 PRIORITIZED, QUOTIENT, DIFFERENCE = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def _is_reached(
-    kind: int, F: float, similarity: float, bar: tuple[float, float, float]
+def _may_be_best(
+    kind: int, F: float, similarity: float, cutoff: tuple[float, float, float]
 ) -> bool:
-    """Whether a feature whose similarity is at least this may be better.
+    """Return whether a feature with at least this similarity may be best.
 
-    `bar` is ``(a, b, c)``: ``a F − b similarity ≥ c`` where merit is a sum, and
+    `cutoff` is ``(a, b, c)``: ``a F − b similarity ≥ c`` where merit is a sum, and
     ``a F ≥ c similarity`` where it is a quotient.
     """
-    a, b, c = bar
+    a, b, c = cutoff
     return a * F >= c * similarity if kind == QUOTIENT else a * F - b * similarity >= c
 
 
 @njit(cache=True, nogil=True)
-def _any_reaches(
+def _any_may_be_best(
     kind: int,
     relevance: FloatArray,
     similarity: FloatArray,
     known: Any,
     size: int,
     floor: float,
-    bar: tuple[float, float, float],
+    cutoff: tuple[float, float, float],
 ) -> bool:
-    """The same for a run of features at once, without a branch."""
+    """Return whether any of some features may be best, without a branch."""
     found = 0
     if floor == 0.0:
         for i in range(relevance.size):
-            found += _is_reached(kind, relevance[i], similarity[i], bar)
+            found += _may_be_best(kind, relevance[i], similarity[i], cutoff)
     else:
         for i in range(relevance.size):
-            least = similarity[i] + floor * (size - known[i])
-            found += _is_reached(kind, relevance[i], least, bar)
+            lower_bound = similarity[i] + floor * (size - known[i])
+            found += _may_be_best(kind, relevance[i], lower_bound, cutoff)
     return found > 0
 
 
 @njit(cache=True, nogil=True)
 def _merit(
-    kind: int, size: int, share: float, done: FloatArray, F: float, similarity: float
+    kind: int, size: int, share: float, totals: FloatArray, F: float, similarity: float
 ) -> tuple[float, float, float]:
-    """Merit of a feature whose similarity is up to date; −∞ if it is worth nothing.
+    """Compute the merit of a feature; −∞ for a copy of all chosen features.
 
-    For prioritization the logarithm of V^α U^(1−α), with V and U themselves. A copy of
-    all that is chosen is worth nothing.
+    For prioritization it is the logarithm of V^α U^(1−α); V and U are returned too.
     """
     if kind == PRIORITIZED:
-        V = done[0] + F
-        U = 1.0 if share == 1.0 else done[1] + (size - similarity)
-        if V <= 0.0 or NOTHING * size >= U:
+        V = totals[0] + F
+        U = 1.0 if share == 1.0 else totals[1] + (size - similarity)
+        if V <= 0.0 or ROUNDING * size >= U:
             return -np.inf, V, U
         return share * np.log(V) + (1.0 - share) * np.log(U), V, U
     mean = similarity / size if size > 0 else 0.0
     if kind == DIFFERENCE:
         return F - mean, 0.0, 0.0
-    if F <= 0.0 or mean >= 1.0 - NOTHING:
+    if F <= 0.0 or mean >= 1.0 - ROUNDING:
         return -np.inf, 0.0, 0.0
     return (F / mean if size > 0 else F), 0.0, 0.0
 
 
 @njit(cache=True, nogil=True)
-def _raise_bar(
+def _cutoff(
     kind: int,
     size: int,
     share: float,
-    done: FloatArray,
+    totals: FloatArray,
     found: tuple[float, float, float],
 ) -> tuple[float, float, float]:
-    """What a feature must reach to be looked at, once merit `found` is known.
+    """Compute the cutoff of `_may_be_best`, given the best merit found.
 
     For prioritization by the inequality of weighted means: ``(V/v)^α (U/u)^(1−α) ≤
     α V/v + (1−α) U/u``, which takes no logarithm.
@@ -120,7 +120,7 @@ def _raise_bar(
     merit, V, U = found
     if kind == PRIORITIZED:
         a, b = share / V, (1.0 - share) / U
-        return a, b, 1.0 - 2.0 * TIE - a * done[0] - b * (done[1] + size)
+        return a, b, 1.0 - 2.0 * TIE - a * totals[0] - b * (totals[1] + size)
     if kind == DIFFERENCE:
         return 1.0, 1.0 / max(size, 1), merit - 2.0 * TIE
     return float(size), 0.0, merit * (1.0 - 2.0 * TIE)
@@ -131,115 +131,130 @@ def _choose(
     kind: int,
     size: int,
     alpha: float,
-    done: FloatArray,
+    totals: FloatArray,
     hint: int,
     columns: Columns,
-    state: State,
+    state: FeatureState,
     chosen: Chosen,
 ) -> tuple[int, int]:
-    """The feature of most merit, the lowest index among equals; and the next best.
+    """Find the feature of most merit, the first of equals, and the second best.
 
-    A constant feature is uncorrelated with all others, which is no merit: constants
-    come after all features that vary.
+    Constant features are chosen after all others, although they are uncorrelated with
+    them.
     """
-    # Taken out of their records here: that is not free inside a loop.
+    # Fields are read here, because reading them inside a loop takes time.
     values, rows, start, floor = (
         columns.values, columns.rows, columns.start, columns.floor
     )  # fmt: skip
-    centre, inverse, force = columns.centre, columns.inverse, chosen.force
+    centre, inverse, weighted = columns.centre, columns.inverse, chosen.weighted
     relevance, similarity, known = state.relevance, state.similarity, state.known
-    least, drafted = state.least, columns.draft.size > 0
-    left = 0.0 if drafted else floor  # in a draft, `least` has counted all
+    lower_bound, has_single = state.lower_bound, columns.single.size > 0
+    floor_per_unseen = 0.0 if has_single else floor  # else `lower_bound` includes all
     p = relevance.size
     share = 1.0 if size == 0 else alpha
     form = DIFFERENCE if size == 0 and kind == QUOTIENT else kind
     skip = size == 0 or (kind == PRIORITIZED and share == 1.0)  # relevance decides
-    best, runner, top, second = -1, -1, -np.inf, -np.inf
-    bar = (0.0, 0.0, 0.0)
-    # The next best of the last step goes first: the higher the bar, the fewer reach it.
+    best, second_best, best_merit, second_merit = -1, -1, -np.inf, -np.inf
+    cutoff = (0.0, 0.0, 0.0)
+    # The second best of the last step first: a high cutoff excludes more features.
     for lo in range(-TILE if hint >= 0 else 0, p, TILE):
-        at, end = (hint, hint + 1) if lo < 0 else (lo, min(lo + TILE, p))
-        if best >= 0 and not _any_reaches(
-            form, relevance[at:end], least[at:end], known[at:end], size, left, bar
+        begin, end = (hint, hint + 1) if lo < 0 else (lo, min(lo + TILE, p))
+        if best >= 0 and not _any_may_be_best(
+            form,
+            relevance[begin:end],
+            lower_bound[begin:end],
+            known[begin:end],
+            size,
+            floor_per_unseen,
+            cutoff,
         ):
             continue
-        for i in range(at, end):
-            F, so_far = relevance[i], similarity[i]
-            if so_far == np.inf or i == best or inverse[i] == 0.0:
+        for i in range(begin, end):
+            F, summed = relevance[i], similarity[i]
+            if summed == np.inf or i == best or inverse[i] == 0.0:
                 continue  # chosen, or the best so far, or constant
-            bound = least[i] + left * (size - known[i])
-            if best >= 0 and not _is_reached(form, F, bound, bar):
+            bound = lower_bound[i] + floor_per_unseen * (size - known[i])
+            if best >= 0 and not _may_be_best(form, F, bound, cutoff):
                 continue
             if not skip and known[i] < size:
-                so_far = look(
-                    i, size, values, rows, start, centre[i], inverse[i], floor, force,
-                    known[i], so_far,
+                summed = add_similarities(
+                    i, size, values, rows, start, centre[i], inverse[i], floor,
+                    weighted, known[i], summed,
                 )  # fmt: skip
-                done[2] += size - known[i]
-                similarity[i], known[i] = so_far, size
-                if drafted:
-                    least[i] = so_far
-                if best >= 0 and not _is_reached(form, F, so_far, bar):
+                totals[2] += size - known[i]
+                similarity[i], known[i] = summed, size
+                if has_single:
+                    lower_bound[i] = summed
+                if best >= 0 and not _may_be_best(form, F, summed, cutoff):
                     continue
-            found = _merit(kind, size, share, done, F, so_far)
+            found = _merit(kind, size, share, totals, F, summed)
             merit = found[0]
-            tie = TIE * abs(top) if kind == QUOTIENT else TIE
+            tie = TIE * abs(best_merit) if kind == QUOTIENT else TIE
             if merit == -np.inf:
                 continue
-            if best < 0 or merit > top + tie or (merit >= top - tie and i < best):
-                runner, second = best, top
-                best, top = i, merit
-                bar = _raise_bar(form, size, share, done, found)
-            elif merit > second:
-                runner, second = i, merit
-    if best < 0:  # none has merit: the first that is left, constants after the others
+            if (
+                best < 0
+                or merit > best_merit + tie
+                or (merit >= best_merit - tie and i < best)
+            ):
+                second_best, second_merit = best, best_merit
+                best, best_merit = i, merit
+                cutoff = _cutoff(form, size, share, totals, found)
+            elif merit > second_merit:
+                second_best, second_merit = i, merit
+    if best < 0:  # none has merit: the first not chosen, constants last
         for i in range(p):
             if similarity[i] < np.inf and (best < 0 or inverse[i] > 0.0):
                 best = i
                 if inverse[i] > 0.0:
                     break
-    return best, runner
+    return best, second_best
 
 
 @njit(cache=True, nogil=True)
 def advance(
     goal: int,
     size: int,
-    patience: float,
+    max_share: float,
     kind: int,
     alpha: float,
     hint: int,
-    done: FloatArray,
+    totals: FloatArray,
     columns: Columns,
-    state: State,
+    state: FeatureState,
     chosen: Chosen,
 ) -> tuple[int, int]:
     """Choose more features after the first `size`, until there are `goal`.
 
-    Stops before if, without a draft, so far each step has looked at more than this
-    share of all features. Returns how many are chosen, and the next hint. `done` holds
-    `gathered`, `apart` and the number of looks; it is updated like `state` and
-    `chosen`.
+    Stops earlier if, without single precision, a step has compared more than
+    `max_share` of all features on average. Returns the number of chosen features and
+    the next hint. `totals`, `state` and `chosen` are updated.
     """
-    drafted, p = columns.draft.size > 0, state.relevance.size
-    room = np.empty((1 if drafted else 0, p), dtype=np.float32)
+    has_single, p = columns.single.size > 0, state.relevance.size
+    work = np.empty((1 if has_single else 0, p), dtype=np.float32)
     while size < goal:
-        if not drafted and size >= WARM and done[2] > patience * size * p:
+        if not has_single and size >= MIN_STEPS and totals[2] > max_share * size * p:
             break
-        j, hint = _choose(kind, size, alpha, done, hint, columns, state, chosen)
-        similarity = look(
+        j, hint = _choose(kind, size, alpha, totals, hint, columns, state, chosen)
+        similarity = add_similarities(
             j, size, columns.values, columns.rows, columns.start, columns.centre[j],
-            columns.inverse[j], columns.floor, chosen.force, state.known[j],
+            columns.inverse[j], columns.floor, chosen.weighted, state.known[j],
             state.similarity[j],
         )  # fmt: skip
-        done[0] += state.relevance[j]
-        done[1] += size - similarity
+        totals[0] += state.relevance[j]
+        totals[1] += size - similarity
         chosen.order[size] = j
-        chosen.mean_relevance[size] = done[0] / (size + 1)
-        chosen.antiredundancy[size] = 2.0 * done[1] / (size + 1) ** 2
-        state.similarity[j] = state.least[j] = np.inf
-        write_force(columns, j, chosen.force[size], chosen.sharp[size])
-        if drafted:
-            count_in(j, columns, chosen.sharp[size : size + 1], room, state.least)
+        chosen.mean_relevance[size] = totals[0] / (size + 1)
+        chosen.antiredundancy[size] = 2.0 * totals[1] / (size + 1) ** 2
+        state.similarity[j] = state.lower_bound[j] = np.inf
+        write_weighted(columns, j, chosen.weighted[size], chosen.weighted_single[size])
+        if has_single:
+            add_bounds(
+                j,
+                columns,
+                chosen.weighted_single[size : size + 1],
+                work,
+                state.lower_bound,
+            )
         size += 1
     return size, hint

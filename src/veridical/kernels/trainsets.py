@@ -70,6 +70,6 @@ class TrainSets:
         return cls.from_counts(np.ones((1, n_rows)), [np.arange(n_rows)])
 
     def class_counts(self, y: IntArray, n_classes: int) -> FloatArray:
-        """Weight of each class in each set, shape (S, K)."""
+        """Compute the weight of each class in each set, shape (S, K)."""
         member = y[:, None] == np.arange(n_classes)
         return self.counts @ member

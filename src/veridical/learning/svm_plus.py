@@ -12,8 +12,8 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import (
     read_numeric,
-    read_numeric_beside,
     read_numeric_training,
+    read_second_numeric,
     refuse_one_class,
 )
 from veridical._core.seeds import as_random_state
@@ -229,7 +229,7 @@ class SVMPlus(OneAgainstRest):
         weights = read_sample_weight(sample_weight, X)
         star = None
         if X_privileged is not None:
-            star = read_numeric_beside(self, X_privileged, y, "X_privileged")
+            star = read_second_numeric(self, X_privileged, y, "X_privileged")
         kept = np.flatnonzero(weights)
         self.classes_ = np.unique(y[kept])
         refuse_one_class(self.classes_, type(self).__name__)

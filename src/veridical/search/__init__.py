@@ -1,4 +1,4 @@
-"""From scores to an order."""
+"""Searches: from scores to an order of features."""
 
 from veridical.search.predominance import predominance
 from veridical.search.ranking import rank_by_score

@@ -1,4 +1,4 @@
-"""Start with all features and drop the least wanted, again and again."""
+"""Backward elimination: drop the features with the lowest scores, round by round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from veridical.kernels.ordering import Tolerance, last_by_score
 
 def backward(
     n_features: int,
-    worth: Callable[[IntArray], FloatArray],
+    score: Callable[[IntArray], FloatArray],
     n_drop: Callable[[int], int],
     *,
     rtol: float,
@@ -25,18 +25,18 @@ def backward(
     Parameters
     ----------
     n_features : int
-        How many there are.
+        Number of features.
     worth : callable
-        Given the indices of the features still there, the worth of each of them.
+        Given the indices of the remaining features, the score of each of them.
     n_drop : callable
-        Given how many are there, how many to drop in this round.
+        Given the number of remaining features, the number to drop in this round.
     rtol : float
-        How far apart, beside their own size, tied worths may be.
+        Relative difference of tied scores.
     atol : callable
-        How far apart they may be in any case, one number for all features or one for
-        each that is there; asked after the worths of each round.
+        Absolute difference of tied scores, one for all features or one for each
+        remaining feature; called after the scores of each round.
     by_index : bool
-        Order the features dropped in one round by index rather than by worth.
+        Order the features dropped in one round by index rather than by score.
     tick : callable
         Called after each round.
 
@@ -48,9 +48,9 @@ def backward(
     kept = np.arange(n_features)
     rounds: list[IntArray] = []
     while kept.size > 1:
-        values = worth(kept)
+        scores = score(kept)
         n_dropped = min(max(1, n_drop(kept.size)), kept.size - 1)
-        dropped = last_by_score(values, n_dropped, rtol=rtol, atol=atol())
+        dropped = last_by_score(scores, n_dropped, rtol=rtol, atol=atol())
         rounds.append(kept[np.sort(dropped) if by_index else dropped])
         kept = np.delete(kept, dropped)
         tick()

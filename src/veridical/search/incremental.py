@@ -1,4 +1,4 @@
-"""Add the best next feature, again and again, weighing relevance against repetition.
+"""Forward search: add features one by one, relevant and not redundant.
 
 References
 ----------
@@ -19,66 +19,66 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.similarity import (
+    COPY,
     LANES,
-    SAME,
     Chosen,
     Columns,
-    State,
-    catch_up,
-    write_table,
+    FeatureState,
+    rebuild_bounds,
+    write_bounds,
 )
 from veridical.kernels.threads import run, spans
 from veridical.kernels.tradeoff import DIFFERENCE, PRIORITIZED, QUOTIENT, advance
 
-# Where a step takes comparisons with more than this share of all features, a draft of
-# the columns is quicker; mRMR compares many features at first and few later on.
-_PATIENCE = {PRIORITIZED: 0.35, QUOTIENT: np.inf, DIFFERENCE: np.inf}
-_AT_ONCE = 10  # steps of many climbs between two reports
+# Share of all features that a step compares on average; beyond it bounds in single
+# precision are faster. mRMR compares many features at first and few later.
+_MAX_SHARE = {PRIORITIZED: 0.35, QUOTIENT: np.inf, DIFFERENCE: np.inf}
+_STEPS_PER_REPORT = 10  # steps of several searches between two reports
 
 
 class Redundancy(Protocol):
-    """How much features repeat each other, in each training set."""
+    """Similarity of features in each training set."""
 
-    def columns(self, s: int, *, draft: bool = False) -> Columns:
-        """All columns as training set `s` sees them, with a draft if there is one."""
+    def columns(self, s: int, *, single: bool = False) -> Columns:
+        """Return the features in training set `s`; in single precision too if asked."""
 
-    def fragile(self, s: int) -> IntArray:
-        """Columns whose correlations in set `s` have to be taken by `alone`."""
+    def ill_conditioned(self, s: int) -> IntArray:
+        """Return the features of set `s` to be correlated by `unit_column`."""
 
-    def alone(self, s: int, j: int) -> FloatArray:
-        """Column `j`, centred over the rows of set `s` and of length 1."""
+    def unit_column(self, s: int, j: int) -> FloatArray:
+        """Return feature `j`, centred over the rows of set `s` and of length 1."""
 
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """How to weigh relevance against similarity with the chosen features."""
+    """Criterion that combines relevance and similarity with the chosen features."""
 
     kind: int
     alpha: float = 1.0
 
 
 def prioritized(alpha: float) -> Tradeoff:
-    """Largest ``V^alpha U^(1 - alpha)``: mean relevance against antiredundancy."""
+    """Maximise ``V^alpha U^(1 - alpha)``: mean relevance and antiredundancy."""
     return Tradeoff(PRIORITIZED, alpha)
 
 
-#: Largest relevance divided by mean similarity with the chosen.
+#: Maximise relevance divided by mean similarity with the chosen features.
 quotient = Tradeoff(QUOTIENT)
-#: Largest relevance less mean similarity with the chosen.
+#: Maximise relevance minus mean similarity with the chosen features.
 difference = Tradeoff(DIFFERENCE)
 
 
-class Climb:
-    """One incremental search in one training set, as far as it has come.
+class ForwardSearch:
+    """State of a forward search in one training set.
 
     Parameters
     ----------
     relevance : array of shape (n_features,)
         Finite and not negative.
     tradeoff : Tradeoff
-        What the best next feature is.
+        Criterion of the next feature.
     train_set : int
-        Which training set it works in.
+        Number of the training set.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Climb:
         self.relevance, self.tradeoff, self.train_set = relevance, tradeoff, train_set
         self.size = 0
         self._hint = -1
-        self._done = np.zeros(3)
+        self._totals = np.zeros(3)
         p = relevance.size
         similarity, known = np.zeros(p), np.zeros(p, dtype=np.int32)
         relevance = np.ascontiguousarray(relevance)
-        self._state = State(relevance, similarity, known, similarity)
+        self._state = FeatureState(relevance, similarity, known, similarity)
         self._columns: Columns | None = None
-        self._chosen = _room_for(0, 0)
+        self._chosen = _empty_chosen(0, 0)
 
     @property
     def order(self) -> list[int]:
@@ -110,9 +110,9 @@ class Climb:
         """Mean antiredundancy of the first 1, 2, 3, … features."""
         return self._chosen.antiredundancy[: self.size].copy()
 
-    def make_room(self, n_steps: int, n_rows: int) -> None:
-        """Get ready for `n_steps` more steps."""
-        grown = _room_for(self.size + n_steps, n_rows)
+    def allocate(self, n_steps: int, n_rows: int) -> None:
+        """Allocate memory for `n_steps` more steps."""
+        grown = _empty_chosen(self.size + n_steps, n_rows)
         if self.size:
             for name in Chosen._fields:
                 old, new = getattr(self._chosen, name), getattr(grown, name)
@@ -120,56 +120,63 @@ class Climb:
         self._chosen = grown
 
     @property
-    def forces(self) -> dict[int, NDArray[np.float32]]:
-        """The features chosen so far, ready to be correlated in single precision."""
-        return dict(zip(self.order, self._chosen.sharp, strict=False))
+    def weighted_columns(self) -> dict[int, NDArray[np.float32]]:
+        """Weighted columns of the chosen features, in single precision."""
+        return dict(zip(self.order, self._chosen.weighted_single, strict=False))
 
-    def climb(self, redundancy: Redundancy, goal: int, patience: float) -> None:
-        """Choose features until there are `goal`, or it takes more than `patience`."""
+    def extend(self, redundancy: Redundancy, goal: int, max_share: float) -> None:
+        """Choose features until there are `goal`.
+
+        Stops earlier if steps compare more than `max_share` of all features.
+        """
         if self._columns is None:
             self._columns = redundancy.columns(self.train_set)
-        fragile = redundancy.fragile(self.train_set)
+        ill_conditioned = redundancy.ill_conditioned(self.train_set)
         while self.size < goal:
-            now = self.size + 1 if fragile.size else goal
+            now = self.size + 1 if ill_conditioned.size else goal
             size, self._hint = advance(
                 now,
                 self.size,
-                patience,
+                max_share,
                 self.tradeoff.kind,
                 self.tradeoff.alpha,
                 self._hint,
-                self._done,
+                self._totals,
                 self._columns,
                 self._state,
                 self._chosen,
             )
-            arrived, self.size = size == now, size
-            if not arrived:
+            reached, self.size = size == now, size
+            if not reached:
                 return
-            if fragile.size:
-                self._tend(redundancy, fragile, self._columns.floor)
+            if ill_conditioned.size:
+                self._add_ill_conditioned(
+                    redundancy, ill_conditioned, self._columns.floor
+                )
 
-    def take(self, columns: Columns) -> None:
-        """Use a draft of the columns from now on."""
+    def use_single(self, columns: Columns) -> None:
+        """Use bounds in single precision from now on."""
         self._columns = columns
-        self._state = self._state._replace(least=np.empty(self.relevance.size))
-        catch_up(self.size, columns, self._state, self._chosen)
+        self._state = self._state._replace(lower_bound=np.empty(self.relevance.size))
+        rebuild_bounds(self.size, columns, self._state, self._chosen)
 
-    def _tend(self, redundancy: Redundancy, fragile: IntArray, floor: float) -> None:
-        """Take the correlations of fragile columns with the last choice, one by one."""
+    def _add_ill_conditioned(
+        self, redundancy: Redundancy, ill_conditioned: IntArray, floor: float
+    ) -> None:
+        """Add the similarities of ill-conditioned features with the last choice."""
         state, s = self._state, self.train_set
         j = int(self._chosen.order[self.size - 1])
-        column = redundancy.alone(s, j)
+        column = redundancy.unit_column(s, j)
         weight = redundancy.columns(s).weight
-        if j in fragile:
-            self._chosen.force[self.size - 1] = weight * column
-        for k in fragile:
-            r = abs(float((weight * column) @ redundancy.alone(s, int(k))))
-            state.similarity[k] += 1.0 if r > SAME else max(r, floor)
+        if j in ill_conditioned:
+            self._chosen.weighted[self.size - 1] = weight * column
+        for k in ill_conditioned:
+            r = abs(float((weight * column) @ redundancy.unit_column(s, int(k))))
+            state.similarity[k] += 1.0 if r > COPY else max(r, floor)
             state.known[k] = self.size
 
 
-def _room_for(n_chosen: int, n_rows: int) -> Chosen:
+def _empty_chosen(n_chosen: int, n_rows: int) -> Chosen:
     return Chosen(
         np.zeros(n_chosen, dtype=np.intp),
         np.empty((n_chosen, n_rows)),
@@ -179,87 +186,103 @@ def _room_for(n_chosen: int, n_rows: int) -> Chosen:
     )
 
 
-def climb_together(
-    climbs: Sequence[Climb],
+def search_together(
+    searches: Sequence[ForwardSearch],
     redundancy: Redundancy,
     n_steps: int,
     tick: Callable[[], None] | None = None,
     n_threads: int = 1,
 ) -> None:
-    """Take `n_steps` steps in every climb.
+    """Take `n_steps` steps in every search.
 
-    Climbs share the columns, and a draft of them where one needs it. `tick`, if given,
-    is called after every step, or after several of climbs in one training set; never
-    where there are several sets.
+    Searches share the features, and bounds in single precision where they are needed.
+    `tick`, if given, is called after every step of a single search, after every
+    `_STEPS_PER_REPORT` steps of several in one training set, and never where there are
+    several training sets.
     """
-    n_steps = min(n_steps, climbs[0].relevance.size - climbs[0].size)
+    n_steps = min(n_steps, searches[0].relevance.size - searches[0].size)
     if n_steps < 1:
         return
-    groups: dict[int, list[Climb]] = {}
-    n_rows = redundancy.columns(climbs[0].train_set).weight.size
-    for climb in climbs:
-        climb.make_room(n_steps, n_rows)
-        groups.setdefault(climb.train_set, []).append(climb)
-    begin, end = climbs[0].size, climbs[0].size + n_steps
+    groups: dict[int, list[ForwardSearch]] = {}
+    n_rows = redundancy.columns(searches[0].train_set).weight.size
+    for search in searches:
+        search.allocate(n_steps, n_rows)
+        groups.setdefault(search.train_set, []).append(search)
+    begin, end = searches[0].size, searches[0].size + n_steps
     watched = tick is not None and len(groups) == 1
-    at_once = n_steps if not watched else 1 if len(climbs) == 1 else _AT_ONCE
+    at_once = n_steps if not watched else 1 if len(searches) == 1 else _STEPS_PER_REPORT
     for goal in [*range(begin + at_once, end, at_once), end]:
-        # Threads for the training sets, or else for the climbs in one.
+        # Threads for the training sets, or else for the searches in one.
         inner = n_threads if len(groups) == 1 else 1
         jobs = [(group, redundancy, goal, inner) for group in groups.values()]
-        run(_climb_in_one_set, jobs, n_threads)
+        run(_search_in_one_set, jobs, n_threads)
         if tick is not None and watched:
             tick()
 
 
-def _climb_in_one_set(
-    climbs: Sequence[Climb], redundancy: Redundancy, goal: int, n_threads: int
+def _search_in_one_set(
+    searches: Sequence[ForwardSearch], redundancy: Redundancy, goal: int, n_threads: int
 ) -> None:
-    """Climb, first where few comparisons do, then with a draft of the columns.
+    """Search; where that takes many comparisons, with bounds in single precision.
 
-    There is no draft where columns are fragile: it would be made of what is left of
-    them beside their outliers.
+    There are no such bounds where features are ill-conditioned: beside an outlier
+    single precision leaves no digits of the other values.
     """
-    fragile = redundancy.fragile(climbs[0].train_set).size > 0
-    patience = {k: np.inf if fragile else v for k, v in _PATIENCE.items()}
-    jobs = [(one, redundancy, goal, patience[one.tradeoff.kind]) for one in climbs]
-    run(Climb.climb, jobs, n_threads)
-    slow = [climb for climb in climbs if climb.size < goal]
+    ill_conditioned = redundancy.ill_conditioned(searches[0].train_set).size > 0
+    max_share = {k: np.inf if ill_conditioned else v for k, v in _MAX_SHARE.items()}
+    jobs = [
+        (search, redundancy, goal, max_share[search.tradeoff.kind])
+        for search in searches
+    ]
+    run(ForwardSearch.extend, jobs, n_threads)
+    slow = [search for search in searches if search.size < goal]
     if not slow:
         return
-    columns = redundancy.columns(slow[0].train_set, draft=True)
-    if columns.draft.size:
-        if len(climbs) > 1:
-            columns = _with_table(columns, climbs, slow, n_threads)
-        run(Climb.take, [(climb, columns) for climb in slow], n_threads)
-    run(Climb.climb, [(one, redundancy, goal, np.inf) for one in slow], n_threads)
+    columns = redundancy.columns(slow[0].train_set, single=True)
+    if columns.single.size:
+        if len(searches) > 1:
+            columns = _with_bounds(columns, searches, slow, n_threads)
+        run(ForwardSearch.use_single, [(search, columns) for search in slow], n_threads)
+    run(
+        ForwardSearch.extend,
+        [(search, redundancy, goal, np.inf) for search in slow],
+        n_threads,
+    )
 
 
-def _with_table(
-    columns: Columns, climbs: Sequence[Climb], slow: Sequence[Climb], n_threads: int
+def _with_bounds(
+    columns: Columns,
+    searches: Sequence[ForwardSearch],
+    slow: Sequence[ForwardSearch],
+    n_threads: int,
 ) -> Columns:
-    """Compare all features with those that the slow climbs will probably choose.
+    """Compute bounds of all features with those that slow searches probably choose.
 
-    They have chosen some already, and come to most of those that the others agree on.
+    These are the features they have chosen already, and those that at least half of
+    the other searches have chosen.
     """
-    forces: dict[int, NDArray[np.float32]] = {}
-    for climb in climbs:
-        forces |= climb.forces
-    votes = Counter(j for climb in climbs if climb not in slow for j in climb.order)
-    agreed = {j for j in votes if 2 * votes[j] >= len(climbs) - len(slow)}
-    wanted = sorted(agreed.union(*(climb.order for climb in slow)))
+    weighted_columns: dict[int, NDArray[np.float32]] = {}
+    for search in searches:
+        weighted_columns |= search.weighted_columns
+    votes = Counter(
+        j for search in searches if search not in slow for j in search.order
+    )
+    agreed = {j for j in votes if 2 * votes[j] >= len(searches) - len(slow)}
+    wanted = sorted(agreed.union(*(search.order for search in slow)))
     wanted = wanted[: columns.weight.size]  # no more memory than half of X
     p = columns.inverse.size
-    table, place = np.empty((len(wanted), p), np.float32), np.full(p, -1, np.int32)
-    place[wanted] = np.arange(len(wanted))
-    sharp = np.stack([forces[j] for j in wanted])
-    jobs = [(columns, sharp, lo, hi, table) for lo, hi in spans(p, p // 1000)]
-    run(write_table, jobs, n_threads)
-    return columns._replace(table=table, place=place)
+    bounds, bound_row = np.empty((len(wanted), p), np.float32), np.full(p, -1, np.int32)
+    bound_row[wanted] = np.arange(len(wanted))
+    weighted_single = np.stack([weighted_columns[j] for j in wanted])
+    jobs = [
+        (columns, weighted_single, lo, hi, bounds) for lo, hi in spans(p, p // 1000)
+    ]
+    run(write_bounds, jobs, n_threads)
+    return columns._replace(bounds=bounds, bound_row=bound_row)
 
 
-def complete(order: Sequence[int], rest: IntArray) -> IntArray:
-    """Continue an order with the features left out, as they follow in `rest`."""
+def append_rest(order: Sequence[int], rest: IntArray) -> IntArray:
+    """Append the features that are not in an order, in the order of `rest`."""
     left_out = np.ones(rest.size, dtype=bool)
     left_out[list(order)] = False
     return np.concatenate([np.array(order, dtype=np.intp), rest[left_out[rest]]])
@@ -268,13 +291,13 @@ def complete(order: Sequence[int], rest: IntArray) -> IntArray:
 def take_turns(orders: Sequence[Sequence[int]], n_wanted: int) -> list[int]:
     """Merge orders: each in turn gives its best feature not yet taken.
 
-    Stops when an order runs out, because what it would have given next is not known.
+    Stops at the end of an order, because its next feature is not known.
     """
     taken: dict[int, None] = {}
-    places = [iter(order) for order in orders]
+    iterators = [iter(order) for order in orders]
     while len(taken) < n_wanted:
-        for place in places:
-            found = next((j for j in place if j not in taken), None)
+        for features in iterators:
+            found = next((j for j in features if j not in taken), None)
             if found is None:
                 return list(taken)
             taken[found] = None

@@ -1,4 +1,4 @@
-"""Keep a feature unless a better one says the same: the search of FCBF.
+"""The search of FCBF: keep a feature unless a more relevant one makes it redundant.
 
 References
 ----------
@@ -16,7 +16,9 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Ranking
 from veridical.kernels.ordering import order_by_score
 
-TOLERANCE = 1e-8  # as Weka's FCBFSearch
+#: Difference of redundancy and relevance; up to it a feature is redundant, as in Weka's
+#: FCBFSearch.
+TOLERANCE = 1e-8
 
 
 def predominance(
@@ -33,12 +35,12 @@ def predominance(
     scores : array of shape (n_features,)
         Relevance of each feature.
     redundancy : callable
-        ``redundancy(i, others)``: how much feature i and each of the others say the
-        same, on the scale of the scores.
+        ``redundancy(i, others)``: similarity of feature i and each of the others, on
+        the scale of the scores.
     threshold : float
         Only features that score more than this can be accepted.
     atol : float
-        How far apart tied scores may be.
+        Absolute difference of tied scores.
 
     Returns
     -------
@@ -56,8 +58,8 @@ def predominance(
         accepted.append(leader)
         later = place + 1 + np.flatnonzero(~removed[place + 1 :])
         others = candidates[later]
-        said = redundancy(int(leader), others) >= scores[others] - TOLERANCE
-        removed[later[said]] = True
+        redundant = redundancy(int(leader), others) >= scores[others] - TOLERANCE
+        removed[later[redundant]] = True
     order = np.concatenate(
         [np.array(accepted, dtype=np.intp), candidates[removed], rest]
     )

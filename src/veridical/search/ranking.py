@@ -1,4 +1,4 @@
-"""The simplest search: sort by score."""
+"""Sort features by score."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from veridical.kernels.threads import run
 def rank_by_score(
     scores: FloatArray, *, rtol: float = 1e-12, atol: float = 0.0, n_threads: int = 1
 ) -> list[Ranking]:
-    """One ranking per row of `scores`, best first, ties by feature index.
+    """Rank features for each row of `scores`, best first, ties by feature index.
 
     Parameters
     ----------
     scores : array of shape (n_sets, n_features)
         Larger is better, NaN is worst.
     rtol, atol : float
-        How far apart tied scores may be.
+        Relative and absolute difference of tied scores.
     n_threads : int, default=1
         Threads that share the rows.
     """

@@ -1,4 +1,4 @@
-"""Feature selectors with scikit-learn's manners: a criterion and a search each."""
+"""Feature selectors with scikit-learn's interface: a criterion and a search each."""
 
 from veridical._core.publishing import publish_classes
 from veridical.selection._base import Selector

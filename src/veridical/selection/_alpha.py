@@ -1,4 +1,4 @@
-"""The exponent of differential prioritization, chosen on splits of the training."""
+"""Choose the exponent of differential prioritization on splits of the training set."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from veridical._core.table import Table
 from veridical.kernels.dagsvm import predict_nested
 from veridical.kernels.threads import run
 
-#: What is tried unless the user says otherwise.
+#: Exponents tried by default.
 ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
-#: Largest predictor set that is tried, unless more features are to be selected.
-LARGEST = 100
+#: Largest size of a predictor set that is tried, unless more features are selected.
+MAX_SIZE = 100
+#: Share of the samples of each class that is tested.
 TEST_SHARE = 1 / 3
 
 
@@ -36,7 +37,7 @@ def draw_splits(codes: IntArray, n_splits: int, seed: int) -> list[Split]:
     if not splits[0].test.size:
         raise InputError(
             "alpha='auto' splits the training data, but every class has a single "
-            "case; give a number for alpha."
+            "sample; give a number for alpha."
         )
     return splits
 
@@ -49,30 +50,30 @@ def score_alphas(
     classifier: Any,
     n_threads: int,
 ) -> FloatArray:
-    """Accuracy of every alpha at every size, averaged over the splits.
+    """Compute the accuracy of every alpha at every size, averaged over the splits.
 
     Parameters
     ----------
     data : Table
         The training data.
     splits : sequence of Split
-        Rows of it.
+        Its splits.
     orders : sequence of n_splits sequences of n_alphas int arrays
         Features selected on the training rows of each split, best first.
     sizes : int array
         Sizes of predictor sets, growing.
     classifier : classifier or None
-        Fitted at every size; one that has ``predict_many`` is asked for all sizes at
-        once. None is the linear DAGSVM with C = 1 on standardized features.
+        Fitted at every size; with ``predict_many`` it predicts for all sizes at once.
+        None is the linear DAGSVM with C = 1 on standardized features.
     n_threads : int
         Threads for None.
 
     Returns
     -------
     array of shape (n_alphas, n_sizes)
-        Shares of test cases named rightly.
+        Accuracies on the test samples.
     """
-    predict = _nested if classifier is None else _with(classifier)
+    predict = _predict_by_dagsvm if classifier is None else _predict_by(classifier)
     n_alphas = len(orders[0])
     found = np.empty((len(splits), n_alphas, sizes.size))
 
@@ -88,7 +89,7 @@ def score_alphas(
     return found.mean(axis=0)
 
 
-def _nested(
+def _predict_by_dagsvm(
     X: FloatArray, y: IntArray, train: IntArray, test: IntArray, sizes: IntArray
 ) -> IntArray:
     """Predict by a linear DAGSVM with C = 1 on standardized features."""
@@ -106,7 +107,7 @@ def _nested(
     return present[found]
 
 
-def _with(classifier: Any) -> Callable[..., Any]:
+def _predict_by(classifier: Any) -> Callable[..., Any]:
     if not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
         raise InputError(
             f"classifier={classifier!r} is no classifier; it needs fit and predict."

@@ -1,19 +1,20 @@
-"""What every selector shares: a ranking is fitted, cut, or made for many training sets.
+"""Base classes of the selectors.
 
-A selector says what it can read (its *abilities*) and how it ranks; this module gives
-it the rest of scikit-learn's selector manners.
+A selector declares the data it accepts (its *abilities*) and its cost, and ranks
+features; the base classes implement scikit-learn's interface.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import (
     check_is_fitted,
@@ -24,26 +25,28 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.sklearn_private import output_kind, read_sample_weight
+from veridical._core.sklearn_private import is_watched, output_kind, read_sample_weight
 from veridical._core.table import Table
 from veridical._core.validation import count_features
+from veridical.criteria import Relevance
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
+from veridical.search import rank_by_score
 from veridical.selection._reading import Abilities, read, read_train_sets
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a fit costs, with the default parameters.
+    """Cost of a fit with the default parameters.
 
     Parameters
     ----------
     time : str
-        The time in theory, as the page of costs shows it: n samples, p features, k
-        features searched for.
+        Order of the time for n samples, p features and k features searched for, as the
+        documentation shows it.
     power : int or None
         Where several selectors are tried, this one is left out if ``n**power * p`` is
-        too large: 0 for a method that is quick on every table, 2 for one that compares
+        too large: 0 for a method that is fast on every table, 2 for one that compares
         all pairs of samples. None if the selector is never tried.
     """
 
@@ -105,11 +108,11 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        copy = clone(self)  # what reading leaves behind belongs to a fit
+        copy = clone(self)  # reading sets attributes, and this is no fit
         return copy.rank_table(copy._read(X, y), train_sets)
 
     def rank_table(self, table: Table, train_sets: Iterable[Any]) -> list[IntArray]:
-        """Do the same as `rank_many` on a table that has been read already.
+        """Rank as `rank_many` does, on a table that has been read already.
 
         Parameters
         ----------
@@ -132,14 +135,14 @@ class Selector(SelectorMixin, BaseEstimator):
         return [ranking.order for ranking in rankings]
 
     def fit_table(self, table: Table) -> Self:
-        """Do the same as `fit` on a table that has been read already."""
+        """Fit on a table that has been read already."""
         table = self._accept(table)
         self.n_features_in_ = table.n_features
         self.classes_ = table.target.classes
         return self._keep(table, TrainSets.all_rows(table.n_samples))
 
     def _accept(self, table: Table) -> Table:
-        """Refuse what the method cannot use, by the names of the features."""
+        """Adapt a table to the abilities; raise if that is not possible."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         if not (isinstance(chosen, str) and chosen == "from_dtype"):
             features = encode(table.frame(), chosen)
@@ -173,9 +176,9 @@ class Selector(SelectorMixin, BaseEstimator):
         return super().transform(X)
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
-        """Rank on one training set and store what the user reads off."""
+        """Rank on one training set and store the fitted attributes."""
         n_features = data.values.shape[1]
-        # Said before a long ranking, not after it.
+        # Raises before a long ranking, not after it.
         count_features(self.n_features_to_select, n_features)
         (ranking,) = self._rankings(data, sets)
         return self._store_ranking(ranking)
@@ -200,7 +203,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any, y: Any) -> Table:
-        """Check the input and turn it into arrays."""
+        """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read(self, X, y, self._abilities, chosen)
         self.classes_ = data.target.classes
@@ -219,12 +222,61 @@ class Selector(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self._abilities.missing
         tags.input_tags.sparse = self._abilities.sparse
-        tags.input_tags.categorical = self._abilities.nominal
+        tags.input_tags.categorical = self._abilities.categorical
         return tags
 
 
+class ReportsProgress(CallbackSupportMixin, Selector):
+    """A selector whose fit is a loop that scikit-learn's callbacks can observe.
+
+    ``set_callbacks(sklearn.callback.ProgressBar())`` shows its progress. A subclass
+    gives the number of steps and calls ``_tick`` after each.
+    """
+
+    @abstractmethod
+    def _n_steps(self, data: Table) -> int | None:
+        """Return the number of steps of a fit; None if it is not known beforehand."""
+
+    @with_callbacks
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
+        root = self._init_callback_context(max_subtasks=self._n_steps(data))
+        root.call_on_fit_task_begin(estimator=self)
+        super()._keep(data, sets)
+        root.call_on_fit_task_end(estimator=self)
+        return self
+
+    @property
+    def _ticker(self) -> Callable[[], None] | None:
+        """The function to call after every step; None without callbacks."""
+        return self._tick if is_watched(self) else None
+
+    def _tick(self) -> None:
+        """Report to the callbacks that a step is done."""
+        if is_watched(self):
+            step = self._callback_fit_ctx.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self)
+            step.call_on_fit_task_end(estimator=self)
+
+
+class ScoreSelector(Selector):
+    """A selector that sorts features by a relevance."""
+
+    @abstractmethod
+    def _relevance(self, sets: TrainSets) -> Relevance:
+        """Return the relevance of features in these training sets."""
+
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
+        relevance = self._relevance(sets)
+        return rank_by_score(
+            relevance.scores(data, sets, self._n_threads),
+            rtol=relevance.rtol,
+            atol=relevance.atol,
+            n_threads=self._n_threads,
+        )
+
+
 class WeightedSelector(Selector):
-    """A selector whose statistic takes sample weights."""
+    """A selector that accepts sample weights."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features and keep the best.
@@ -236,7 +288,7 @@ class WeightedSelector(Selector):
         y : array-like of shape (n_samples,)
             The class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each case counts.
+            Weight of each sample.
 
         Returns
         -------
@@ -256,4 +308,4 @@ class WeightedSelector(Selector):
         return self._keep(data, sets)
 
     def _check_weight(self, weight: FloatArray) -> None:
-        """Refuse weights the statistic is not defined for."""
+        """Raise if the statistic is not defined for the weights."""

@@ -25,7 +25,7 @@ class ExpressionFilter(TransformerMixin, BaseEstimator):
     [100, 16000]; drop genes whose largest value is not more than 5 times, and not more
     than 500 above, the smallest; take the logarithm to base 10; bring every array (row)
     to mean 0 and variance 1 over its genes. Labels are not used. Which genes are kept
-    is learned in ``fit``: in a pipeline, from the training cases alone.
+    is learned in ``fit``: in a pipeline, from the training samples alone.
 
     Parameters
     ----------

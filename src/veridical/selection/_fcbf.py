@@ -23,26 +23,26 @@ from veridical.selection._reading import Abilities
 
 
 class FCBF(Selector):
-    """Keep features that tell about the class and that no better one replaces.
+    """Keep relevant features that no more relevant one makes redundant.
 
     The fast correlation-based filter [1]_: features in order of their symmetrical
     uncertainty with the class; each accepted one removes the later ones it predicts at
-    least as well as they predict the class. Cost: one sort per column, and pairs only
-    among the features that tell anything.
+    least as well as they predict the class. Cost: one sort per feature, and pairs only
+    among the relevant features.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for those the
-        method accepts. Asked for more than it accepts, it goes on with those it
-        removed, then with the irrelevant ones, each in order of relevance.
+        Number of features to select: a number, a share of all, or None for those the
+        method accepts. Beyond those, removed features follow, then irrelevant ones,
+        each in order of relevance.
     threshold : float, default=0.0
         Only features with a larger symmetrical uncertainty can be accepted.
     mdl_cost : {"cuts", "cases"}, default="cuts"
         As in :class:`InformationGain`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: those whose data type says so, none, or those given
-        by a mask, indices or names.
+        Which features are categorical: those with a categorical data type, none, or
+        those given by a mask, indices or names.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -55,7 +55,7 @@ class FCBF(Selector):
 
     See Also
     --------
-    InformationGain : Relevance alone, repeats and all.
+    InformationGain : Relevance alone, without redundancy.
 
     References
     ----------
@@ -71,9 +71,9 @@ class FCBF(Selector):
     7
     """
 
-    _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True)
     _cost: ClassVar = Cost(
-        "n log n p, then pairs of telling columns: n × pairs", power=1
+        "n log n p, then pairs of relevant features: n × pairs", power=1
     )
 
     def __init__(

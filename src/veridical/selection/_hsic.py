@@ -24,14 +24,14 @@ class HSIC(Selector):
     """Rank features by kernel dependence on the class.
 
     The Hilbert–Schmidt independence criterion is zero only if feature and class are
-    independent, for a Gaussian kernel whatever the kind of dependence. Searching
-    backward (BAHSIC [1]_) it judges features together. Cost: one pass over X for the
+    independent, for a Gaussian kernel whatever the kind of dependence. With a backward
+    search (BAHSIC [1]_) it evaluates features together. Cost: one pass over X for the
     linear kernel, O(n² p) for the Gaussian one, and about ten times that backward.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     kernel : {"linear", "rbf"}, default="linear"
         Kernel on the standardised features. The Gaussian kernel's gamma is 1/2 for one
         feature and 1/(2 d) for d of them.
@@ -93,7 +93,7 @@ class HSIC(Selector):
         smallest = min(rows.size for rows in sets.indices)
         if smallest < 4:
             raise InputError(
-                f"The unbiased criterion needs at least 4 cases, and there are only "
+                f"The unbiased criterion needs at least 4 samples, and there are only "
                 f"{smallest} in a training set (n_samples={smallest})."
             )
         if self.search == "backward" and self.kernel == "rbf":
@@ -104,8 +104,8 @@ class HSIC(Selector):
             for s, row in enumerate(scores)
         ]
         if self.search == "backward":
-            # A linear kernel is a sum over features: dropping one never changes
-            # what another is worth, so the scores give the backward order.
+            # A linear kernel is a sum over features: dropping one does not change
+            # the scores of others, so the scores give the backward order.
             return [Ranking(r.order, None, r.n_kept) for r in rankings]
         return rankings
 
@@ -134,5 +134,5 @@ class HSIC(Selector):
 
 
 def _scale(data: Table, sets: TrainSets, s: int) -> float:
-    """How large the criterion can be in a training set: ties are judged beside it."""
+    """Return the scale of the criterion in a training set, for ties."""
     return label_scale(label_vectors(data.y[sets.indices[s]], data.n_classes))

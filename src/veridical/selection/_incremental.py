@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import ClassVar, Literal
 
@@ -18,34 +17,28 @@ from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
-    Climb,
-    climb_together,
-    complete,
+    ForwardSearch,
+    append_rest,
     difference,
     quotient,
+    search_together,
 )
-from veridical.selection._base import Cost, WeightedSelector
-from veridical.selection._progress import ReportsProgress
+from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
 from veridical.selection._reading import Abilities
 
-FLOOR = 1e-3  # mRMR: similarities below this are as good as none
+MIN_SIMILARITY = 1e-3  # mRMR: smaller absolute correlations count as this
 
 
 class IncrementalSelector(ReportsProgress, WeightedSelector):
-    """A ratio of variances, correlation, and an incremental search."""
+    """A selector with a forward search on F ratios and correlations."""
 
     n_searched: int | None
 
     def _n_steps(self, data: Table) -> int | None:
         return self._depth(data.values.shape[1])
 
-    @property
-    def _ticker(self) -> Callable[[], None] | None:
-        """What to call after every step; None where nobody watches."""
-        return self._tick if self._watched else None
-
     def _depth(self, n_features: int) -> int:
-        """How far to search: at least as far as the user wants to select."""
+        """Return the number of features to search for."""
         if self.n_searched is None:
             return n_features
         whole = isinstance(self.n_searched, Integral)
@@ -59,7 +52,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
 
 
 class MRMR(IncrementalSelector):
-    """Features that tell about the class and repeat each other little.
+    """Select relevant features with little redundancy among them.
 
     Starts with the most relevant feature and adds the one with the largest quotient
     of relevance (the F ratio) and mean absolute correlation with those already chosen
@@ -68,13 +61,13 @@ class MRMR(IncrementalSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     scheme : {"quotient", "difference"}, default="quotient"
         Divide relevance by redundancy, or subtract it; to subtract, relevance is the
         correlation ratio (the share of variance between classes, rooted), which lies
         on the same scale as a correlation.
     n_searched : int or None, default=100
-        How many features the search orders (at least `n_features_to_select`); the
+        Number of features that the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
@@ -88,7 +81,7 @@ class MRMR(IncrementalSelector):
 
     See Also
     --------
-    DifferentialPrioritization : The same trade with an exponent to set.
+    DifferentialPrioritization : The same tradeoff with an exponent.
 
     Notes
     -----
@@ -133,18 +126,20 @@ class MRMR(IncrementalSelector):
             raise InputError(
                 f"scheme={self.scheme!r} is not known; use 'quotient' or 'difference'."
             )
-        redundancy = CorrelationRedundancy(data, sets, self._n_threads, floor=FLOOR)
+        redundancy = CorrelationRedundancy(
+            data, sets, self._n_threads, floor=MIN_SIMILARITY
+        )
         scores = self._scores(redundancy.variances)
-        climbs = [
-            Climb(cap_infinite(row), tradeoffs[self.scheme], s)
+        searches = [
+            ForwardSearch(cap_infinite(row), tradeoffs[self.scheme], s)
             for s, row in enumerate(scores)
         ]
         depth = self._depth(scores.shape[1])
-        climb_together(climbs, redundancy, depth, self._ticker, self._n_threads)
-        rest = [order_by_score(climb.relevance) for climb in climbs]
+        search_together(searches, redundancy, depth, self._ticker, self._n_threads)
+        rest = [order_by_score(search.relevance) for search in searches]
         return [
-            Ranking(complete(climb.order, others), row, row.size)
-            for climb, others, row in zip(climbs, rest, scores, strict=True)
+            Ranking(append_rest(search.order, others), row, row.size)
+            for search, others, row in zip(searches, rest, scores, strict=True)
         ]
 
     def _scores(self, parts: Variances) -> FloatArray:
@@ -152,7 +147,7 @@ class MRMR(IncrementalSelector):
             ratio = parts.ratio()
             with np.errstate(invalid="ignore"):
                 return np.sqrt(np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio)))
-        cases = parts.weight.sum(axis=1)[:, None]
+        samples = parts.weight.sum(axis=1)[:, None]
         classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        with np.errstate(invalid="ignore"):  # one case per class leaves no F ratio
-            return parts.ratio() * (cases - classes) / (classes - 1)
+        with np.errstate(invalid="ignore"):  # one sample per class leaves no F ratio
+            return parts.ratio() * (samples - classes) / (classes - 1)

@@ -27,10 +27,10 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     mdl_cost : {"cuts", "cases"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
-        Weka's evaluators) or of the number of cases less one (the original).
+        Weka's evaluators) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are categorical: those whose data type says so, none, or those
-        given by a mask, indices or names.
+        Which features are categorical: those with a categorical data type, none, or
+        those given by a mask, indices or names.
 
     Attributes
     ----------
@@ -79,12 +79,12 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted discretizer.
         """
         chosen = self.categorical_features
-        data = read(self, X, y, Abilities(nominal=True, missing=True), chosen)
+        data = read(self, X, y, Abilities(categorical=True, missing=True), chosen)
         self.categories_: Categories = data.categories
         sets = TrainSets.all_rows(len(data.y))
         self.cut_points_: list[FloatArray | None] = [
-            None if nominal else cut_points(data, sets, 0, j, self.mdl_cost)
-            for j, nominal in enumerate(data.categorical)
+            None if categorical else cut_points(data, sets, 0, j, self.mdl_cost)
+            for j, categorical in enumerate(data.categorical)
         ]
         return self
 

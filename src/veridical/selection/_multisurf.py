@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from veridical._core.records import Ranking
 from veridical._core.table import Table
-from veridical.criteria.relief import SLICES, MultiSurfRelevance
+from veridical.criteria import Relevance
+from veridical.criteria.relief import N_PARTS, MultiSurfRelevance
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import rank_by_score
-from veridical.selection._base import Cost
-from veridical.selection._progress import ReportsProgress
+from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class MultiSURF(ReportsProgress):
-    """Rank features by how they differ between near cases, without a number k.
+class MultiSURF(ReportsProgress, ScoreSelector):
+    """Rank features by their differences between near samples, without a number k.
 
-    As :class:`ReliefF`, but the neighbours of a case are all cases within a radius
-    that follows from its distances [1]_: there is nothing to tune. Sees features that
+    As :class:`ReliefF`, but the neighbours of a sample are all samples within a radius
+    that follows from its distances [1]_: there is nothing to tune. Finds features that
     matter only together. Cost: all pairwise distances, O(n² p).
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: those whose data type says so, none, or those given
-        by a mask, indices or names.
+        Which features are categorical: those with a categorical data type, none, or
+        those given by a mask, indices or names.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -40,32 +38,32 @@ class MultiSURF(ReportsProgress):
 
     Notes
     -----
-    The radius of case i is the mean of its distances to all other cases less half
+    The radius of sample i is the mean of its distances to all other samples less half
     their standard deviation (of these distances, without a correction for degrees of
-    freedom). Cases nearer than the radius are its near hits (same class) and near
-    misses (other classes). A case as far as the radius is not near; it is as far if
+    freedom). Samples nearer than the radius are its near hits (same class) and near
+    misses (other classes). A sample as far as the radius is not near; it is as far if
     the two agree to 1e-11 of the mean distance, so that rounding decides nothing. The
-    weight of a feature is the mean over all cases of
+    weight of a feature is the mean over all samples of
 
     ``Σ_c (K − 1) (m_c / m)² D_c − D_hits``,
 
     where ``D_hits`` and ``D_c`` are the mean differences of the feature to the near
     hits and to the near misses of class c, m_c is the number of these, m the number of
     all near misses, and K the number of classes. With two classes this is the mean
-    difference to near misses less the mean difference to near hits. Where a case has
+    difference to near misses less the mean difference to near hits. Where a sample has
     no near hits or no near misses, that part is 0.
 
     Radius, neighbours and weights are those of ``skrebate.MultiSURF`` (version 0.8),
     also for more than two classes, where the factors of the classes are not those of
     ReliefF and do not sum to 1. Three things are as in :class:`ReliefF` and differ:
 
-    - In tables with numeric and nominal columns, each column counts alike in a
+    - In tables with numeric and categorical features, each feature counts alike in a
       distance, and numeric differences are divided by the range. skrebate multiplies
-      nominal differences by the number of all columns over that of nominal columns in
-      distances, and replaces numeric differences beyond one standard deviation of the
-      feature by 1 in weights.
-    - Missing values follow Weka's ReliefFAttributeEval: an unknown number is as far as
-      it can be from the known one, an unknown category differs with the chance of a
+      categorical differences by the number of all features over that of categorical
+      ones in distances, and replaces numeric differences beyond one standard deviation
+      of the feature by 1 in weights.
+    - Missing values follow Weka's ReliefFAttributeEval: a missing number is as far as
+      it can be from the known one, a missing category differs with the probability of a
       random one. skrebate leaves missing values out of distances and weights.
     - A numeric feature that is constant has weight 0; skrebate divides by its range.
 
@@ -85,7 +83,7 @@ class MultiSURF(ReportsProgress):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True)
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
@@ -100,13 +98,7 @@ class MultiSURF(ReportsProgress):
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:
-        return SLICES
+        return N_PARTS
 
-    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = MultiSurfRelevance(tick=self._tick if self._watched else None)
-        return rank_by_score(
-            relevance.scores(data, sets, self._n_threads),
-            rtol=relevance.rtol,
-            atol=relevance.atol,
-            n_threads=self._n_threads,
-        )
+    def _relevance(self, sets: TrainSets) -> Relevance:
+        return MultiSurfRelevance(tick=self._ticker)

@@ -1,4 +1,4 @@
-"""How good are nested predictor sets? The measures of Ooi, Chetty and Teng.
+"""Measures of nested predictor sets, by Ooi, Chetty and Teng.
 
 References
 ----------
@@ -23,7 +23,7 @@ from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 
-TIED = 1e-9  # accuracies this close are equal
+TIED = 1e-9  # difference of accuracies; with a smaller one they are equal
 
 
 def size_averaged_accuracy(
@@ -67,7 +67,7 @@ def best_alpha(alphas: ArrayLike, accuracy: ArrayLike) -> float:
     Parameters
     ----------
     alphas, accuracy : array-like of shape (n_alphas,)
-        What was tried, and what came of it. Ties are judged at 1e-9.
+        The exponents tried, and their accuracies; a difference below 1e-9 is a tie.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def best_alpha(alphas: ArrayLike, accuracy: ArrayLike) -> float:
             f"alphas has shape {tried.shape} and accuracy {found.shape}; give one "
             "accuracy for each alpha."
         )
-    # 0.2 and 0.4 make 0.3, though in binary their mean is a little more.
+    # The mean of 0.2 and 0.4 is 0.3, although in binary it is slightly more.
     return float(np.round(tried[found >= found.max() - TIED].mean(), 12))
 
 
 def class_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> dict[Any, float]:
-    """Share of each class that was named rightly; NaN for a class without cases.
+    """Compute the share of each class that was predicted correctly, NaN if it is empty.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        The classes of the cases.
+        The classes of the samples.
     y_pred : array-like of shape (n,) or (..., n)
-        What was predicted, perhaps for several sizes: then these are averaged.
+        The predicted classes, perhaps for several sizes; these are averaged.
 
     Returns
     -------
@@ -111,19 +111,19 @@ def class_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> dict[Any, float]:
     if truth.ndim != 1 or predicted.shape[-1:] != truth.shape:
         raise InputError(
             f"y_true has shape {truth.shape} and y_pred {predicted.shape}; give one "
-            "prediction for each case."
+            "prediction for each sample."
         )
-    everyone = np.unique(np.concatenate([truth, predicted.ravel()]))
+    all_classes = np.unique(np.concatenate([truth, predicted.ravel()]))
     return {
         label.item(): float((predicted[..., truth == label] == label).mean())
         if (truth == label).any()
         else float("nan")
-        for label in everyone
+        for label in all_classes
     }
 
 
 def class_relevance(X: ArrayLike, y: ArrayLike) -> FloatArray:
-    """Relevance F(i, k) of every feature to each class against the rest.
+    """Compute the relevance F(i, k) of every feature to each class against the rest.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ def class_relevance(X: ArrayLike, y: ArrayLike) -> FloatArray:
     values, y = check_X_y(X, y, dtype=[np.float64, np.float32])
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
-        raise InputError("y holds one class only; there is no rest to tell it from.")
+        raise InputError("y holds one class only; at least two are needed.")
     numeric = np.zeros(values.shape[1], dtype=bool)
-    data = Table.of_arrays(values, numeric, codes.astype(np.intp))
+    data = Table.from_arrays(values, numeric, codes.astype(np.intp))
     sets = TrainSets.all_rows(len(codes))
     return variances(data, sets, thread_count(None), against=True).ratio_against()[0]
 
@@ -160,13 +160,13 @@ def count_class_features(
     selected : array-like of int
         A predictor set.
     n_top : int, optional
-        How many of the most relevant features of a class count; as many as are
-        selected by default.
+        Number of most relevant features of a class; by default the number of selected
+        features.
 
     Returns
     -------
     int array of shape (n_classes,)
-        How many of the selected are among them.
+        Number of selected features among them.
 
     Examples
     --------

@@ -22,13 +22,13 @@ from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.incremental import (
-    Climb,
-    climb_together,
-    complete,
+    ForwardSearch,
+    append_rest,
     prioritized,
+    search_together,
     take_turns,
 )
-from veridical.selection._alpha import ALPHAS, LARGEST, draw_splits, score_alphas
+from veridical.selection._alpha import ALPHAS, MAX_SIZE, draw_splits, score_alphas
 from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
@@ -39,7 +39,7 @@ RelevanceKind = Literal["all-classes", "one-vs-all"]
 
 @dataclass(frozen=True)
 class _Found:
-    """A ranking, and V and U of its beginnings where one search made it."""
+    """A ranking, and the paths of V and U where it comes from a single search."""
 
     ranking: Ranking
     path: tuple[FloatArray, FloatArray] | None
@@ -58,28 +58,28 @@ class DifferentialPrioritization(IncrementalSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     alpha : float in (0, 1] or "auto", default=0.5
         Weight of relevance. "auto" tries `alphas` on random splits of the training
         data and takes the one whose predictor sets of 2, 3, … features are the most
         accurate on average; the mean of those that tie.
     relevance : {"all-classes", "one-vs-all"}, default="all-classes"
         One relevance for all classes at once, or one search for each class against the
-        rest; then the classes take turns in giving their best feature not yet taken.
+        rest; then features are taken from the classes in turn.
     n_searched : int or None, default=100
-        How many features the search orders (at least `n_features_to_select`); the
+        Number of features that the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
     alphas : sequence of float or None, default=None
-        What "auto" tries; None is 0.1, 0.2, …, 1.
+        Exponents that "auto" tries; None is 0.1, 0.2, …, 1.
     n_splits : int, default=10
-        How many splits "auto" makes: stratified, two thirds for training.
+        Number of splits of "auto": stratified, two thirds for training.
     classifier : classifier or None, default=None
-        What "auto" judges predictor sets by. None is a linear DAGSVM with C = 1 on
-        standardized features, which is quick at all sizes; any other is fitted at
-        every size, unless it has ``predict_many`` (see
+        Classifier with which "auto" evaluates predictor sets. None is a linear DAGSVM
+        with C = 1 on standardized features, which is fast at all sizes; any other is
+        fitted at every size, unless it has ``predict_many`` (see
         :class:`veridical.learning.DAGSVM`).
     random_state : int, RandomState or None, default=None
-        Decides the splits of "auto".
+        Seed of the splits of "auto".
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -192,7 +192,7 @@ class DifferentialPrioritization(IncrementalSelector):
             fitted.append(one._store(found, alpha))
         return fitted
 
-    # -- what selectors share --------------------------------------------------------
+    # -- interface of selectors --------------------------------------------------------
 
     def _n_steps(self, data: Table) -> int | None:
         known = self.relevance == "all-classes" and not self._is_auto
@@ -211,7 +211,7 @@ class DifferentialPrioritization(IncrementalSelector):
             return [one.ranking for one in found]
         rankings = []
         for s, rows in enumerate(self._rows_of(sets)):
-            alpha, accuracy = self._choose_alpha(_take(data, rows))
+            alpha, accuracy = self._choose_alpha(_take_rows(data, rows))
             one = TrainSets.from_indices([rows], len(data.y))
             ((found_one,),) = self._search(data, one, [alpha])
             rankings.append(found_one.ranking)
@@ -229,7 +229,7 @@ class DifferentialPrioritization(IncrementalSelector):
         return self
 
     def _store(self, found: _Found, alpha: float) -> Self:
-        """Take a search for a fit."""
+        """Store the result of a search as fitted attributes."""
         self._store_ranking(found.ranking)
         self._store_path(found, alpha)
         return self
@@ -262,7 +262,7 @@ class DifferentialPrioritization(IncrementalSelector):
         return _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
 
     def _choose_alpha(self, data: Table) -> tuple[float, FloatArray]:
-        """Try all alphas on splits of the data; return the best, and how all did."""
+        """Try all alphas on splits of the data; return the best, and all accuracies."""
         wanted = self._candidates()
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
@@ -272,11 +272,13 @@ class DifferentialPrioritization(IncrementalSelector):
         sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
         n_features = data.values.shape[1]
         largest = max(
-            LARGEST, count_features(self.n_features_to_select, n_features, otherwise=0)
+            MAX_SIZE, count_features(self.n_features_to_select, n_features, otherwise=0)
         )
         largest = min(largest, self._depth(n_features))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of parts, not of the data
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # they concern parts of the data
             by_alpha = self._search(data, sets, wanted, depth=largest)
         orders = [
             [of_set[f].ranking.order for of_set in by_alpha] for f in range(len(splits))
@@ -299,32 +301,37 @@ class DifferentialPrioritization(IncrementalSelector):
     ) -> list[list[_Found]]:
         """Search with every alpha in every training set."""
         self._check_relevance()
-        each = self.relevance == "one-vs-all"
-        redundancy = CorrelationRedundancy(data, sets, self._n_threads, against=each)
+        one_vs_all = self.relevance == "one-vs-all"
+        redundancy = CorrelationRedundancy(
+            data, sets, self._n_threads, against=one_vs_all
+        )
         if depth is None:
             depth = self._depth(data.values.shape[1])
-        if each:
+        if one_vs_all:
             return self._one_vs_all(redundancy, alphas, depth)
         scores = redundancy.variances.ratio()
         if np.isinf(scores).any():
             _warn_infinite()
         relevance = [cap_infinite(row) for row in scores]
-        climbs = [
-            [Climb(row, prioritized(alpha), s) for s, row in enumerate(relevance)]
+        searches = [
+            [
+                ForwardSearch(row, prioritized(alpha), s)
+                for s, row in enumerate(relevance)
+            ]
             for alpha in alphas
         ]
-        everyone = [climb for of_alpha in climbs for climb in of_alpha]
-        climb_together(everyone, redundancy, depth, self._ticker, self._n_threads)
+        all_searches = [search for of_alpha in searches for search in of_alpha]
+        search_together(all_searches, redundancy, depth, self._ticker, self._n_threads)
         rest = [order_by_score(row) for row in relevance]
         return [
             [
                 _Found(
-                    Ranking(complete(climb.order, rest[s]), row, row.size),
-                    (climb.relevance_path, climb.antiredundancy_path),
+                    Ranking(append_rest(search.order, rest[s]), row, row.size),
+                    (search.relevance_path, search.antiredundancy_path),
                 )
-                for s, (climb, row) in enumerate(zip(of_alpha, scores, strict=True))
+                for s, (search, row) in enumerate(zip(of_alpha, scores, strict=True))
             ]
-            for of_alpha in climbs
+            for of_alpha in searches
         ]
 
     def _one_vs_all(
@@ -339,39 +346,43 @@ class DifferentialPrioritization(IncrementalSelector):
             for s, rows in enumerate(against)
         ]
         places = [(a, s) for a in range(len(alphas)) for s in range(len(relevance))]
-        climbs = {
-            (a, s): [Climb(row, prioritized(alphas[a]), s) for row in relevance[s]]
+        searches = {
+            (a, s): [
+                ForwardSearch(row, prioritized(alphas[a]), s) for row in relevance[s]
+            ]
             for a, s in places
         }
-        everyone = [climb for group in climbs.values() for climb in group]
+        all_searches = [search for group in searches.values() for search in group]
         merged: dict[tuple[int, int], list[int]] = {place: [] for place in places}
         while min(map(len, merged.values())) < depth:
             # Classes that share features need more than their share of steps.
             short = depth - min(map(len, merged.values()))
             n_steps = -(-short // parts.weight.shape[1])
-            climb_together(everyone, redundancy, n_steps, self._ticker, self._n_threads)
+            search_together(
+                all_searches, redundancy, n_steps, self._ticker, self._n_threads
+            )
             merged = {
                 place: take_turns([c.order for c in _strongest_first(group)], depth)
-                for place, group in climbs.items()
+                for place, group in searches.items()
             }
         rest = [order_by_score(cap_infinite(row)) for row in scores]
         return [
             [
-                _Found(Ranking(complete(merged[a, s], rest[s]), row, row.size), None)
+                _Found(Ranking(append_rest(merged[a, s], rest[s]), row, row.size), None)
                 for s, row in enumerate(scores)
             ]
             for a in range(len(alphas))
         ]
 
 
-def _take(data: Table, rows: IntArray) -> Table:
-    """Some rows as a problem of their own.
+def _take_rows(data: Table, rows: IntArray) -> Table:
+    """Take some rows as a table; classes are numbered in order of first occurrence.
 
-    Classes are numbered as they appear, so that their names decide nothing.
+    So the names of the classes have no effect.
     """
     _, first, codes = np.unique(data.y[rows], return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))
-    return Table.of_arrays(
+    return Table.from_arrays(
         np.asarray(data.values[rows]), data.categorical, place[codes]
     )
 
@@ -392,14 +403,14 @@ def _check_alphas(given: Any, name: str) -> list[float]:
     return [float(alpha) for alpha in given]
 
 
-def _strongest_first(climbs: list[Climb]) -> list[Climb]:
-    """Order classes by the relevance of their first feature, ties by what they chose.
+def _strongest_first(searches: list[ForwardSearch]) -> list[ForwardSearch]:
+    """Order classes by the relevance of their first feature, ties by their features.
 
-    Not by their names or numbers: classes that tie and chose alike are alike.
+    So names and numbers of the classes have no effect.
     """
-    climbs = sorted(climbs, key=lambda climb: climb.order)
-    strength = np.array([climb.relevance[climb.order[0]] for climb in climbs])
-    return [climbs[k] for k in order_by_score(strength, rtol=1e-10)]
+    searches = sorted(searches, key=lambda search: search.order)
+    strength = np.array([search.relevance[search.order[0]] for search in searches])
+    return [searches[k] for k in order_by_score(strength, rtol=1e-10)]
 
 
 def _warn_infinite() -> None:

@@ -1,4 +1,4 @@
-"""What selectors can read, and the training sets that they are given."""
+"""Input of selectors: what they accept, and training sets."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from veridical._core.table import Classes, Table
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a method can read; the error for anything else names the missing one."""
+    """Kinds of data that a selector accepts; errors name the missing one."""
 
-    nominal: bool = False
+    categorical: bool = False
     missing: bool = False
     sparse: bool = False
 
     def adapt(self, features: Features) -> Features:
-        """Take true and false for 1 and 0 where categorical features are not read.
+        """Convert booleans to 1 and 0 where categorical features are not accepted.
 
-        That is how ``pandas.get_dummies`` means them.
+        ``pandas.get_dummies`` returns booleans.
         """
-        if self.nominal or not features.categorical.any():
+        if self.categorical or not features.categorical.any():
             return features
-        truths = [
+        booleans = [
             j
             for j in np.flatnonzero(features.categorical)
             if all(isinstance(v, bool) for v in _values(features, j))
         ]
-        if not truths:
+        if not booleans:
             return features
         values = features.values.copy()
         categorical, categories = features.categorical.copy(), list(features.categories)
-        for j in truths:
+        for j in booleans:
             numbers = np.append(np.asarray(categories[j], dtype=np.float64), np.nan)
             missing = np.isnan(values[:, j])
             values[:, j] = numbers[np.where(missing, -1, values[:, j]).astype(np.intp)]
@@ -60,23 +60,23 @@ class Abilities:
         )
 
     def check(self, data: Table, name: str) -> None:
-        """Refuse data that needs an ability the method lacks."""
+        """Raise if the data need an ability that the selector lacks."""
         needs = {
-            "nominal": data.categorical.any(),
+            "categorical": data.categorical.any(),
             "missing": not self.missing and data.has_missing,
             "sparse": data.is_sparse,
         }
-        cures = {
-            "nominal": "nominal columns; encode them as numbers, or use a selector "
-            "that reads them",
+        advice = {
+            "categorical": "categorical features; encode them as numbers, or use a "
+            "selector that reads them",
             "missing": "missing values (X contains NaN); impute them, or use a "
             "selector that reads them",
             "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
         for ability in fields(self):
             if needs[ability.name] and not getattr(self, ability.name):
-                words = cures[ability.name]
-                j = _first_column(data, ability.name)
+                words = advice[ability.name]
+                j = _first_feature(data, ability.name)
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
@@ -95,16 +95,16 @@ def _selectors_with(ability: str) -> list[str]:
 def read(
     estimator: Any, X: Any, y: Any, abilities: Abilities, chosen: Any = "from_dtype"
 ) -> Table:
-    """Check what is handed to ``fit`` and turn it into a table.
+    """Check the arguments of ``fit`` and convert them to a table.
 
     Parameters
     ----------
     estimator : estimator
-        Whose names of features are taken down.
+        It stores the names of the features.
     X, y : array-like or data frame
         As the user gave them.
     abilities : Abilities
-        What the estimator can read.
+        What the estimator accepts.
     chosen : object
         The parameter ``categorical_features``.
     """
@@ -126,9 +126,9 @@ def _values(features: Features, j: Any) -> list[Any]:
     return [] if categories is None else categories.tolist()
 
 
-def _first_column(data: Table, ability: str) -> int | None:
-    """The first column that needs an ability, where one can be named."""
-    if ability == "nominal":
+def _first_feature(data: Table, ability: str) -> int | None:
+    """Return the first feature that needs an ability, where there is one."""
+    if ability == "categorical":
         return int(np.argmax(data.categorical))
     if ability == "missing" and not sparse.issparse(data.values):
         return int(np.argmax(np.isnan(data.values).any(axis=0)))
@@ -138,18 +138,18 @@ def _first_column(data: Table, ability: str) -> int | None:
 # -- training sets -------------------------------------------------------------------
 
 
-#: What to do with the pairs of a splitter.
-_OF_PAIRS = (
+#: Hint for users who pass the pairs of a splitter.
+_PAIRS_HINT = (
     " Of a splitter's pairs give the first parts: "
     "[train for train, _ in cv.split(X, y)]."
 )
 
 
 def read_train_sets(train_sets: Iterable[Any], y: IntArray) -> list[IntArray]:
-    """Turn masks into indices and check that each set can be learned from."""
+    """Convert masks to indices and check that each set has two classes."""
     indices = []
     for s, given in enumerate(train_sets):
-        rows = read_rows(given, len(y), f"Training set {s}", hint=_OF_PAIRS)
+        rows = read_rows(given, len(y), f"Training set {s}", hint=_PAIRS_HINT)
         if np.all(y[rows] == y[rows[0]]):
             raise InputError(
                 f"Training set {s} holds one class only; selection needs at least two. "

@@ -9,40 +9,38 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
-from veridical._core.records import Ranking
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
-from veridical.criteria.relief import SLICES, ReliefRelevance
+from veridical.criteria import Relevance
+from veridical.criteria.relief import N_PARTS, ReliefRelevance
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import rank_by_score
-from veridical.selection._base import Cost
-from veridical.selection._progress import ReportsProgress
+from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class ReliefF(ReportsProgress):
-    """Rank features by how they differ between near cases of other and same class.
+class ReliefF(ReportsProgress, ScoreSelector):
+    """Rank features by their differences between near samples of other and same class.
 
-    A feature is good if it differs between a case and its nearest cases of other
-    classes, and is alike among its nearest cases of its own class [1]_. Sees features
-    that matter only together (as in XOR), which one-by-one scores cannot. Cost: all
-    pairwise distances, O(n² p).
+    A feature is relevant if it differs between a sample and its nearest samples of
+    other classes, and is similar in its nearest samples of the same class [1]_. Finds
+    features that matter only together (as in XOR), which univariate scores cannot.
+    Cost: all pairwise distances, O(n² p).
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     n_neighbors : int, default=10
-        Hits, and misses per class, that each case is held against; a class with fewer
-        cases gives what it has.
+        Number of hits, and of misses per class, of each sample; all of a class with
+        fewer samples.
     n_samples : int or None, default=None
-        How many cases, drawn at random, are held against their neighbours; None takes
-        every case once.
+        Number of samples, drawn at random, that are compared with their neighbours;
+        None takes every sample once.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: those whose data type says so, none, or those given
-        by a mask, indices or names.
+        Which features are categorical: those with a categorical data type, none, or
+        those given by a mask, indices or names.
     random_state : int, RandomState or None, default=None
-        Draws the cases if `n_samples` is given.
+        Draws the samples if `n_samples` is given.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -56,10 +54,10 @@ class ReliefF(ReportsProgress):
     Notes
     -----
     Numeric differences are divided by the feature's range in the training data;
-    nominal ones are 0 or 1; missing values follow Weka's ReliefFAttributeEval. Misses
-    of class c weigh ``P(c) / (1 − P(own class))``. Where several cases are as far as
-    the k-th neighbour, they share its place, so that the order of the rows never
-    matters.
+    categorical ones are 0 or 1; missing values follow Weka's ReliefFAttributeEval.
+    Misses of class c have the weight ``P(c) / (1 − P(own class))``. Where several
+    samples are as far as the k-th neighbour, they share its place, so that the order of
+    the rows never matters.
 
     References
     ----------
@@ -76,7 +74,7 @@ class ReliefF(ReportsProgress):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(nominal=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True)
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
@@ -97,33 +95,23 @@ class ReliefF(ReportsProgress):
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:
-        return SLICES
+        return N_PARTS
 
-    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
+    def _relevance(self, sets: TrainSets) -> Relevance:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise InputError(
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
-        relevance = ReliefRelevance(
-            self.n_neighbors,
-            self._queries(sets),
-            tick=self._tick if self._watched else None,
-        )
-        scores = relevance.scores(data, sets, self._n_threads)
-        return rank_by_score(
-            scores,
-            rtol=relevance.rtol,
-            atol=relevance.atol,
-            n_threads=self._n_threads,
-        )
+        queries = self._queries(sets)
+        return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
 
     def _queries(self, sets: TrainSets) -> FloatArray | None:
-        """How often each row is asked, drawn for each set as `fit` would draw it."""
+        """Return how often each row is compared, drawn for each set as in `fit`."""
         if self.n_samples is None:
             return None
         if not isinstance(self.n_samples, Integral) or self.n_samples < 1:
             raise InputError(
-                f"n_samples={self.n_samples!r}; give a whole number of cases, 1 or "
+                f"n_samples={self.n_samples!r}; give a whole number of samples, 1 or "
                 "more, or None for all."
             )
         queries = np.zeros(sets.counts.shape)

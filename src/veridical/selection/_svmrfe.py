@@ -19,29 +19,29 @@ from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import Cost, WeightedSelector
-from veridical.selection._progress import ReportsProgress
+from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
 from veridical.selection._reading import Abilities
 
-#: Of the optimum of the first machine; beyond it the user is told.
-BLURRED = 1e-6
+#: Relative duality gap of the first support vector machine; beyond it users are warned.
+MAX_GAP = 1e-6
 
 
 class SVMRFE(ReportsProgress, WeightedSelector):
-    """Drop the features a linear SVM weighs least, and fit again.
+    """Drop the features with the smallest weights of a linear SVM, and fit again.
 
     Guyon's recursive elimination [1]_: in each round the features with the smallest
-    squared weights go (summed over the pairs of classes). Judges features together.
+    squared weights are dropped (summed over the pairs of classes). Evaluates features
+    together.
     Works in the dual, so that a round costs one pass over the features left and one
     n × n system, not a new fit.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     step : int or float, default=1
-        How many features a round drops; below 1, the share of all features. The round
-        that would pass `n_features_to_select` stops there.
+        Number of features that a round drops; below 1, the share of all features. The
+        round that would pass `n_features_to_select` stops there.
     C : float, default=1.0
         Cost of an error.
     n_jobs : int or None, default=None
@@ -119,19 +119,19 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         with threadpool_limits(1, user_api="blas"):
             run(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
         worst = int(np.argmax(gaps))
-        if gaps[worst] > BLURRED:
+        if gaps[worst] > MAX_GAP:
             warnings.warn(
                 f"Rounding keeps the support vector machine from its optimum (the "
                 f"duality gap is {gaps[worst]:.0e} of it), so the order is not to be "
                 f"relied on: the longest column of X has {spreads[worst]:.0e} times "
-                "the length of the shortest. Put the columns on one scale first, as "
+                "the length of the shortest. Put the features on one scale first, as "
                 "StandardScaler does.",
                 stacklevel=3,
             )
         return [Ranking(order, None, n_features) for order in orders]
 
     def _schedule(self, n_features: int) -> Callable[[int], int]:
-        """How many features to drop when so many are left."""
+        """Return the function from the number of features left to those to drop."""
         step = self._step(n_features)
         wanted = self.n_features_to_select
         stop = 1
@@ -153,9 +153,9 @@ class SVMRFE(ReportsProgress, WeightedSelector):
 
     def _step(self, n_features: int) -> int:
         step: Any = self.step
-        good = isinstance(step, Real) and not isinstance(step, bool)
+        is_number = isinstance(step, Real) and not isinstance(step, bool)
         if (
-            not good
+            not is_number
             or float(step) <= 0
             or (step >= 1 and not isinstance(step, Integral))
         ):

@@ -9,7 +9,6 @@ from scipy.special import fdtrc
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
-from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria import (
     AnovaRelevance,
@@ -19,37 +18,32 @@ from veridical.criteria import (
 )
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import rank_by_score
-from veridical.selection._base import Cost, WeightedSelector
+from veridical.selection._base import Cost, ScoreSelector, WeightedSelector
 from veridical.selection._reading import Abilities
 
 
-class _ScoreSelector(WeightedSelector):
-    """A relevance and the simplest search: sort."""
+class _UnivariateSelector(ScoreSelector, WeightedSelector):
+    """A selector that scores features one by one and has no other parameters."""
 
-    def _relevance(self) -> Relevance:
-        raise AssertionError("a subclass names its relevance")  # pragma: no cover
-
-    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = self._relevance()
-        scores = relevance.scores(data, sets, self._n_threads)
-        return rank_by_score(
-            scores,
-            rtol=relevance.rtol,
-            atol=relevance.atol,
-            n_threads=self._n_threads,
-        )
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
 
 
-class AnovaF(_ScoreSelector):
+class AnovaF(_UnivariateSelector):
     """Rank features by the F ratio of a one-way analysis of variance.
 
-    Sees differences between class means, on whatever scale. Cost: one pass over X.
+    Finds differences between class means, on any scale. Cost: one pass over X.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -63,7 +57,7 @@ class AnovaF(_ScoreSelector):
     order_ : ndarray of shape (n_features,)
         Feature indices, best first; ties by index.
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature in the order, 1 is best.
+        Rank of each feature, 1 is best.
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     classes_ : ndarray
@@ -73,7 +67,7 @@ class AnovaF(_ScoreSelector):
 
     See Also
     --------
-    Correlation : The same evidence on a scale from 0 to 1.
+    Correlation : The same statistic on a scale from 0 to 1.
     sklearn.feature_selection.f_classif : F ratios as a function.
 
     Examples
@@ -88,16 +82,7 @@ class AnovaF(_ScoreSelector):
     _abilities: ClassVar = Abilities(sparse=True)
     _cost: ClassVar = Cost("n p", power=0)
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = 10,
-        *,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_jobs = n_jobs
-
-    def _relevance(self) -> Relevance:
+    def _relevance(self, sets: TrainSets) -> Relevance:
         return AnovaRelevance()
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
@@ -108,7 +93,7 @@ class AnovaF(_ScoreSelector):
         return self
 
 
-class Correlation(_ScoreSelector):
+class Correlation(_UnivariateSelector):
     """Rank features by absolute correlation with the class.
 
     With two classes the score is ``|r|`` between feature and class. With more it is
@@ -118,7 +103,7 @@ class Correlation(_ScoreSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -145,37 +130,27 @@ class Correlation(_ScoreSelector):
     _abilities: ClassVar = Abilities(sparse=True)
     _cost: ClassVar = Cost("n p", power=0)
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = 10,
-        *,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_jobs = n_jobs
-
-    def _relevance(self) -> Relevance:
+    def _relevance(self, sets: TrainSets) -> Relevance:
         return CorrelationRelevance()
 
 
-class InformationGain(_ScoreSelector):
-    """Rank features by the bits they tell about the class.
+class InformationGain(_UnivariateSelector):
+    """Rank features by their information gain about the class, in bits.
 
     Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
-    the training data; a feature that is not worth cutting scores exactly 0. Sees any
-    relation of one feature with the class, not only shifts of the mean. Cost: one sort
-    per column.
+    the training data; a feature without a cut scores exactly 0. Finds any relation of
+    one feature with the class, not only shifts of the mean. Cost: one sort per feature.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
-        How many features to select: a number, a share of all, or None for all.
+        Number of features to select: a number, a share of all, or None for all.
     mdl_cost : {"cuts", "cases"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
-        Weka's evaluator) or of the number of cases less one (the original).
+        Weka's evaluator) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Which columns are nominal: those whose data type says so, none, or those given
-        by a mask, indices or names.
+        Which features are categorical: those with a categorical data type, none, or
+        those given by a mask, indices or names.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -188,9 +163,9 @@ class InformationGain(_ScoreSelector):
 
     Notes
     -----
-    Cases whose value is missing are given to all values of the feature in proportion
-    to their shares. `sample_weight` must be whole numbers, because the rule counts
-    cases.
+    Samples whose value is missing are distributed over all values of the feature in
+    proportion to their shares. `sample_weight` must be whole numbers, because the rule
+    counts samples.
 
     References
     ----------
@@ -206,7 +181,7 @@ class InformationGain(_ScoreSelector):
     array([0.698, 0.386, 1.418, 1.378])
     """
 
-    _abilities: ClassVar = Abilities(nominal=True, missing=True, sparse=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, sparse=True)
     _cost: ClassVar = Cost("n log n p", power=0)
 
     def __init__(
@@ -222,12 +197,12 @@ class InformationGain(_ScoreSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _relevance(self) -> Relevance:
+    def _relevance(self, sets: TrainSets) -> Relevance:
         return InformationRelevance(self.mdl_cost)
 
     def _check_weight(self, weight: FloatArray) -> None:
         if np.any(weight != np.rint(weight)):
             raise InputError(
-                "InformationGain counts cases, so sample_weight must be whole numbers; "
-                "round the weights, or use AnovaF or Correlation."
+                "InformationGain counts samples, so sample_weight must be whole "
+                "numbers; round the weights, or use AnovaF or Correlation."
             )

@@ -8,11 +8,11 @@ from tests.selection.rows.declare import Peer, Row, by_score
 from veridical.selection import AnovaF
 
 
-def _f_classif(X, y, nominal):
+def _f_classif(X, y, categorical):
     return f_classif(X, y)[0]
 
 
-def _varies_within_classes(X, y, nominal):
+def _varies_within_classes(X, y, categorical):
     """Elsewhere the F ratio is 0 / 0 or 1 / 0, or what rounding makes of it."""
     spreads = [np.ptp(X[y == label], axis=0) for label in np.unique(y)]
     return bool(np.max(spreads, axis=0).all())

@@ -20,7 +20,7 @@ class Peer:
     name : str
         The package.
     scores : callable
-        ``scores(X, y, nominal) -> scores``.
+        ``scores(X, y, categorical) -> scores``.
     is_clear : callable
         Whether the package can do a problem, and no score hangs on its rounding.
     timed_at : dict or None
@@ -30,7 +30,7 @@ class Peer:
 
     name: str
     scores: Callable[..., Any]
-    is_clear: Callable[..., bool] = lambda X, y, nominal: True
+    is_clear: Callable[..., bool] = lambda X, y, categorical: True
     timed_at: dict[str, int] | None = None
 
 
@@ -48,7 +48,7 @@ class Row:
         ``oracle(problem) -> (scores, order, n_kept)``, slow and obvious.
     parameters : dict
         Passed to the selector.
-    nominal, missing, sparse, weights : bool
+    categorical, missing, sparse, weights : bool
         What the selector reads.
     rtol, atol : float
         How far apart tied scores may be, and how near scores come to the oracle's.
@@ -73,7 +73,7 @@ class Row:
     selector: type
     oracle: Callable[..., Any] | None
     parameters: dict[str, Any] = field(default_factory=dict)
-    nominal: bool = False
+    categorical: bool = False
     missing: bool = False
     sparse: bool = False
     weights: bool = False
@@ -89,15 +89,15 @@ class Row:
     tested_in: str = ""
 
     def make(self, problem, **more):
-        """The selector, told which columns are nominal."""
+        """The selector, told which features are categorical."""
         parameters = {"n_features_to_select": 1, **self.parameters, **more}
-        if self.nominal:
-            parameters["categorical_features"] = problem.nominal
+        if self.categorical:
+            parameters["categorical_features"] = problem.categorical
         return self.selector(**parameters)
 
     def problems(self, **more):
         """Problems that the selector reads."""
-        abilities = {"nominal": self.nominal, "missing": self.missing}
+        abilities = {"categorical": self.categorical, "missing": self.missing}
         size = {"max_rows": self.max_rows, "max_features": self.max_features}
         return problems(**{**abilities, "wild": self.wild, **size, **more})
 
@@ -124,8 +124,10 @@ def by_score(score, **tolerance):
     def rank(problem):
         y = problem.y.tolist()
         scores = [
-            score(x, y, is_nominal)
-            for x, is_nominal in zip(problem.columns(), problem.nominal, strict=True)
+            score(x, y, is_categorical)
+            for x, is_categorical in zip(
+                problem.columns(), problem.categorical, strict=True
+            )
         ]
         return scores, oracle.order_with_ties(scores, **tolerance), len(scores)
 
@@ -143,5 +145,5 @@ def step_by_step(search, **options):
 
 
 #: Selectors that read categories and missing values, and whose scores are shares.
-INFORMATION = {"nominal": True, "missing": True, "atol": 1e-12}
+INFORMATION = {"categorical": True, "missing": True, "atol": 1e-12}
 INCREMENTAL = {"weights": True, "rtol": 1e-12, "affine": "any", "max_rows": 20}

@@ -8,7 +8,7 @@ from veridical.selection import FCBF
 
 def _fcbf(**options):
     return lambda problem: oracle.fcbf(
-        problem.columns(), problem.y.tolist(), problem.nominal, **options
+        problem.columns(), problem.y.tolist(), problem.categorical, **options
     )
 
 

@@ -8,8 +8,8 @@ from veridical.selection import InformationGain
 
 def _gain(cost):
     return by_score(
-        lambda x, y, is_nominal: oracle.information_gain(
-            oracle.coded(x, y, is_nominal, cost), y
+        lambda x, y, is_categorical: oracle.information_gain(
+            oracle.coded(x, y, is_categorical, cost), y
         ),
         atol=1e-12,
     )

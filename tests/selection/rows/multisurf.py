@@ -13,11 +13,12 @@ from veridical.selection import MultiSURF
 TIE = Fraction(1, 10**11)  # of the mean distance: as far as the radius
 
 
-def weigh(columns, y, nominal):
+def weigh(columns, y, categorical):
     """MultiSURF weights, exactly."""
     n, classes = len(y), sorted(set(y))
     diff = [
-        oracle._differences(x, is_n) for x, is_n in zip(columns, nominal, strict=True)
+        oracle._differences(x, is_n)
+        for x, is_n in zip(columns, categorical, strict=True)
     ]
     weights = [Fraction(0)] * len(columns)
     for i in range(n):
@@ -47,7 +48,7 @@ def near_cases(distance):
 
 
 def rank(problem):
-    scores = weigh(problem.columns(), problem.y.tolist(), problem.nominal)
+    scores = weigh(problem.columns(), problem.y.tolist(), problem.categorical)
     return scores, oracle.order_with_ties(scores, atol=1e-12), len(scores)
 
 
@@ -58,7 +59,7 @@ class Plain(skrebate.MultiSURF):
     """skrebate's MultiSURF, in which tables with both kinds of columns are not special.
 
     It overrides what the class docstring of ours names as different: the distance that
-    multiplies nominal differences, and differences that are 1 beyond one standard
+    multiplies categorical differences, and differences that are 1 beyond one standard
     deviation.
     """
 
@@ -75,12 +76,12 @@ class Plain(skrebate.MultiSURF):
         return super()._run_algorithm()
 
 
-def skrebate_scores(X, y, nominal):
-    told = nominal | (np.ptp(X, axis=0) > 0)  # skrebate divides by the range
+def skrebate_scores(X, y, categorical):
+    told = categorical | (np.ptp(X, axis=0) > 0)  # skrebate divides by the range
     scores = np.zeros(X.shape[1])
     if told.any():
         model = Plain(
-            categorical_features=np.flatnonzero(nominal[told]).tolist(),
+            categorical_features=np.flatnonzero(categorical[told]).tolist(),
             label_type="binary" if np.unique(y).size == 2 else "multiclass",
             n_jobs=1 if X.size < 1e5 else -1,
         )
@@ -88,11 +89,11 @@ def skrebate_scores(X, y, nominal):
     return scores
 
 
-def has_no_case_on_a_radius(X, y, nominal):
+def has_no_case_on_a_radius(X, y, categorical):
     """skrebate leaves it to rounding whether such a case is near."""
     span = np.ptp(X, axis=0)
     gaps = np.abs(X[:, None] - X[None]) / np.where(span > 0, span, 1.0)
-    D = np.where(nominal, gaps > 0, gaps).sum(axis=2)
+    D = np.where(categorical, gaps > 0, gaps).sum(axis=2)
     others = D[~np.eye(len(D), dtype=bool)].reshape(len(D), -1)
     mean = others.mean(axis=1, keepdims=True)
     radius = mean - others.std(axis=1, keepdims=True) / 2

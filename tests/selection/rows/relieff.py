@@ -11,7 +11,7 @@ def _relieff(n_neighbors):
         scores = oracle.relieff(
             problem.columns(),
             problem.y.tolist(),
-            problem.nominal,
+            problem.categorical,
             n_neighbors=n_neighbors,
         )
         return scores, oracle.order_with_ties(scores, atol=1e-12), len(scores)

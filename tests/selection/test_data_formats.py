@@ -25,7 +25,7 @@ NUMBERS = Problem(X, np.zeros(6, dtype=bool), Y)
 
 
 def make(row, **more):
-    """The selector of a row, left to find nominal columns by itself."""
+    """The selector of a row, which finds categorical features by itself."""
     return row.selector(**{"n_features_to_select": 2, **row.parameters, **more})
 
 
@@ -72,7 +72,7 @@ def test_frames_come_out_where_asked_for(row, backend):
     np.testing.assert_array_equal(out.to_numpy(), X[:, selector.get_support()])
 
 
-@each_selector("nominal")
+@each_selector("categorical")
 @frames
 def test_columns_keep_their_data_types(row, frame):
     words = np.where(Y > 0, "high", "low")
@@ -86,11 +86,11 @@ def test_columns_keep_their_data_types(row, frame):
     assert out.equals(table)
 
 
-@each_selector("nominal")
+@each_selector("categorical")
 @pytest.mark.parametrize(
     "frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"]
 )
-def test_nominal_columns_by_data_type_are_those_named(row, frame):
+def test_categorical_features_by_data_type_are_those_named(row, frame):
     words = np.array(["low", "middle", "high"], dtype=object)[(Y + (X[:, 0] > 0)) % 3]
     words[[3, 8]] = None
     table = frame({"a": X[:, 0], "word": words, "b": X[:, 1], "flag": X[:, 2] > 0.5})
@@ -250,7 +250,7 @@ def test_sparse_is_dense(row, container, data):
     # of very different scales (which SVMRFE advises against) feels every rounding.
     wild = AROUND_ZERO if row.wild else ()
     problem = data.draw(
-        row.problems(nominal=False, missing=False, wild=wild, max_rows=20)
+        row.problems(categorical=False, missing=False, wild=wild, max_rows=20)
     )
     selector = row.make(problem)
     dense = np.where(np.abs(problem.X) < 0.5, 0.0, problem.X)
