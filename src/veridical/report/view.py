@@ -16,7 +16,17 @@ from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
 from veridical._core.errors import InputError
-from veridical._core.numbers import MINUS, count, percent, percent_range
+from veridical._core.numbers import (
+    MINUS,
+    MISSING,
+    count,
+    number,
+    percent,
+    percent_range,
+    points,
+    points_range,
+    pvalue,
+)
 from veridical._core.records import Interval
 from veridical._core.text import names as listing
 from veridical._core.version import __version__
@@ -59,6 +69,11 @@ class Mark:
     side: Side = "a"
     note: str = ""
 
+    @property
+    def values(self) -> list[float]:
+        """The value and all bounds."""
+        return [self.value, *(end for one in self.bounds for end in one[:2])]
+
     def words(self, unit: Unit = "percent") -> str:
         """Write the mark as text."""
         said = f"{self.label}: {score(self.value, unit)}"
@@ -81,8 +96,7 @@ class Intervals:
     @property
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels that are not solid."""
-        found = [mark.value for mark in self.marks]
-        found += [b for mark in self.marks for one in mark.bounds for b in one[:2]]
+        found = [value for mark in self.marks for value in mark.values]
         return found + [level.value for level in self.levels if level.solid]
 
 
@@ -109,9 +123,7 @@ class Pairs:
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels."""
         found = [value for pair in self.pairs for value in pair[1:]]
-        for mark in (self.a, self.b):
-            found += [mark.value, *(b for one in mark.bounds for b in one[:2])]
-        return found
+        return found + self.a.values + self.b.values
 
 
 @dataclass(frozen=True)
@@ -128,8 +140,7 @@ class Distribution:
     @property
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels."""
-        bounds = [b for one in self.mark.bounds for b in one[:2]]
-        return [self.mark.value, *bounds, *self.values_below]
+        return [*self.mark.values, *self.values_below]
 
 
 @dataclass(frozen=True)
@@ -246,6 +257,8 @@ class Panel:
 
 # -- blocks ----------------------------------------------------------------------------
 
+Key = tuple[tuple[str, Side | None], ...]
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -253,9 +266,24 @@ class Figure:
 
     panels: tuple[Panel, ...]
     caption: str
-    key: tuple[tuple[str, Side | None], ...] = ()
+    key: Key = ()
     keynote: str = ""
     title: str = ""
+
+    @classmethod
+    def of(cls, picture: Picture, caption: str, **more: Any) -> Figure:
+        """Make a figure of one picture."""
+        return cls((Panel(picture),), caption, **more)
+
+    @classmethod
+    def of_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
+        """Make a figure of curves, with their title above and a key to them."""
+        key = (
+            (one.label, sides[i % len(sides)]) for i, one in enumerate(picture.curves)
+        )
+        return cls.of(
+            picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
+        )
 
 
 @dataclass(frozen=True)
@@ -605,6 +633,37 @@ def score_range(low: float | None, high: float | None, unit: Unit = "percent") -
     return f"{score(low, unit)} to {score(high, unit)}"
 
 
+def bare_pvalue(value: float | None) -> str:
+    """Write a p-value for a column that says what it is.
+
+    Examples
+    --------
+    >>> bare_pvalue(0.02), bare_pvalue(0.0001)
+    ('0.020', '< 0.001')
+    """
+    return pvalue(value).removeprefix("p ").removeprefix("= ")
+
+
+def in_percent(found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a share and its interval for two columns of a table."""
+    return percent(found["value"]), percent_range(found["low"], found["high"])
+
+
+def in_points(found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a difference and its interval for two columns in percentage points."""
+    span = points_range(found["low"], found["high"], unit=False)
+    return points(found["value"], unit=False), span
+
+
+def in_numbers(found: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Write a number and its interval for two columns, with two decimals."""
+    if found is None:
+        return MISSING, MISSING
+    ends = [found["low"], found["high"]]
+    span = MISSING if None in ends else " to ".join(number(end, 2) for end in ends)
+    return number(found["value"], 2), span
+
+
 def confidence(level: float) -> str:
     """Name an interval by its confidence."""
     return f"{100 * level:g} % interval"
@@ -627,6 +686,11 @@ def size_of(data: Any) -> str:
 def said_data(data: Any) -> str:
     """Name the data and their size."""
     return f"{data['name']}: {size_of(data)}"
+
+
+def data_facts(data: Any) -> tuple[Fact, Fact]:
+    """Name the data and their size, as the first facts of a page."""
+    return Fact("Data", data["name"]), Fact("Size", size_of(data))
 
 
 def on_majority(data: Any) -> str:
@@ -702,13 +766,70 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     return " ".join(filter(None, [*sentences, last]))
 
 
+def answer(words: Any, badges: Mapping[str, str]) -> dict[str, Any]:
+    """Return badge, headline and lead of a view, from the sentences of a summary."""
+    belief = words["belief"]
+    return {
+        "badge": Badge(belief, badges[belief]),
+        "headline": words["headline"],
+        "lead": words["evidence"],
+    }
+
+
+def brief(
+    summary: Mapping[str, Any],
+    badge: Badge,
+    headline: str,
+    lead: str,
+    heading: str,
+    figure: Figure,
+    rows: Rows,
+    *notes: Block,
+    title: str,
+    question: str,
+    method: str,
+) -> View:
+    """Show a record of one picture and one table.
+
+    Parameters
+    ----------
+    summary : mapping
+        The record as plain numbers.
+    badge, headline, lead, title, question, method
+        As in `View`.
+    heading : str
+        The title above the figure.
+    figure : Figure
+        The figure.
+    rows : Rows
+        The table.
+    *notes : block
+        What stands below the table.
+    """
+    return View(
+        title=title,
+        question=question,
+        badge=badge,
+        headline=headline,
+        lead=lead,
+        facts=(),
+        sections=(
+            Section(heading, (figure,), first=True),
+            Section("The figures", (rows, *notes), first=True),
+        ),
+        provenance=provenance(summary),
+        tables=(rows,),
+        method=paragraph({}, [method]),
+    )
+
+
 Heads = list[str | Column]
 
 
 def table(
     caption: str,
     heads: str | Sequence[str | Column],
-    rows: Iterable[Row | Sequence[str | Cell]],
+    rows: Iterable[Any],
     folded: str = "",
     protocol: str | None = None,
 ) -> Rows:
@@ -723,8 +844,9 @@ def table(
         column holds: ! names of the rows, # numbers, ~ sentences, * what stands out,
         ^ what is left out where there is little room. Names that a user chose are given
         as `Column`.
-    rows : iterable of Row or sequence of str and Cell
-        From top to bottom.
+    rows : iterable of Row, or of sequences of str and Cell
+        From top to bottom; a row that belongs to a protocol is a pair of its cells and
+        the protocol.
     folded, protocol : str, optional
         As in `Rows`.
 
@@ -738,16 +860,29 @@ def table(
     made = [_column(head) if isinstance(head, str) else (head, False) for head in given]
     strong = [stands_out for _, stands_out in made]
 
-    def filled(row: Row | Sequence[str | Cell]) -> Row:
+    def filled(row: Any) -> Row:
         if isinstance(row, Row):
             return row
-        pairs = zip(row, strong, strict=True)
+        cells, own = row if isinstance(row[0], (tuple, list)) else (row, None)
+        pairs = zip(cells, strong[-len(cells) :], strict=True)
         return Row(
-            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs)
+            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs), own
         )
 
     columns = tuple(column for column, _ in made)
     return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
+
+
+def by_columns(caption: str, columns: Sequence[tuple[str, Sequence[Any]]]) -> Rows:
+    """Make a table of columns, each a header as in `table` and its cells.
+
+    Examples
+    --------
+    >>> by_columns("Two", [("Name!", ["x"]), ("Mean#", ["80.0 %"])]).rows[0].cells[1]
+    Cell(text='80.0 %', strong=False, side=None, share=None, tone=None, span=1)
+    """
+    heads = " | ".join(head for head, _ in columns)
+    return table(caption, heads, zip(*(cells for _, cells in columns), strict=True))
 
 
 def _column(head: str) -> tuple[Column, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration, number
 from veridical.experiments.findings import Picture, StudyReport
-from veridical.report.plain import clean, clean_settings, finite, plain, to_json
+from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
     Badge,
     Block,
@@ -25,7 +26,6 @@ from veridical.report.view import (
     Notes,
     Outcome,
     Outcomes,
-    Panel,
     Rows,
     Section,
     Side,
@@ -128,24 +128,19 @@ class StudySummary(TypedDict):
 def summarize(report: StudyReport) -> Any:
     """Turn a study's report into plain numbers and strings."""
     belief, headline = report.conclusion
-    summary: StudySummary = {
-        "schema": SCHEMA,
-        "kind": "study",
-        "study": clean(report.study),
-        "question": clean(report.question, LONGEST),
-        "paper": clean(report.paper, LONGEST),
-        "headline": headline,
-        "belief": {"kind": belief, "badge": BADGES[belief]},
-        "checks": [
-            {**plain(check), "belief": SIGNS[check.outcome][0]}  # type: ignore[typeddict-item]
+    return fill(
+        StudySummary,
+        report,
+        schema=SCHEMA,
+        kind="study",
+        headline=headline,
+        belief={"kind": belief, "badge": BADGES[belief]},
+        checks=[
+            {**plain(check), "belief": SIGNS[check.outcome][0]}
             for check in report.checks
         ],
-        "tables": [plain(one) for one in report.tables],
-        "pictures": [_picture(picture) for picture in report.pictures],
-        "notes": [clean(note, 2000) for note in report.notes],
-        "settings": clean_settings(report.settings),
-    }
-    return summary
+        pictures=[_picture(picture) for picture in report.pictures],
+    )
 
 
 def _picture(picture: Picture) -> PictureSummary:
@@ -226,7 +221,7 @@ def show(report: StudyReport) -> View:
         provenance=provenance(
             s, (), [Fact("Study", s["study"]), Fact("Paper", s["paper"])]
         ),
-        tables=(Rows(f"{s['paper']} {s['headline']}", checks.columns, checks.rows),),
+        tables=(replace(checks, caption=f"{s['paper']} {s['headline']}"),),
         method=paragraph(s["settings"], said),
         remarks=tuple(s["notes"]),
     )
@@ -242,7 +237,7 @@ def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
         "One box for each finding, in the order of the table: ✓ reproduced, ✕ not "
         f"reproduced, ? open.{more}"
     )
-    return Figure((Panel(Outcomes(f"Findings. {said}.", outcomes)),), caption)
+    return Figure.of(Outcomes(f"Findings. {said}.", outcomes), caption)
 
 
 def _checks(checks: Sequence[CheckSummary]) -> Rows:
@@ -266,13 +261,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            drawn = curves(picture)
-            key = tuple(
-                (curve.label, SIDES[i % len(SIDES)])
-                for i, curve in enumerate(drawn.curves)
-            )
-            title = f"{drawn.title} ({drawn.unit})"
-            blocks.append(Figure((Panel(drawn),), "", key, title=title))
+            blocks.append(Figure.of_curves(curves(picture), *SIDES))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections
