@@ -23,6 +23,7 @@ from veridical.report.view import (
     Outcomes,
     Pairs,
     Ranks,
+    Reliability,
     Side,
     Unit,
     score,
@@ -48,14 +49,14 @@ PER_ROW = 12  # boxes
 
 
 @singledispatch
-def draw(picture: Any, ax: Axes, **kwargs: Any) -> None:
+def draw(picture: Any, ax: Any, **kwargs: Any) -> None:
     """Draw a picture into axes.
 
     Parameters
     ----------
     picture : picture of a view
         What to draw.
-    ax : matplotlib Axes
+    ax : matplotlib Axes, or two of them for `Reliability`
         Where.
     **kwargs
         For the marks, as matplotlib takes them.
@@ -244,10 +245,15 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
     ax.set_ylabel(picture.unit, parse_math=False)
     ax.set_title(short(picture.title, 70), loc="left", parse_math=False)
     if n > 1:
-        # A name that begins with "_" would be left out of the legend.
-        labels = [f"\N{ZERO WIDTH SPACE}{short(c.label)}" for c in picture.curves]
-        for text in ax.legend(handles, labels).get_texts():
-            text.set_parse_math(False)
+        _legend(ax, handles, [curve.label for curve in picture.curves])
+
+
+def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **at: Any) -> None:
+    """Name the marks; a dollar sign is no mathematics."""
+    # A name that begins with "_" would be left out of the legend.
+    shown = [f"\N{ZERO WIDTH SPACE}{short(label)}" for label in labels]
+    for text in ax.legend(handles, shown, **at).get_texts():
+        text.set_parse_math(False)
 
 
 def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
@@ -277,6 +283,36 @@ def _spans(values: Sequence[Interval]) -> list[list[float]]:
     below = [length(value.value - value.low) for value in values]
     above = [length(value.high - value.value) for value in values]
     return [below, above]
+
+
+@draw.register
+def _reliability(picture: Reliability, ax: Any, **kwargs: Any) -> None:
+    """Draw shares into the first of two axes, numbers of samples into the second."""
+    upper, lower = ax
+    handles = upper.plot([0, 1], [0, 1], color="0.6", linestyle="--")
+    width = 0.8 / max(len(picture.models), 1)
+    for i, (_, shares) in enumerate(picture.models):
+        known: Any = [one for one in shares if one.observed is not None]
+        spans = [
+            [one.observed - one.observed_low for one in known],
+            [one.observed_high - one.observed for one in known],
+        ]
+        x, y = [one.predicted for one in known], [one.observed for one in known]
+        look = {"marker": "o", "capsize": 2, **kwargs}
+        handles.append(upper.errorbar(x, y, spans, **look))
+        widths = [width * (one.high - one.low) for one in shares]
+        starts = [one.low + 0.1 * (one.high - one.low) for one in shares]
+        x = [start + (i + 0.5) * w for start, w in zip(starts, widths, strict=True)]
+        bars = lower.bar(x, [one.n for one in shares], widths)
+        lower.bar_label(bars, fontsize="x-small")
+    upper.set_xlim(-0.02, 1.02)
+    upper.set_ylim(-0.02, 1.02)
+    upper.set_ylabel("share observed")
+    lower.set_xlabel("probability predicted")
+    lower.set_ylabel("cases")
+    lower.margins(y=0.2)
+    labels = ["perfectly calibrated", *(label for label, _ in picture.models)]
+    _legend(upper, handles, labels, loc="upper left")
 
 
 @draw.register

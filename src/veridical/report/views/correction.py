@@ -132,7 +132,7 @@ def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
 def shares(table: CalibrationTable) -> tuple[Share, ...]:
     """Turn the bins of a table into the shares of a picture."""
     return tuple(
-        Share(*plain(one).values(), *observed_bounds(one)) for one in table.bins
+        Share._make([*plain(one).values(), *observed_bounds(one)]) for one in table.bins
     )
 
 
