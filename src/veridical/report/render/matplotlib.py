@@ -12,6 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from veridical._core.records import Interval
 from veridical._core.text import shortened
+from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
     Bars,
     Bounds,
@@ -44,8 +45,6 @@ PAD = 16  # points between axes and title: room for the names of levels
 MORE = 0.22  # rows between two intervals of one mark
 CLOSE = 0.01  # values nearer than this are piled up
 TALLEST = 0.7  # rows that a pile may take
-APART, GAP = 0.16, 0.6  # places between curves, and between sections
-PER_ROW = 12  # boxes
 
 
 @singledispatch
@@ -78,7 +77,7 @@ def height(picture: Any) -> float | None:
     if isinstance(picture, Bars):
         return 1.4 + 0.32 * max(1, len(picture.labels))
     if isinstance(picture, Outcomes):
-        return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // PER_ROW))
+        return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // BOXES_PER_ROW))
     return None
 
 
@@ -162,10 +161,11 @@ def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
 @draw.register(tuple)
 def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) -> None:
     for row, picture in enumerate(pictures):
-        levels = piles(picture.values_below)
+        values = sorted(picture.values_below)
+        levels = [level for _, level in pile(values, CLOSE)]
         step = min(0.08, TALLEST / max([1, *levels]))
         ax.plot(
-            sorted(picture.values_below),
+            values,
             [row + 0.35 - step * level for level in levels],
             linestyle="none",
             marker=".",
@@ -178,21 +178,6 @@ def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) 
     ax.set_ylim(len(pictures) - 0.4, -0.7)
     _levels(ax, pictures[0].levels[:1])
     _values_axis(ax, pictures[0].axis)
-
-
-def piles(values: Sequence[float]) -> list[int]:
-    """Say how high each value lies, in ascending order, so that none hides another.
-
-    Examples
-    --------
-    >>> piles([0.5, 0.9, 0.505])
-    [0, 1, 0]
-    """
-    levels, first, level = [], -math.inf, 0
-    for value in sorted(values):
-        first, level = (first, level + 1) if value - first < CLOSE else (value, 0)
-        levels.append(level)
-    return levels
 
 
 @draw.register
@@ -219,17 +204,13 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
     if picture.band is not None:
         ax.axhspan(picture.band.low, picture.band.high, color="0.9", zorder=0)
         ax.axhline(picture.band.value, color="0.6", zorder=0)
-    starts: list[float] = []
-    begin = 0.0
-    for _, places in picture.sections:
-        starts += [begin + i for i in range(len(places))]
-        begin += len(places) + GAP
+    places = starts(picture.sections)
     n = len(picture.curves)
     handles = []
     for i, curve in enumerate(picture.curves):
         offset = 0.0 if picture.ribbon else APART * (i - (n - 1) / 2)
         look = {**CURVE_LOOKS[i % len(CURVE_LOOKS)], "capsize": 3, **kwargs}
-        x = [starts[place] + offset for place in curve.places]
+        x = [places[place] + offset for place in curve.places]
         spans: Any = _spans(curve.values)
         if picture.ribbon:
             low, high = (
@@ -240,8 +221,8 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
             spans = None
         handles.append(ax.errorbar(x, [v.value for v in curve.values], spans, **look))
     names = [short(name, 16) for name in picture.places]
-    ax.set_xticks(starts, names, parse_math=False)
-    _name_sections(ax, picture, starts)
+    ax.set_xticks(places, names, parse_math=False)
+    _name_sections(ax, picture, places)
     ax.set_ylabel(picture.unit, parse_math=False)
     ax.set_title(short(picture.title, 70), loc="left", parse_math=False)
     if n > 1:
@@ -256,7 +237,7 @@ def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **at: Any) 
         text.set_parse_math(False)
 
 
-def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
+def _name_sections(ax: Axes, picture: Curves, where: Sequence[float]) -> None:
     """Write what the places of each section are, below its middle."""
     begin = 0
     for title, places in picture.sections:
@@ -264,7 +245,7 @@ def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
             end = begin + len(places)
             ax.annotate(
                 short(title),
-                ((starts[begin] + starts[end - 1]) / 2, 0.0),
+                ((where[begin] + where[end - 1]) / 2, 0.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, -32),
                 textcoords="offset points",
@@ -276,13 +257,8 @@ def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
 
 def _spans(values: Sequence[Interval]) -> list[list[float]]:
     """Return the lengths of the intervals below and above; 0 where there is none."""
-
-    def length(span: float) -> float:
-        return max(span, 0.0) if math.isfinite(span) else 0.0
-
-    below = [length(value.value - value.low) for value in values]
-    above = [length(value.high - value.value) for value in values]
-    return [below, above]
+    ends = ([v.value - v.low for v in values], [v.high - v.value for v in values])
+    return [[max(x, 0.0) if math.isfinite(x) else 0.0 for x in side] for side in ends]
 
 
 @draw.register
@@ -317,10 +293,10 @@ def _reliability(picture: Reliability, ax: Any, **kwargs: Any) -> None:
 
 @draw.register
 def _outcomes(picture: Outcomes, ax: Axes, **kwargs: Any) -> None:
-    n_rows = max(1, -(-len(picture.outcomes) // PER_ROW))
-    across = min(max(1, len(picture.outcomes)), PER_ROW)
+    n_rows = max(1, -(-len(picture.outcomes) // BOXES_PER_ROW))
+    across = min(max(1, len(picture.outcomes)), BOXES_PER_ROW)
     for i, outcome in enumerate(picture.outcomes):
-        row, column = divmod(i, PER_ROW)
+        row, column = divmod(i, BOXES_PER_ROW)
         colour = TONES.get(outcome.tone, "0.5")
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
         look = {"color": colour, "fontsize": "large", "bbox": box, **kwargs}

@@ -29,6 +29,15 @@ from markupsafe import Markup
 from veridical._core.numbers import number, percent, percent_range
 from veridical._core.records import Interval
 from veridical._core.text import names, shortened
+from veridical.report.render import (
+    APART,
+    BOXES_PER_ROW,
+    pile,
+    starts,
+)
+from veridical.report.render import (
+    GAP as SECTION_GAP,
+)
 from veridical.report.view import (
     Bars,
     Bounds,
@@ -101,10 +110,7 @@ def scale_for(values: Sequence[float], level: float) -> Scale:
     if reach <= 3 * max(high - low, 0.05):
         low, high = min(low, level), max(high, level)
     margin = max(0.02, 0.06 * (high - low))
-    low, high = max(0.0, low - margin), min(1.0, high + margin)
-    step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+    return _scale(max(0.0, low - margin), min(1.0, high + margin), STEPS)
 
 
 def score_scale(values: Sequence[float]) -> Scale:
@@ -119,7 +125,12 @@ def score_scale(values: Sequence[float]) -> Scale:
     margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     low, high = low - margin, high + margin
     tens = 10.0 ** math.floor(math.log10((high - low) / 6))
-    step = next(s * tens for s in (1, 2, 5, 10) if (high - low) / (s * tens) <= 6)
+    return _scale(low, high, [step * tens for step in (1, 2, 5, 10)])
+
+
+def _scale(low: float, high: float, steps: Sequence[float]) -> Scale:
+    """Put ticks on an axis: at most six of the smallest step that allows it."""
+    step = next((one for one in steps if (high - low) / one <= 6), steps[-1])
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
 
@@ -224,12 +235,9 @@ def stack(pairs: Sequence[Pair], side: str, scale: Scale, width: float) -> list[
     """
     own, other = (1, 2) if side == "a" else (2, 1)
     order = sorted(range(len(pairs)), key=lambda i: (pairs[i][own], pairs[i][other], i))
-    dots: dict[int, Dot] = {}
-    first, level = -math.inf, 0
-    for i in order:
-        x = scale.x(float(pairs[i][own]))
-        first, level = (first, level + 1) if x - first < width else (x, 0)
-        dots[i] = Dot(x, level)
+    places = [scale.x(float(pairs[i][own])) for i in order]
+    piles = zip(order, places, pile(places, width), strict=True)
+    dots = {i: Dot(x, level) for i, x, (_, level) in piles}
     return [dots[i] for i in range(len(pairs))]
 
 
@@ -276,11 +284,13 @@ def _mean(
 # -- a value above a distribution ------------------------------------------------------
 
 NULL_ROW, NULL_DOT, NULL_SPACING, NULL_TALLEST, PADDING = 40, 2.5, 5.5, 96, 12
+DOT_WIDTH = 1.0  # per cent of the width
 
 
 @draw_picture.register
 def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
-    piles = pile(picture.values_below, scale)
+    values = sorted(picture.values_below)
+    piles = pile([scale.x(value) for value in values], DOT_WIDTH)
     tallest = max((level for _, level in piles), default=0)
     spacing = min(NULL_SPACING, NULL_TALLEST / max(1, tallest))
     first = LEVEL_ROW * max(1, len(picture.levels))
@@ -292,7 +302,6 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
     _levels(svg, picture.levels, scale, [(top - 18, bottom)])
     if piles:
         group = ET.SubElement(svg, "g", {"class": "vd-null"})
-        values = sorted(picture.values_below)
         for value, (x, level) in zip(values, piles, strict=True):
             y = f"{ground - spacing * level:g}"
             dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
@@ -301,17 +310,6 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
             )
     _mean(svg, picture.mark, scale, top - 8, -13, 12)
     return svg
-
-
-def pile(values: Sequence[float], scale: Scale) -> list[tuple[float, int]]:
-    """Place dots, those at the same value on top of each other."""
-    width = 1.0  # per cent of the width that a dot takes
-    placed, first, level = [], -math.inf, 0
-    for value in sorted(values):
-        x = scale.x(value)
-        first, level = (first, level + 1) if x - first < width else (x, 0)
-        placed.append((first, level))
-    return placed
 
 
 # -- mean ranks ------------------------------------------------------------------------
@@ -373,8 +371,6 @@ def _rank_x(rank: float, n: int) -> float:
 # -- curves ----------------------------------------------------------------------------
 
 CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_HEIGHT = 9.0, 99.0, 10, 180
-CURVE_GAP = 0.6  # between two sections of the axis, in places
-CURVE_APART = 0.16  # between two curves at the same place
 CURVE_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LONGEST_PLACE, LONGEST_AXIS = 16, 40
 LOOKS = ("vd-a", "vd-b", "")
@@ -402,16 +398,13 @@ class Axes:
         low, high = min(values), max(values)
         reach = max(high - low, CURVE_STEPS[0])
         step = next((s for s in CURVE_STEPS if reach / s <= 7), reach / 5)
-        starts, offset = [], 0.5
-        for _, places in picture.sections:
-            starts += [offset + i for i in range(len(places))]
-            offset += len(places) + CURVE_GAP
+        gaps = SECTION_GAP * (len(picture.sections) - 1)
         return cls(
             step * math.floor(low / step + 1e-9),
             step * math.ceil((low + reach) / step - 1e-9),
             step,
-            tuple(starts),
-            offset - CURVE_GAP,
+            tuple(0.5 + start for start in starts(picture.sections)),
+            0.5 + len(picture.places) + gaps,
         )
 
     def x(self, place: float) -> float:
@@ -508,7 +501,7 @@ def _curve(
     ends: list[tuple[float, float]] = []
     known = curve.known()
     for place, value in known:
-        x = axes.x(axes.starts[place] + CURVE_APART * offset)
+        x = axes.x(axes.starts[place] + APART * offset)
         low, high = (
             bound if math.isfinite(bound) else value.value
             for bound in (value.low, value.high)
@@ -620,7 +613,7 @@ def _share_y(share: float) -> float:
 
 # -- boxes and bars --------------------------------------------------------------------
 
-BOX_HEIGHT, BOX_GAP, BOXES_PER_ROW = 34, 6, 12
+BOX_HEIGHT, BOX_GAP = 34, 6
 
 
 @draw_picture.register
