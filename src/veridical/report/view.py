@@ -740,14 +740,12 @@ def provenance(
         if key not in ("command", "call")
     ]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
-    if "command" in settings:
-        return Provenance(tuple(sentences), tuple(listed), settings["command"])
-    if "call" in settings:
-        call = settings["call"].replace("; ", "\n", 1)
+    repeat, note = settings.get("command", ""), ""
+    if not repeat and "call" in settings:
+        repeat = settings["call"].replace("; ", "\n", 1)
         note = "For the same table, veridical.datasets.table_hash(X, y) returns the "
         note += "hash above."
-        return Provenance(tuple(sentences), tuple(listed), call, note)
-    return Provenance(tuple(sentences), tuple(listed))
+    return Provenance(tuple(sentences), tuple(listed), repeat, note)
 
 
 def _setting(key: str) -> str:

@@ -40,7 +40,6 @@ from veridical.report.render import (
 )
 from veridical.report.view import (
     Bars,
-    Bounds,
     Curve,
     Curves,
     Distribution,
@@ -169,23 +168,18 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
 
 
 def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: Unit) -> None:
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    group = _group(svg, f"vd-mean vd-{mark.side}")
     label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
     _text(group, LEFT, y - 6, label, "start")
     y += MEAN_ROW / 2 - 3
     for i, bounds in enumerate(mark.bounds):
-        row = ET.SubElement(group, "g", {"class": "vd-more" if i else "vd-usual"})
-        _title(row, _bounds_words(mark, bounds, unit))
+        words = mark.words(unit)
+        if bounds.kind:
+            words = f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
+        row = _group(group, "vd-more" if i else "vd-usual", words)
         _whiskers(row, scale.x(bounds.low), scale.x(bounds.high), y + MORE_ROW * i)
-    point = ET.SubElement(group, "g")
-    _title(point, mark.words(unit))
+    point = _group(group, "", mark.words(unit))
     _dot(point, mark.side, scale.x(mark.value), y, 6)
-
-
-def _bounds_words(mark: Mark, bounds: Bounds, unit: Unit) -> str:
-    if not bounds.kind:
-        return mark.words(unit)
-    return f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
 
 
 # -- two sides, pair by pair -----------------------------------------------------------
@@ -248,16 +242,13 @@ def _links(
     lanes: tuple[float, float],
     spacing: float,
 ) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-links"})
+    group = _group(svg, "vd-links")
     labels = [shortened(mark.label, LONGEST_LABEL) for mark in (picture.a, picture.b)]
     for pair, a, b in zip(picture.pairs, *dots, strict=True):
         better = "a" if pair.a > pair.b else "b" if pair.b > pair.a else "tie"
-        link = ET.SubElement(group, "g", {"class": f"vd-link vd-{better}"})
-        _title(
-            link,
-            f"{pair.label}: {labels[0]} {percent(pair.a)}, "
-            f"{labels[1]} {percent(pair.b)}",
-        )
+        words = f"{pair.label}: {labels[0]} {percent(pair.a)}, "
+        words += f"{labels[1]} {percent(pair.b)}"
+        link = _group(group, f"vd-link vd-{better}", words)
         start = (a.x, lanes[0] - spacing * a.level)
         end = (b.x, lanes[1] + spacing * b.level)
         _line(link, *start, *end, "vd-touch")
@@ -268,7 +259,7 @@ def _mean(
     svg: ET.Element, mark: Mark, scale: Scale, y: float, shift: float, room: float = 27
 ) -> None:
     """Draw a mean with its interval and a label above or below it."""
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    group = _group(svg, f"vd-mean vd-{mark.side}")
     name = shortened(mark.label, LONGEST_LABEL)
     words = f"{name}, mean {percent(mark.value)}"
     if mark.bounds:
@@ -301,7 +292,7 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
     _axis(svg, scale, first, bottom)
     _levels(svg, picture.levels, scale, [(top - 18, bottom)])
     if piles:
-        group = ET.SubElement(svg, "g", {"class": "vd-null"})
+        group = _group(svg, "vd-null")
         for value, (x, level) in zip(values, piles, strict=True):
             y = f"{ground - spacing * level:g}"
             dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
@@ -326,7 +317,7 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
     bars = RANK_TOP + RANK_ROW * n + 4
     bottom = bars + RANK_BAR * len(picture.groups)
     svg = _canvas(picture.alt, bottom + 24)
-    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    axis = _group(svg, "vd-axis")
     for rank in range(1, n + 1):
         x = _rank_x(rank, n)
         _line(axis, x, RANK_TOP - 6, x, bottom)
@@ -334,17 +325,15 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
         _text(axis, x, bottom + 15, words, _anchor(x, 5))
     _critical(svg, picture.critical, n)
     for row, i in enumerate(order):
-        group = ET.SubElement(svg, "g", {"class": "vd-mean vd-a"})
         x, y = _rank_x(ranks[i], n), RANK_TOP + RANK_ROW * row + 22
         name = shortened(picture.names[i], LONGEST_RANK)
-        _title(group, f"{name}: {picture.notes[i]}")
+        group = _group(svg, "vd-mean vd-a", f"{name}: {picture.notes[i]}")
         _dot(group, "a", x, y, 5)
         _text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
     for row, members in enumerate(picture.groups):
-        group = ET.SubElement(svg, "g", {"class": "vd-clique"})
         ends = [ranks[i] for i in members]
         told = names(shortened(picture.names[i], LONGEST_LABEL) for i in members)
-        _title(group, f"Not distinguished: {told}")
+        group = _group(svg, "vd-clique", f"Not distinguished: {told}")
         y = bars + RANK_BAR * row + 4
         _line(group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y)
     return svg
@@ -352,7 +341,7 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
 
 def _critical(svg: ET.Element, critical: float, n: int) -> None:
     """Draw the critical difference as a length, where it fits on the axis."""
-    group = ET.SubElement(svg, "g", {"class": "vd-distance"})
+    group = _group(svg, "vd-distance")
     end = _rank_x(1 + critical, n)
     words = f"critical difference {critical:.2f}"
     if end <= RANK_RIGHT:
@@ -428,13 +417,14 @@ def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
     svg = _canvas(picture.alt, CURVE_TOP + CURVE_HEIGHT + 42)
     if picture.band is not None:
         high, low = axes.y(picture.band.high), axes.y(picture.band.low)
-        place = {
-            "x": _share(CURVE_LEFT),
-            "width": _share(CURVE_RIGHT - CURVE_LEFT),
-            "y": f"{high:.1f}",
-            "height": f"{max(low - high, 1):.1f}",
-        }
-        ET.SubElement(svg, "rect", {"class": "vd-track", **place})
+        _rect(
+            svg,
+            "vd-track",
+            CURVE_LEFT,
+            high,
+            CURVE_RIGHT - CURVE_LEFT,
+            max(low - high, 1),
+        )
     _grid(svg, picture, axes)
     n = len(picture.curves)
     for k, curve in enumerate(picture.curves):
@@ -447,7 +437,7 @@ def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
 
 
 def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    group = _group(svg, "vd-axis")
     digits = 1 if axes.step < 1 else 0
     for tick in axes.ticks():
         y = axes.y(tick)
@@ -546,14 +536,14 @@ def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
     floor, n = SHARE_TOP + SHARE_HEIGHT, len(picture.models)
     bottom = floor + SHARE_GAP + n * (SHARE_BARS + SHARE_GAP)
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
-    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    axis = _group(svg, "vd-axis")
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = _share_x(tick), _share_y(tick)
         _line(axis, x, SHARE_TOP, x, bottom)
         _line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
         _text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
         _text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
-    diagonal = ET.SubElement(svg, "g", {"class": "vd-level"})
+    diagonal = _group(svg, "vd-level")
     _line(diagonal, _share_x(0), _share_y(0), _share_x(1), _share_y(1))
     for row, (label, shares) in enumerate(picture.models):
         side = SIDES[row % 2]
@@ -564,18 +554,15 @@ def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
 
 
 def _points(svg: ET.Element, side: Side, label: str, shares: Sequence[Share]) -> None:
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    group = _group(svg, f"vd-mean vd-{side}")
     for one in shares:
         low, high = one.observed_low, one.observed_high
         if one.predicted is None or one.observed is None or low is None or high is None:
             continue
         x = _share_x(one.predicted) + DODGE[side]
-        mark = ET.SubElement(group, "g")
-        _title(
-            mark,
-            f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
-            f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})",
-        )
+        words = f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
+        words += f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})"
+        mark = _group(group, "", words)
         _line(mark, x, _share_y(low), x, _share_y(high))
         _dot(mark, side, x, _share_y(one.observed), 5)
 
@@ -584,19 +571,13 @@ def _counts(
     svg: ET.Element, side: Side, label: str, shares: Sequence[Share], floor: float
 ) -> None:
     """Draw the number of samples in each bin as bars, with the numbers themselves."""
-    group = ET.SubElement(svg, "g", {"class": f"vd-counts vd-{side}"})
+    group = _group(svg, f"vd-counts vd-{side}")
     most = max((one.n for one in shares), default=1) or 1
     for one in shares:
         left, right = _share_x(one.low), _share_x(one.high)
         height = (SHARE_BARS - 16) * one.n / most
-        place = {
-            "class": f"vd-fill vd-{side}",
-            "x": _share(left + 0.4),
-            "y": f"{floor - height:g}",
-            "width": _share(right - left - 0.8),
-            "height": f"{height:g}",
-        }
-        ET.SubElement(group, "rect", place)
+        place = (left + 0.4, floor - height, right - left - 0.8, height)
+        _rect(group, f"vd-fill vd-{side}", *place)
         _text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
     _text(group, SHARE_LEFT - 1, floor - 2, "cases", "end")
     name = shortened(label, LONGEST_LABEL)
@@ -624,17 +605,10 @@ def _outcomes(picture: Outcomes, scale: Scale | None) -> ET.Element:
     svg = _canvas(picture.alt, height)
     for i, one in enumerate(picture.outcomes):
         row, column = divmod(i, BOXES_PER_ROW)
-        group = ET.SubElement(svg, "g", {"class": f"vd-box vd-box-{one.tone}"})
-        _title(group, one.words)
+        group = _group(svg, f"vd-box vd-box-{one.tone}", one.words)
         width, y = 100 / across, row * (BOX_HEIGHT + BOX_GAP)
-        place = {
-            "x": _share(column * width + 0.3),
-            "y": str(y + 1),
-            "width": _share(width - 0.6),
-            "height": str(BOX_HEIGHT - 2),
-            "rx": "4",
-        }
-        ET.SubElement(group, "rect", place)
+        place = (column * width + 0.3, y + 1, width - 0.6, BOX_HEIGHT - 2)
+        _rect(group, "", *place).set("rx", "4")
         middle = (column + 0.5) * width
         _text(group, middle, y + BOX_HEIGHT / 2 + 5, one.sign, "middle")
     return svg
@@ -647,17 +621,10 @@ def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
     for i, label in enumerate(picture.labels):
         _text(svg, LEFT, row * i + 14, shortened(label, LONGEST_ROW), "start")
         for k, (name, counts) in enumerate(picture.series):
-            group = ET.SubElement(svg, "g")
-            _title(group, f"{label}, {name}: {counts[i]} of {picture.total}")
+            words = f"{label}, {name}: {counts[i]} of {picture.total}"
             share = counts[i] / picture.total if picture.total else 0.0
-            place = {
-                "class": f"vd-fill {LOOKS[k % 2]}",
-                "x": _share(LEFT),
-                "y": str(row * i + 20 + 12 * k),
-                "width": _share((RIGHT - LEFT) * share),
-                "height": "9",
-            }
-            ET.SubElement(group, "rect", place)
+            place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
+            _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
     return svg
 
 
@@ -692,7 +659,7 @@ def _canvas(words: str, height: float) -> ET.Element:
 def _axis(
     svg: ET.Element, scale: Scale, top: float, bottom: float, unit: Unit = "percent"
 ) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    group = _group(svg, "vd-axis")
     for tick in scale.ticks:
         x = scale.x(tick)
         _line(group, x, top, x, bottom)
@@ -710,7 +677,7 @@ def _levels(
     """Draw lines to hold the values against: names on top, lines between labels."""
     for row, level in enumerate(levels):
         kind = "vd-level vd-level-solid" if level.solid else "vd-level"
-        group = ET.SubElement(svg, "g", {"class": kind})
+        group = _group(svg, kind)
         words, y = f"{level.name} {score(level.value, unit)}", LEVEL_ROW * row + 10
         if scale.shows(level.value):
             x = scale.x(level.value)
@@ -747,6 +714,22 @@ def _whiskers(parent: ET.Element, low: float, high: float, y: float) -> None:
 def _anchor(x: float, margin: float) -> str:
     """Keep a label inside the picture."""
     return "start" if x < margin else "end" if x > 100 - margin else "middle"
+
+
+def _group(parent: ET.Element, kind: str = "", words: str = "") -> ET.Element:
+    """Start a group of a class, with words that are shown where one points at it."""
+    group = ET.SubElement(parent, "g", {"class": kind} if kind else {})
+    if words:
+        _title(group, words)
+    return group
+
+
+def _rect(
+    parent: ET.Element, kind: str, x: float, y: float, width: float, height: float
+) -> ET.Element:
+    place = {"x": _share(x), "y": f"{y:g}", "width": _share(width)}
+    named = {"class": kind} if kind else {}
+    return ET.SubElement(parent, "rect", {**named, **place, "height": f"{height:g}"})
 
 
 def _title(parent: ET.Element, words: str) -> None:
