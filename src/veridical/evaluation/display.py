@@ -44,7 +44,7 @@ def one_line(estimate: Estimate) -> str:
 
 
 def rows(estimate: Estimate) -> list[tuple[str, str]]:
-    """What to show, line by line."""
+    """List what to show, line by line."""
     lines = [(estimate.metric, figure(estimate, estimate.value))]
     lead = default_interval(estimate)
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):

@@ -1,4 +1,4 @@
-"""Look at it: records to pages, pictures, terminals and papers.
+"""Records as pages, pictures, text for a terminal and tables for papers.
 
 A record is turned into a view (`veridical.report.views`, one file per kind), which says
 in plain text and numbers what it shows; renderers (`veridical.report.render`) turn any

@@ -188,7 +188,7 @@ class ComparisonDisplay(_OfComparison):
     """Both selectors on every fold or data set, joined, with their means.
 
     The picture of a comparison's page for one method: each line is a fold, and leans
-    to the selector that does better there.
+    to the selector that is better there.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """What a record wants to show: headline, tables, figures as data, notes, provenance.
 
-A `View` is plain text and numbers. It says what is shown and in which order; where
-marks stand, what colour they have and how a table is ruled is up to the renderers in
-`veridical.report.render`, which know views and no kinds of records.
+A `View` is plain text and numbers. It says what is shown and in which order; positions,
+colours and rules of tables are up to the renderers in `veridical.report.render`, which
+know views and no kinds of records.
 
-Two sides "a" and "b" are told apart by every renderer, by colour and by more than that.
+Every renderer distinguishes two sides "a" and "b" by colour and by shape.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from veridical._core.version import __version__
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 Side = Literal["a", "b"]
 Unit = Literal["percent", "number"]
+SIDES: tuple[Side, Side] = ("a", "b")
 
 # -- figures: data, labels and units ---------------------------------------------------
 
 
 class Level(NamedTuple):
-    """A value to hold the others against, as a line through a figure."""
+    """A reference value, drawn as a line through a figure."""
 
     name: str
     value: float
@@ -128,7 +129,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A value above the values that arise where there is nothing to find."""
+    """A value above those that arise on data without any signal."""
 
     alt: str
     mark: Mark
@@ -145,7 +146,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Mean ranks, and groups of those that are not told apart."""
+    """Mean ranks, and groups of those that do not differ significantly."""
 
     alt: str
     names: tuple[str, ...]
@@ -213,7 +214,7 @@ class Reliability:
 
 
 class Outcome(NamedTuple):
-    """A statement, and whether it came out."""
+    """A statement of a paper, and whether it was reproduced."""
 
     tone: Tone
     sign: str
@@ -413,7 +414,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Folded:
-    """A long text, shown where somebody wants to read it, and in print."""
+    """A long text, folded on a screen and whole in print."""
 
     summary: str
     text: str
@@ -450,7 +451,7 @@ class Provenance:
 
 
 class Badge(NamedTuple):
-    """Whether it may be believed, in a word or two."""
+    """Whether the answer may be believed, in a word or two."""
 
     tone: Tone
     text: str
@@ -458,7 +459,7 @@ class Badge(NamedTuple):
 
 @dataclass(frozen=True)
 class Live:
-    """Of a study that is still running: cells done, of how many, and when to look."""
+    """Progress of a running study: cells done, of how many, and the seconds to wait."""
 
     done: int
     total: int
@@ -604,7 +605,7 @@ MAJORITY = "majority class"
 
 
 def scorer_name(metric: str) -> str:
-    """Name a scorer as people do."""
+    """Return the usual name of a scorer."""
     return SCORERS.get(metric, metric)
 
 

@@ -82,12 +82,12 @@ def height(picture: Any) -> float | None:
 
 
 def short(name: str, longest: int = LONGEST) -> str:
-    """Cut a long name; its beginning tells most."""
+    """Cut a long name at its end."""
     return shortened(" ".join(name.split()), longest)
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Write names beside rows, the first on top; a dollar sign is no mathematics."""
+    """Write names beside rows, the first on top; dollar signs are not mathematics."""
     ax.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
@@ -100,7 +100,7 @@ def _values_axis(ax: Axes, label: str, unit: Unit = "percent") -> None:
 
 
 def _levels(ax: Axes, levels: Sequence[Level], unit: Unit = "percent") -> None:
-    """Draw values to hold the others against, their names above the axes."""
+    """Draw reference values as vertical lines, their names above the axes."""
     for i, level in enumerate(levels):
         ax.axvline(
             level.value, color="0.4", linestyle="-" if level.solid else "--", zorder=0
@@ -230,7 +230,7 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
 
 
 def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **at: Any) -> None:
-    """Name the marks; a dollar sign is no mathematics."""
+    """Name the marks; dollar signs are not mathematics."""
     # A name that begins with "_" would be left out of the legend.
     shown = [f"\N{ZERO WIDTH SPACE}{short(label)}" for label in labels]
     for text in ax.legend(handles, shown, **at).get_texts():

@@ -1,9 +1,8 @@
 """From figures to pictures: inline SVG that stretches with the page.
 
 Every horizontal position is a share of the width and every vertical one is in pixels,
-so that a picture fills a phone or a desk without ever scaling its letters. Elements
-are built as a tree, never by pasting strings, which leaves a name no way out of its
-text node.
+so that a picture fits every screen and its letters are never scaled. Elements
+are built as a tree, never by joining strings, so that no name can become markup.
 
 ======  ============================================
 symbol  meaning
@@ -39,6 +38,7 @@ from veridical.report.render import (
     GAP as SECTION_GAP,
 )
 from veridical.report.view import (
+    SIDES,
     Bars,
     Curve,
     Curves,
@@ -156,7 +156,7 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
     bottom = tops[-1] + 4
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
     _axis(svg, scale, top, bottom, picture.unit)
-    # Lines leave out the rows of the labels, lest they run through letters.
+    # Lines leave out the rows of the labels, so that they do not cross letters.
     spans = [
         (y + LABEL_ROW - 2, y + height)
         for y, height in zip(tops, heights, strict=False)
@@ -187,7 +187,7 @@ def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: Unit) -> Non
 
 @dataclass(frozen=True)
 class Dot:
-    """One value, placed; ties are stacked, ``level`` counts up from the lane."""
+    """Position of one value; ``level`` is the number of dots below it in its pile."""
 
     x: float
     level: int
@@ -397,16 +397,16 @@ class Axes:
         )
 
     def x(self, place: float) -> float:
-        """Place along the width, in per cent."""
+        """Return the position of a place, in per cent of the width."""
         return CURVE_LEFT + (CURVE_RIGHT - CURVE_LEFT) * place / self.width
 
     def y(self, value: float) -> float:
-        """Distance of a value from the top."""
+        """Return the distance of a value from the top, in pixels."""
         inside = min(max(value, self.low), self.high)
         return CURVE_TOP + CURVE_HEIGHT * (self.high - inside) / (self.high - self.low)
 
     def ticks(self) -> Iterator[float]:
-        """Where the vertical axis has its lines."""
+        """Return the values at which the vertical axis has lines."""
         first, last = round(self.low / self.step), round(self.high / self.step)
         return (i * self.step for i in range(first, last + 1))
 
@@ -465,8 +465,8 @@ def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
     ]
     if len(known) < 2:
         return
-    # A path has no shares of the width: it is drawn in a picture of its own that is
-    # stretched to it.
+    # A path cannot use percentages of the width: it is drawn in an SVG of its own that
+    # is stretched.
     frame = {
         "class": "vd-ribbon",
         "aria-hidden": "true",
@@ -528,7 +528,6 @@ SHARE_LEFT, SHARE_RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the w
 SHARE_TOP, SHARE_HEIGHT, SHARE_GAP, SHARE_BARS = 12, 200, 26, 44
 #: Models often predict the same; side by side their intervals can be told apart.
 DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
-SIDES: tuple[Side, Side] = ("a", "b")
 
 
 @draw_picture.register
@@ -629,7 +628,7 @@ def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
 
 
 def bar(share: float, side: Side = "a") -> Markup:
-    """Draw a share as a bar; the cell beside it says it."""
+    """Draw a share as a bar, beside the text of its cell."""
     svg = ET.Element(
         "svg", {"class": "vd-bar", "aria-hidden": "true", "focusable": "false"}
     )
@@ -643,7 +642,7 @@ def bar(share: float, side: Side = "a") -> Markup:
 
 
 def _canvas(words: str, height: float) -> ET.Element:
-    """Start a picture as wide as the page, with words for those who do not see it."""
+    """Start a picture as wide as the page, with a description for screen readers."""
     return ET.Element(
         "svg",
         {
@@ -674,7 +673,7 @@ def _levels(
     spans: Sequence[tuple[float, float]],
     unit: Unit = "percent",
 ) -> None:
-    """Draw lines to hold the values against: names on top, lines between labels."""
+    """Draw reference values: names on top, vertical lines between labels."""
     for row, level in enumerate(levels):
         kind = "vd-level vd-level-solid" if level.solid else "vd-level"
         group = _group(svg, kind)

@@ -136,7 +136,7 @@ class MeanSummary(IntervalSummary):
 
 
 class DifferenceSummary(IntervalSummary):
-    """Selector ``a`` minus selector ``b``, with the test that judged it.
+    """Selector ``a`` minus selector ``b``, with its significance test.
 
     ``size`` is None where it has not been measured. ``probabilities`` of "a", "rope"
     (no difference larger than ``rope``) and "b" are those of a Bayesian test.
@@ -624,7 +624,7 @@ def _selector(record: Comparison, i: int) -> Any:
         "ranks": {m: float(f.mean_ranks[i]) for m, f in record.friedman.items()},
         "optimism": record.optimism[i] if record.optimism else None,
         "stability": steady[i] if steady else None,
-        "n_distinct": int(np.unique(chosen[i]).size),
+        "n_distinct": int(np.unique(chosen[i][chosen[i] >= 0]).size),
         "seconds": float(record.seconds[i]),
     }
 
@@ -985,7 +985,7 @@ def _mark(s: Summary, m: MethodSummary, side: Side) -> Mark:
 
 
 def _describe(s: Summary, m: MethodSummary) -> str:
-    """Say in words what a panel shows, for those who do not see it."""
+    """Describe a panel for screen readers."""
     a, b = (f"{shortened(s['names'][k], 26)} {percent(m[k]['value'])}" for k in SIDES)
     wins = sum(pair["a"] > pair["b"] for pair in m["pairs"])
     losses = sum(pair["a"] < pair["b"] for pair in m["pairs"])
@@ -1097,7 +1097,7 @@ def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
 
 
 def assumed(assumptions: str) -> str:
-    """Write assumptions as assumptions.
+    """Begin assumptions with a word that says what they are.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from veridical.evaluation.intervals import wilson
 from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.report.plain import concluded, fill, plain, to_json
 from veridical.report.view import (
+    SIDES,
     Badge,
     Column,
     Fact,
@@ -23,7 +24,6 @@ from veridical.report.view import (
     Rows,
     Section,
     Share,
-    Side,
     View,
     answer,
     brief,
@@ -36,7 +36,6 @@ from veridical.report.view import (
 )
 
 SCHEMA = "veridical/correction/1"
-SIDES: tuple[Side, Side] = ("a", "b")
 BADGES = {"yes": "Corrected: believable", "care": "With care"}
 MODELS = {
     "binary": "binary features, numbers cut at their median",

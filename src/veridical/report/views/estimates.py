@@ -429,7 +429,7 @@ def _figure(s: EstimatesSummary) -> Figure:
             e["method"],
             e["value"],
             tuple(Bounds(b["low"], b["high"], b["kind"]) for b in e["intervals"]),
-            # A ring where there is a note: to be told from the others without colour.
+            # A ring where there is a note, so that it is visible without colour.
             "b" if e["notes"] else "a",
         )
         for e in s["estimates"]

@@ -13,6 +13,7 @@ from veridical._core.numbers import MINUS, MISSING, count, duration, number
 from veridical.experiments.findings import Picture, StudyReport
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
+    SIDES,
     Badge,
     Block,
     Cell,
@@ -28,7 +29,6 @@ from veridical.report.view import (
     Outcomes,
     Rows,
     Section,
-    Side,
     Text,
     Tone,
     View,
@@ -51,7 +51,6 @@ SIGNS: dict[str, tuple[Tone, str]] = {
     "open": ("open", "?"),
 }
 BADGES = {"care": "Not all reproduced", "open": "Some open", "yes": "All reproduced"}
-SIDES: tuple[Side | None, ...] = ("a", "b", None)
 
 
 class StudyBelief(TypedDict):
@@ -261,7 +260,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            blocks.append(Figure.of_curves(curves(picture), *SIDES))
+            blocks.append(Figure.of_curves(curves(picture), *SIDES, None))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections
@@ -294,13 +293,13 @@ def _table(one: StudyTableSummary) -> Section:
 
 
 def watch(state: Mapping[str, Any]) -> View:
-    """Show where a study stands; the page asks for itself again.
+    """Show the progress of a study; the page reloads itself.
 
     Parameters
     ----------
     state : mapping
         ``study``, ``store``, ``planned``, ``ok``, ``failed``, ``pending``,
-        ``cells_per_second`` and ``seconds_left`` (None while nothing moves),
+        ``cells_per_second`` and ``seconds_left`` (None without progress),
         ``failures``, ``looked`` (a time of day), ``trouble`` (a sentence or None),
         ``findings`` (the JSON of a `StudyReport`, or None) and ``unchanged`` (for how
         many cells each finding has had its outcome).
@@ -328,7 +327,7 @@ def watch(state: Mapping[str, Any]) -> View:
             Fact("Left", count(state["pending"], "cell")),
             Fact(
                 "Pace",
-                "nothing moves" if pace is None else f"{pace:.3g} cells a second",
+                "no progress" if pace is None else f"{pace:.3g} cells a second",
             ),
         ),
         sections=(
@@ -388,7 +387,7 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _failures(failures: Sequence[Mapping[str, Any]]) -> tuple[Rows, ...]:
-    """List failures; their words come from anywhere."""
+    """List failures; their texts come from outside and are cleaned."""
     rows = []
     for one in failures:
         cell = ", ".join(f"{clean(k)} {clean(v)}" for k, v in one["cell"].items())
@@ -407,7 +406,7 @@ def _badge(state: Mapping[str, Any]) -> Badge:
     if state["trouble"]:
         return Badge("care", "Trouble")
     if state["seconds_left"] is None:
-        return Badge("open", "Nothing moves")
+        return Badge("open", "No progress")
     return Badge("note", "Running")
 
 
