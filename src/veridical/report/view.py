@@ -872,7 +872,10 @@ def table(
     return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
 
 
-def by_columns(caption: str, columns: Sequence[tuple[str, Sequence[Any]]]) -> Rows:
+Columns = list[tuple[str | Column, Sequence[str | Cell]]]
+
+
+def by_columns(caption: str, columns: Columns) -> Rows:
     """Make a table of columns, each a header as in `table` and its cells.
 
     Examples
@@ -880,8 +883,8 @@ def by_columns(caption: str, columns: Sequence[tuple[str, Sequence[Any]]]) -> Ro
     >>> by_columns("Two", [("Name!", ["x"]), ("Mean#", ["80.0 %"])]).rows[0].cells[1]
     Cell(text='80.0 %', strong=False, side=None, share=None, tone=None, span=1)
     """
-    heads = " | ".join(head for head, _ in columns)
-    return table(caption, heads, zip(*(cells for _, cells in columns), strict=True))
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return table(caption, [head for head, _ in columns], rows)
 
 
 def _column(head: str) -> tuple[Column, bool]:

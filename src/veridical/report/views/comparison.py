@@ -53,6 +53,7 @@ from veridical.report.view import (
     Block,
     Cell,
     Column,
+    Columns,
     Fact,
     Figure,
     Heads,
@@ -741,13 +742,16 @@ def _evidence(s: Summary) -> str:
     size = ""
     if gap["size"] is not None:
         size = f" with false-positive rate {write_size(gap['size'])}"
-    unit = method["unit"] if gap["n"] == method["a"]["n"] else "pair"
     return (
         f"{text}. Difference {points(gap['value'])} "
         f"({_level(s)} {points_range(gap['low'], gap['high'])}; "
         f"{pvalue(gap['pvalue'])}, {gap['test']} test{size}, "
-        f"n = {count(gap['n'], unit)})."
+        f"n = {_n_differences(method, gap)})."
     )
+
+
+def _n_differences(m: MethodSummary, gap: DifferenceSummary) -> str:
+    return count(gap["n"], m["unit"] if gap["n"] == m["a"]["n"] else "pair")
 
 
 def _on_stability(s: Summary, side: Side) -> str:
@@ -1066,7 +1070,7 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         size = "exact: data sets are independent"
         if m["unit"] == "fold":
             size = write_size(gap["size"])
-        n = count(gap["n"], m["unit"] if gap["n"] == m["a"]["n"] else "pair")
+        n = _n_differences(m, gap)
         row = (m["label"], _verdict(s, gap), *in_points(gap), pvalue(gap["pvalue"]))
         rows.append(((*row, size, n), m["method"]))
         notes.append(_on_test(s, m["label"], gap))
@@ -1192,7 +1196,7 @@ ON_STABILITY = (
 
 def _chosen(
     s: Summary | ManySummary, names: Sequence[str | Cell], found: Sequence[int]
-) -> list[tuple[str, list[Any]]]:
+) -> Columns:
     return [
         ("Selector!", list(names)),
         ("Features each time#", [str(s["n_features_to_select"])] * len(names)),
@@ -1202,12 +1206,12 @@ def _chosen(
 
 def _stability(
     s: Summary | ManySummary, head: str, found: Iterable[IntervalSummary | None]
-) -> list[tuple[str, list[Any]]]:
+) -> Columns:
     values, spans = zip(*map(in_numbers, found), strict=True)
     return [(f"{head}#*", [*values]), (f"{_level(s)}#", [*spans])]
 
 
-def _times(taken: Iterable[float]) -> tuple[str, list[Any]]:
+def _times(taken: Iterable[float]) -> tuple[str, list[str]]:
     return "Time to select (s)#", [seconds(one) for one in taken]
 
 
@@ -1418,21 +1422,21 @@ def ranks_of(
 
 
 def _many_means(s: ManySummary) -> tuple[Block, ...]:
-    heads: Heads = ["Selector!"]
+    columns: Columns = [("Selector!", s["names"])]
     level = _level(s)
     for m in s["methods"]:
-        heads += [
-            Column(head, number=True, protocol=m["method"])
-            for head in (m["label"], level, f"Mean rank, {m['label']}")
+        found = [in_percent(one["means"][m["method"]]) for one in s["selectors"]]
+        parts: Columns = [
+            (m["label"], [bold(mean) for mean, _ in found]),
+            (level, [span for _, span in found]),
+            (f"Mean rank, {m['label']}", _mean_ranks(s, m)),
+        ]
+        columns += [
+            (Column(str(head), number=True, protocol=m["method"]), cells)
+            for head, cells in parts
         ]
     n = count(s["methods"][0]["friedman"]["n"], "fold")
-    rows = []
-    for one in s["selectors"]:
-        row: list[str | Cell] = [one["name"]]
-        for m in s["methods"]:
-            mean, span = in_percent(one["means"][m["method"]])
-            row += [bold(mean), span, f"{one['ranks'][m['method']]:.2f}"]
-        rows.append([*row, n])
+    columns.append(("n#", [n] * len(s["names"])))
     note = (
         "Always predicting the most frequent class is correct for "
         f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'case')}. "
@@ -1441,7 +1445,11 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
         f"cut at 0 % and 100 %.{_averaged(s)}"
     )
     caption = f"Mean accuracy of each selector, with its {level}, and mean rank"
-    return table(caption, [*heads, "n#"], rows), Text(note, "note")
+    return by_columns(caption, columns), Text(note, "note")
+
+
+def _mean_ranks(s: ManySummary, m: ManyMethod) -> list[str]:
+    return [f"{one['ranks'][m['method']]:.2f}" for one in s["selectors"]]
 
 
 def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
@@ -1499,18 +1507,19 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
 
 def _many_table(s: ManySummary) -> Rows:
     """Tabulate several selectors."""
-    heads = "Selector!"
+    selectors = s["selectors"]
+    columns: Columns = [("Selector!", s["names"])]
     for m in s["methods"]:
-        heads += f" | {m['label']}# | {m['label']} rank#"
-    rows = []
-    for one in s["selectors"]:
-        row = [one["name"]]
-        for m in s["methods"]:
-            row.append(percent(one["means"][m["method"]]["value"]))
-            row.append(f"{one['ranks'][m['method']]:.2f}")
-        steady = in_numbers(one["stability"])[0] if one["stability"] else ""
-        rows.append([*row, steady, str(one["n_distinct"]), seconds(one["seconds"])])
+        means = [percent(one["means"][m["method"]]["value"]) for one in selectors]
+        columns.append((f"{m['label']}#", means))
+        columns.append((f"{m['label']} rank#", _mean_ranks(s, m)))
+    steady = [in_numbers(one["stability"])[0] for one in selectors]
+    columns += [
+        ("Stability#", ["" if value == MISSING else value for value in steady]),
+        ("Features#", [str(one["n_distinct"]) for one in selectors]),
+        ("Time (s)#", [seconds(one["seconds"]) for one in selectors]),
+    ]
     more = f", n = {count(s['methods'][0]['friedman']['n'], 'fold')}"
     caption = f"{_caption(s, more)} Mean ranks over folds; Nogueira's stability, and "
     caption += "the number of different features that the folds selected."
-    return table(caption, f"{heads} | Stability# | Features# | Time (s)#", rows)
+    return by_columns(caption, columns)

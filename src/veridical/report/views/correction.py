@@ -16,9 +16,9 @@ from veridical.report.view import (
     SIDES,
     Badge,
     Column,
+    Columns,
     Fact,
     Figure,
-    Heads,
     Notes,
     Reliability,
     Rows,
@@ -27,6 +27,7 @@ from veridical.report.view import (
     View,
     answer,
     brief,
+    by_columns,
     data_facts,
     paragraph,
     provenance,
@@ -252,26 +253,20 @@ def _errors(s: CorrectionSummary) -> Rows:
 
 
 def _bins(models: list[CalibrationSummary]) -> Rows:
-    heads: Heads = ["Probability!"]
+    spans = [f"{one['low']:.1f} to {one['high']:.1f}" for one in models[0]["bins"]]
+    columns: Columns = [("Probability!", spans)]
     for m in models:
         before = f"{m['label']}: " if len(models) > 1 else ""
-        heads += [
-            Column(f"{before}{what}", number=True)
-            for what in ("cases", "predicted", "observed")
+        parts = {"cases": [str(one["n"]) for one in m["bins"]]}
+        for key in ("predicted", "observed"):
+            values: list[Any] = [one[key] for one in m["bins"]]
+            parts[key] = [MISSING if v is None else f"{v:.3f}" for v in values]
+        columns += [
+            (Column(f"{before}{what}", number=True), cells)
+            for what, cells in parts.items()
         ]
-    rows = []
-    for i, first in enumerate(models[0]["bins"]):
-        row = [f"{first['low']:.1f} to {first['high']:.1f}"]
-        for m in models:
-            one = m["bins"][i]
-            row.append(str(one["n"]))
-            row += [
-                MISSING if value is None else f"{value:.3f}"
-                for value in (one["predicted"], one["observed"])
-            ]
-        rows.append(row)
     caption = f"Probability of {models[0]['positive']}: cases, mean probability and "
-    return table(f"{caption}share observed, by tenths", heads, rows)
+    return by_columns(f"{caption}share observed, by tenths", columns)
 
 
 def _notes() -> Notes:
