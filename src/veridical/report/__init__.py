@@ -75,17 +75,6 @@ def fragment(record: Any) -> str:
     return html.fragment(view(record))
 
 
-def to_dict(record: Any) -> dict[str, Any]:
-    """Turn a record into plain numbers, strings, lists and dicts, ready for JSON.
-
-    Parameters
-    ----------
-    record : record
-        What a verb returned.
-    """
-    return dict(to_json(record))
-
-
 def to_markdown(record: Any) -> str:
     """Write the main table of a record as Markdown, its caption below.
 

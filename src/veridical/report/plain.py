@@ -94,12 +94,16 @@ def to_json(record: Any) -> Any:
         If it is no record.
     """
     if not isinstance(record, Record):
-        raise InputError(
-            f"no report is known for a {type(record).__name__}; give a record: what "
-            "select(), estimate(), compare(), truth(), sensitivity() or audit() "
-            "returned"
-        )
+        raise unknown(record)
     return {"kind": type(record).__name__.lower(), **plain(record)}
+
+
+def unknown(thing: Any) -> InputError:
+    """Say that an object is no record that can be shown."""
+    return InputError(
+        f"no report is known for a {type(thing).__name__}; give a record: what "
+        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
+    )
 
 
 def plain(value: Any, longest: int = LONGEST_TEXT) -> Any:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
-from veridical._core.errors import InputError
 from veridical._core.numbers import (
     MINUS,
     MISSING,
@@ -30,6 +29,7 @@ from veridical._core.numbers import (
 from veridical._core.records import Interval
 from veridical._core.text import names as listing
 from veridical._core.version import __version__
+from veridical.report.plain import clean, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 Side = Literal["a", "b"]
@@ -191,6 +191,23 @@ class Curves:
     def places(self) -> list[str]:
         """Names of all places, in order."""
         return [name for _, names in self.sections for name in names]
+
+    def described(self, places: Sequence[str] = ()) -> Curves:
+        """Return the same curves with a description for screen readers.
+
+        Parameters
+        ----------
+        places : sequence of str
+            Names of all places, where not all of them stand on the axis.
+        """
+        named = places or self.places
+        said = [
+            f"{curve.label}: "
+            + ", ".join(f"{named[i]} {number(one.value)}" for i, one in curve.known())
+            for curve in self.curves
+        ]
+        alt = f"{self.title}; {self.unit}. {'. '.join(said)}."
+        return replace(self, alt=clean(alt, 2000))
 
 
 class Share(NamedTuple):
@@ -534,10 +551,7 @@ def view(record: Any) -> View:
     InputError
         If nothing is known about such an object.
     """
-    raise InputError(
-        f"no report is known for a {type(record).__name__}; give a record: what "
-        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
-    )
+    raise unknown(record)
 
 
 # -- numbers and words that all views share --------------------------------------------

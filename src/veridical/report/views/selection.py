@@ -487,16 +487,12 @@ def _drawn(
         name if i == last or (i % step == 0 and last - i >= step) else ""
         for i, name in enumerate(places)
     )
-    said = ", ".join(
-        f"{place} {value.value:.1f}"
-        for place, value in zip(places, values, strict=True)
-    )
     return Curves(
-        clean(f"{title}; {unit}. {label}: {said}.", 2000),
+        "",
         title,
         unit,
         ((axis, named),),
         (Curve(label, tuple(range(len(values))), tuple(values)),),
         ribbon=True,
         from_zero=False,
-    )
+    ).described(places)

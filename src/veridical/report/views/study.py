@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import MINUS, MISSING, count, duration, number
+from veridical._core.numbers import MINUS, MISSING, count, duration
 from veridical.experiments.findings import Picture, StudyReport
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
@@ -171,17 +171,8 @@ def curves(picture: Picture) -> Curves:
     sections = tuple(
         (clean(title), tuple(map(clean, places))) for title, places in picture.sections
     )
-    names = [name for _, places in sections for name in places]
-    parts = [
-        f"{curve.label}: "
-        + ", ".join(
-            f"{names[place]} {number(value.value)}" for place, value in curve.known()
-        )
-        for curve in drawn
-    ]
     title, unit = clean(picture.title, LONGEST), clean(picture.unit)
-    alt = clean(f"{title}; {unit}. {'. '.join(parts)}.", 2000)
-    return Curves(alt, title, unit, sections, drawn, picture.band)
+    return Curves("", title, unit, sections, drawn, picture.band).described()
 
 
 # -- the view --------------------------------------------------------------------------
