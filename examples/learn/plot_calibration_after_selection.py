@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 
 from veridical.datasets import make_beta_bernoulli
 from veridical.learning import BiasCorrectedNB
-from veridical.report.calibration import CalibrationDisplay
+from veridical.report.displays import CalibrationDisplay
 
 X, y = make_beta_bernoulli(2200, 5000, random_state=1)
 train, test = slice(0, 200), slice(200, None)

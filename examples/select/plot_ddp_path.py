@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from veridical.report.predictor_sets import AlphaDisplay
+from veridical.report.displays import AlphaDisplay
 from veridical.selection import DifferentialPrioritization
 
 X, y = load_digits(return_X_y=True)

@@ -14,7 +14,7 @@ from tests.report.markup import Page, elements
 
 from veridical import report
 from veridical._core.records import Interval
-from veridical.report.render import svg
+from veridical.report.render import pile, svg
 from veridical.report.views.audit import AuditSummary, FindingSummary, LaneSummary
 
 NOTE = records.finding("VD008", "note", title="The selection is unstable")
@@ -129,8 +129,7 @@ def test_every_random_order_is_a_dot():
 
 
 def test_equal_accuracies_pile_up():
-    scale = svg.scale_for([0.4, 0.6], 0.5)
-    placed = svg.pile([0.6, 0.5, 0.5, 0.5], scale)
+    placed = pile([0.5, 0.5, 0.5, 0.6], 0.01)
     assert [level for _, level in placed] == [0, 1, 2, 0]
     assert len({x for x, _ in placed[:3]}) == 1
 

@@ -13,7 +13,7 @@ from veridical._core.records import DataSummary
 from veridical.evaluation.records import Bin, CalibrationTable, Correction
 from veridical.learning import BiasCorrectedNB
 from veridical.report import fragment, save, to_json
-from veridical.report.calibration import CalibrationDisplay
+from veridical.report.displays import CalibrationDisplay
 from veridical.report.views.correction import observed_bounds
 
 mpl.use("Agg")
@@ -97,7 +97,7 @@ def test_the_display_draws_counts_and_shares():
     assert {
         text.get_text().lstrip("\N{ZERO WIDTH SPACE}")
         for text in shown.ax_.get_legend().get_texts()
-    } == {"honest", "corrected", "uncorrected"}
+    } == {"perfectly calibrated", "corrected", "uncorrected"}
     mpl.pyplot.close(shown.figure_)
     single = CalibrationDisplay.from_estimator(models["corrected"], X[40:], y[40:])
     assert [t.label for t in single.tables] == ["BiasCorrectedNB"]

@@ -52,6 +52,16 @@ def decided():
     return made(2.0)
 
 
+def test_places_that_a_selector_left_empty_are_no_feature(decided):
+    """A selector that returns fewer features than asked for fills up with -1."""
+    before = report.to_json(decided)["selectors"][0]["n_distinct"]
+    selected = {method: chosen.copy() for method, chosen in decided.selected.items()}
+    selected["in"][0, 0, 0, -1] = -1
+    again = report.to_json(replace(decided, selected=selected))
+    assert again["selectors"][0]["n_distinct"] == before
+    assert all(feature["index"] >= 0 for feature in again["features"])
+
+
 def test_summary_survives_json(decided):
     summary = report.to_json(decided)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary

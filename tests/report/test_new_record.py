@@ -100,7 +100,6 @@ def test_every_figure_can_be_drawn_by_every_renderer():
 
     kinds = set(Picture.__args__)
     assert kinds <= set(svg.draw_picture.registry)
-    # Calibration has axes of its own, and lanes are drawn together.
-    apart = {"Reliability", "Distribution"}
+    apart = {"Distribution"}  # those of all protocols are drawn together
     drawn = {kind.__name__ for kind in mpl.draw.registry}
     assert {kind.__name__ for kind in kinds} - apart <= drawn

@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from veridical._core.errors import InputError
-from veridical.report.predictor_sets import (
+from veridical.report.displays import (
     AlphaDisplay,
     ClassAccuracyDisplay,
     ClassesDisplay,

@@ -15,7 +15,7 @@ from tests.report import records
 from veridical import report
 from veridical._core.errors import InputError
 from veridical.comparison.conclusions import mean_accuracy
-from veridical.report.plain import clean
+from veridical.report.plain import LONGEST_NAME, clean, plain
 from veridical.report.views.comparison import Summary
 
 
@@ -25,6 +25,14 @@ def test_summary_survives_json(kind):
 
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert set(summary) == set(Summary.__annotations__)
+
+
+def test_names_are_cut_earlier_than_sentences():
+    long = "x" * 5000
+    found = plain({"name": long, "names": {"a": [long]}, "note": long})
+
+    assert len(found["name"]) == len(found["names"]["a"][0]) == LONGEST_NAME
+    assert len(found["note"]) > LONGEST_NAME
 
 
 def test_infinite_statistics_become_null():

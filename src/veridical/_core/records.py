@@ -90,7 +90,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into plain numbers, strings, lists and dicts, as ``--json`` does."""
-        return _report().to_dict(self)
+        return _report().to_json(self)
 
     def to_markdown(self) -> str:
         """Write the main table as Markdown, with its caption."""

@@ -1,4 +1,4 @@
-"""Look at it: records to pages, pictures, terminals and papers.
+"""Records as pages, pictures, text for a terminal and tables for papers.
 
 A record is turned into a view (`veridical.report.views`, one file per kind), which says
 in plain text and numbers what it shows; renderers (`veridical.report.render`) turn any
@@ -73,17 +73,6 @@ def fragment(record: Any) -> str:
         What a verb returned.
     """
     return html.fragment(view(record))
-
-
-def to_dict(record: Any) -> dict[str, Any]:
-    """Turn a record into plain numbers, strings, lists and dicts, ready for JSON.
-
-    Parameters
-    ----------
-    record : record
-        What a verb returned.
-    """
-    return dict(to_json(record))
 
 
 def to_markdown(record: Any) -> str:

@@ -1,29 +1,28 @@
-"""Pictures of the pages on matplotlib, for notebooks and papers.
+"""Pictures on matplotlib, for notebooks and papers.
 
 As in scikit-learn, a display is made by ``from_…`` of what it shows, draws with
-``plot(ax=...)``, and keeps ``ax_`` and ``figure_``. All show the figures of a record's
-view, so they have the numbers of its page.
+``plot(ax=...)``, and keeps ``ax_`` and ``figure_``. Pictures of a record are those of
+its view, so they have the numbers of its page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
+from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import SIDES, Comparison
-from veridical.evaluation.records import Selection
+from veridical.evaluation import calibration_table
+from veridical.evaluation.records import CalibrationTable, Correction, Selection
 from veridical.experiments.findings import StudyReport
-from veridical.report.calibration import CalibrationDisplay
-from veridical.report.predictor_sets import (
-    AlphaDisplay,
-    ClassAccuracyDisplay,
-    ClassesDisplay,
-    ClassFeaturesDisplay,
-)
 from veridical.report.render import matplotlib as renderer
 from veridical.report.tree import TreeDisplay
 from veridical.report.view import (
@@ -36,11 +35,14 @@ from veridical.report.view import (
     Pairs,
     Panel,
     Ranks,
+    Reliability,
     view,
 )
 from veridical.report.views.comparison import summarize_pair
+from veridical.report.views.correction import shares
 from veridical.report.views.selection import curves as curves_of_selection
 from veridical.report.views.study import curves as curves_of_study
+from veridical.selection import best_alpha
 
 __all__ = [
     "AlphaDisplay",
@@ -61,8 +63,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-
 D = TypeVar("D", bound="_Display")
 
 
@@ -131,35 +131,64 @@ def _panels(record: Any, kind: type[T]) -> list[tuple[Panel, T]]:
     ]
 
 
-def _of_method(
-    record: Comparison, kind: type[T], method: str | None
-) -> tuple[Panel, T]:
-    """Find the panel of one method, the first by default."""
-    found = {
-        panel.protocol: (panel, picture) for panel, picture in _panels(record, kind)
-    }
-    wanted = next(iter(found)) if method is None else method
-    if wanted not in found:
-        raise InputError(
-            f"The comparison has no method {method!r}; it has "
-            f"{', '.join(map(str, found))}."
-        )
-    return found[wanted]
+def _one_of(known: Sequence[str], method: str | None, message: str) -> str:
+    """Return the wanted method, the first by default."""
+    if method is not None and method not in known:
+        raise InputError(f"{message.format(method)} {', '.join(known)}.")
+    return known[0] if method is None else method
 
 
-def _refuse_more_than_two(record: Comparison) -> None:
-    if len(record.names) > 2:
+def _check_number(record: Comparison, several: bool) -> None:
+    """Raise if a picture is for another number of selectors."""
+    n = len(record.names)
+    if n > 2 and not several:
         raise InputError(
-            f"This picture shows two selectors, and {len(record.names)} were compared; "
+            f"This picture shows two selectors, and {n} were compared; "
             "CriticalDifferenceDisplay shows more."
         )
+    if n == 2 and several:
+        raise InputError(
+            "Mean ranks are for three selectors or more; ComparisonDisplay shows two."
+        )
 
 
-class ComparisonDisplay(_Display):
+class _OfComparison(_Display):
+    """A picture of one method of a comparison."""
+
+    @classmethod
+    def from_comparison(
+        cls,
+        record: Comparison,
+        *,
+        method: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw one method of a comparison.
+
+        Parameters
+        ----------
+        record : Comparison
+            What `veridical.comparison.compare` or `truth` returned.
+        method : {"in", "out", "truth"}, optional
+            Which method, by default the first that was run.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For the dots, as ``Axes.plot`` takes them.
+        """
+        _check_number(record, several=cls.kind is Ranks)
+        panels = {str(one[0].protocol): one for one in _panels(record, cls.kind)}
+        message = "The comparison has no method {!r}; it has"
+        panel, picture = panels[_one_of(list(panels), method, message)]
+        return cls(picture, panel.title).plot(ax=ax, **kwargs)
+
+
+class ComparisonDisplay(_OfComparison):
     """Both selectors on every fold or data set, joined, with their means.
 
     The picture of a comparison's page for one method: each line is a fold, and leans
-    to the selector that does better there.
+    to the selector that is better there.
 
     Parameters
     ----------
@@ -186,31 +215,7 @@ class ComparisonDisplay(_Display):
     'IN'
     """
 
-    @classmethod
-    def from_comparison(
-        cls,
-        record: Comparison,
-        *,
-        method: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw one method of a comparison.
-
-        Parameters
-        ----------
-        record : Comparison
-            What `veridical.comparison.compare` or `truth` returned.
-        method : {"in", "out", "truth"}, optional
-            Which method, by default the first that was run.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the dots, as ``Axes.plot`` takes them.
-        """
-        _refuse_more_than_two(record)
-        panel, picture = _of_method(record, Pairs, method)
-        return cls(picture, panel.title).plot(ax=ax, **kwargs)
+    kind = Pairs
 
 
 class FeaturesDisplay(_Display):
@@ -256,15 +261,11 @@ class FeaturesDisplay(_Display):
         **kwargs
             For the bars, as ``Axes.barh`` takes them.
         """
-        _refuse_more_than_two(record)
+        _check_number(record, several=False)
         summary = summarize_pair(record)
         counted = summary["n_selections"]
-        wanted = next(iter(counted)) if method is None else method
-        if wanted not in counted:
-            raise InputError(
-                f"No selections by the method {method!r}; there are "
-                f"{', '.join(counted)}."
-            )
+        message = "No selections by the method {!r}; there are"
+        wanted = _one_of(list(counted), method, message)
 
         def times(feature: Any) -> list[int]:
             return [feature[side].get(wanted, 0) for side in SIDES]
@@ -284,7 +285,7 @@ class FeaturesDisplay(_Display):
         return display.plot(ax=ax, **kwargs)
 
 
-class CriticalDifferenceDisplay(_Display):
+class CriticalDifferenceDisplay(_OfComparison):
     """Mean ranks, and bars that join those which are not distinguished.
 
     Parameters
@@ -307,42 +308,17 @@ class CriticalDifferenceDisplay(_Display):
        Journal of Machine Learning Research 7, 2006.
     """
 
+    kind = Ranks
+
     @property
     def order_(self) -> list[int]:
         """Places of the selectors, the best mean rank first."""
         ranks = self.picture.ranks
         return sorted(range(len(ranks)), key=lambda i: float(ranks[i]))
 
-    @classmethod
-    def from_comparison(
-        cls,
-        record: Comparison,
-        *,
-        method: str | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw one method of a comparison.
-
-        Parameters
-        ----------
-        record : Comparison
-            What `veridical.comparison.compare` returned for three selectors or more.
-        method : {"in", "out"}, optional
-            Which method, by default the first that was run.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For the dots, as ``Axes.plot`` takes them.
-        """
-        if len(record.names) == 2:
-            raise InputError(
-                "Mean ranks are for three selectors or more; ComparisonDisplay shows "
-                "two."
-            )
-        panel, picture = _of_method(record, Ranks, method)
-        title = f"{panel.title}: critical difference {picture.critical:.2f}"
-        return cls(picture, title).plot(ax=ax, **kwargs)
+    def __init__(self, picture: Any, title: str = "") -> None:
+        critical = f"critical difference {picture.critical:.2f}"
+        super().__init__(picture, f"{title}: {critical}" if title else critical)
 
 
 class AuditDisplay(_Display):
@@ -517,3 +493,434 @@ class FindingsDisplay(_Display):
             for outcome in ("reproduced", "not reproduced", "open")
         )
         return cls(picture, f"Findings: {counts}").plot(ax=ax, **kwargs)
+
+
+# -- probabilities ---------------------------------------------------------------------
+
+
+class CalibrationDisplay(_Display):
+    """Predicted probabilities beside what happened, with the number of cases.
+
+    Like scikit-learn's display of the same name, with what that lacks: how many cases
+    are behind each point, and how far chance alone may move it.
+
+    Parameters
+    ----------
+    tables : sequence of CalibrationTable
+        One for each model.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where shares are drawn.
+    counts_ax_ : matplotlib Axes
+        Where counts are drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    veridical.evaluation.calibration_table : The numbers.
+
+    Examples
+    --------
+    >>> from veridical.report.displays import CalibrationDisplay
+    >>> shown = CalibrationDisplay.from_predictions([0, 1, 1], [0.2, 0.7, 0.9])
+    >>> shown.tables[0].n
+    3
+    """
+
+    def __init__(self, tables: Sequence[CalibrationTable]) -> None:
+        self.tables = tuple(tables)
+        models = tuple((table.label, shares(table)) for table in self.tables)
+        super().__init__(Reliability("", models))
+
+    @classmethod
+    def from_correction(cls, record: Correction, *, axes: Any = None) -> Self:
+        """Draw what correcting for feature selection changes.
+
+        Parameters
+        ----------
+        record : Correction
+            What `veridical.evaluation.correction` returned.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        return cls([record.corrected, record.uncorrected]).plot(axes=axes)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        probability: Any,
+        *,
+        n_bins: int = 10,
+        label: str = "model",
+        axes: Any = None,
+    ) -> Self:
+        """Draw given probabilities.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The true classes, two of them.
+        probability : array-like of shape (n_samples,)
+            Probability of the last of the sorted classes.
+        n_bins : int, default=10
+            Number of equal intervals.
+        label : str, default="model"
+            Who predicted.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        table = calibration_table(y, probability, n_bins=n_bins, label=label)
+        return cls([table]).plot(axes=axes)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        n_bins: int = 10,
+        axes: Any = None,
+    ) -> Self:
+        """Draw one fitted classifier, on cases it has not seen.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted.
+        X, y : array-like
+            Test cases, of two classes.
+        name : str, optional
+            The name to show, by default that of its class.
+        n_bins : int, default=10
+            Number of equal intervals.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        one = {name or type(estimator).__name__: estimator}
+        return cls.from_estimators(one, X, y, n_bins=n_bins, axes=axes)
+
+    @classmethod
+    def from_estimators(
+        cls, estimators: Any, X: Any, y: Any, *, n_bins: int = 10, axes: Any = None
+    ) -> Self:
+        """Draw fitted classifiers side by side, on cases they have not seen.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            Fitted, by the name to show.
+        X, y : array-like
+            Test cases, of two classes.
+        n_bins : int, default=10
+            Number of equal intervals.
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The drawn display.
+        """
+        tables = []
+        for name, estimator in estimators.items():
+            check_is_fitted(estimator)
+            if len(estimator.classes_) != 2:
+                raise InputError(
+                    f"{name} knows {len(estimator.classes_)} classes; calibration is "
+                    "drawn for two."
+                )
+            p = estimator.predict_proba(X)[:, 1]
+            tables.append(
+                calibration_table(
+                    y, p, positive=estimator.classes_[1], n_bins=n_bins, label=name
+                )
+            )
+        return cls(tables).plot(axes=axes)
+
+    def plot(self, *, axes: Any = None, **kwargs: Any) -> Self:
+        """Draw the tables.
+
+        Parameters
+        ----------
+        axes : two matplotlib Axes, optional
+            Where to draw shares and counts; a new figure if not given.
+        **kwargs
+            For the shares, as ``Axes.errorbar`` takes them.
+
+        Returns
+        -------
+        CalibrationDisplay
+            The display itself.
+        """
+        if axes is None:
+            size: Any = {"height_ratios": (3, 1), "figsize": (5.5, 6.5)}
+            _, axes = plt.subplots(2, 1, sharex=True, layout="constrained", **size)
+        renderer.draw(self.picture, tuple(axes), **kwargs)
+        self.ax_, self.counts_ax_ = axes
+        self.figure_ = self.ax_.figure
+        return self
+
+
+# -- nested predictor sets -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines over numbers; one without a name is drawn as dots that are not joined."""
+
+    lines: Mapping[str, tuple[FloatArray, FloatArray]]
+    x_axis: str
+    y_axis: str
+    marker: str = "."
+    names: tuple[tuple[str, float, float], ...] = ()
+    shift: tuple[int, int] = (4, 4)  # points between a dot and its name
+    rings: Mapping[str, float] = field(default_factory=dict)
+
+
+@renderer.draw.register
+def _draw_lines(picture: _Lines, ax: Axes, **kwargs: Any) -> None:
+    for label, (x, y) in picture.lines.items():
+        if not label:
+            ax.scatter(x, y, **kwargs)
+            continue
+        look = {"marker": picture.marker, **kwargs}
+        (line,) = ax.plot(x, y, label=label, **look)
+        if label in picture.rings:
+            best, colour = (picture.rings[label], y.max()), line.get_color()
+            ax.plot(*best, "o", ms=10, mfc="none", mec=colour)
+    for name, across, up in picture.names:
+        ax.annotate(
+            name,
+            (across, up),
+            xytext=picture.shift,
+            textcoords="offset points",
+            fontsize="small",
+            parse_math=False,
+        )
+    ax.set_xlabel(picture.x_axis)
+    ax.set_ylabel(picture.y_axis)
+    if any(picture.lines):
+        ax.legend()
+
+
+def _names(names: Any, x: FloatArray, y: FloatArray) -> tuple[Any, ...]:
+    return () if names is None else tuple(zip(names, x, 100 * y, strict=False))
+
+
+def _vector(values: ArrayLike, length: int, name: str) -> FloatArray:
+    found = np.asarray(values, dtype=np.float64)
+    if found.shape != (length,):
+        raise InputError(f"{name} has shape {found.shape}; give {length} values.")
+    return found
+
+
+class AlphaDisplay(_Display):
+    """Size-averaged accuracy against alpha, the best one marked (figure 1).
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,)
+        Exponents.
+    accuracy : mapping of str to array-like of shape (n_alphas,)
+        Size-averaged accuracy, as a share, of each data set or method.
+
+    Attributes
+    ----------
+    best_ : dict of str to float
+        The best alpha of each, tied ones averaged.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from veridical.report.displays import AlphaDisplay
+    >>> display = AlphaDisplay([0.2, 0.5, 0.8], {"GCM": [0.7, 0.6, 0.5]}).plot()
+    >>> display.best_
+    {'GCM': 0.2}
+    """
+
+    def __init__(self, alphas: ArrayLike, accuracy: Mapping[str, ArrayLike]) -> None:
+        self.alphas = np.asarray(alphas, dtype=np.float64)
+        self.accuracy = {
+            name: _vector(values, self.alphas.size, f"accuracy of {name}")
+            for name, values in accuracy.items()
+        }
+        self.best_ = {
+            name: best_alpha(self.alphas, values)
+            for name, values in self.accuracy.items()
+        }
+        super().__init__(
+            _Lines(
+                {name: (self.alphas, 100 * y) for name, y in self.accuracy.items()},
+                "alpha (weight of relevance)",
+                "size-averaged accuracy, %",
+                rings=self.best_,
+            )
+        )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, name: str = "training data", ax: Axes | None = None
+    ) -> Self:
+        """Draw how a selector with ``alpha="auto"`` chose its alpha.
+
+        Parameters
+        ----------
+        estimator : DifferentialPrioritization
+            Fitted with ``alpha="auto"``.
+        name : str
+            What the curve is called.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "alpha_accuracy_"):
+            raise InputError("alpha was given, not chosen; fit with alpha='auto'.")
+        return cls(estimator.alphas_, {name: estimator.alpha_accuracy_}).plot(ax=ax)
+
+
+class ClassesDisplay(_Display):
+    """What changes with the number of classes: accuracy and its range (figure 2).
+
+    Parameters
+    ----------
+    n_classes : array-like of shape (n_data,)
+        Number of classes of each data set.
+    values : mapping of str to array-like of shape (n_data,)
+        Such as the highest accuracy and the range of class accuracies, as shares.
+    names : sequence of str, optional
+        What the data sets are called.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    """
+
+    def __init__(
+        self,
+        n_classes: ArrayLike,
+        values: Mapping[str, ArrayLike],
+        names: Any = None,
+    ) -> None:
+        self.n_classes = np.asarray(n_classes, dtype=np.float64)
+        self.values = {
+            label: _vector(column, self.n_classes.size, label)
+            for label, column in values.items()
+        }
+        self.names = None if names is None else [str(name) for name in names]
+        order = np.argsort(self.n_classes, kind="stable")
+        first = next(iter(self.values.values()), None)
+        x = self.n_classes
+        super().__init__(
+            _Lines(
+                {label: (x[order], 100 * y[order]) for label, y in self.values.items()},
+                "number of classes",
+                "%",
+                "o",
+                () if first is None else _names(self.names, x, first),
+                (0, 6),
+            )
+        )
+
+
+class ClassFeaturesDisplay(_Display):
+    """How well predictor sets serve the classes, against alpha (figure 4).
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,)
+        Exponents.
+    counts : array-like of shape (n_alphas, n_classes)
+        Of each predictor set, how many features are among the most relevant of each
+        class: see `veridical.selection.count_class_features`.
+
+    Attributes
+    ----------
+    most_, median_, least_ : arrays of shape (n_alphas,)
+        Counts of the classes with the largest, median and smallest mean over alphas;
+        with an even number of classes the two in the middle are averaged.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    """
+
+    def __init__(self, alphas: ArrayLike, counts: ArrayLike) -> None:
+        self.alphas = np.asarray(alphas, dtype=np.float64)
+        self.counts = np.asarray(counts, dtype=np.float64)
+        if self.counts.ndim != 2 or len(self.counts) != self.alphas.size:
+            raise InputError(
+                f"counts has shape {self.counts.shape}; give a row for each of the "
+                f"{self.alphas.size} alphas and a column for each class."
+            )
+        order = np.argsort(self.counts.mean(axis=0), kind="stable")
+        middle = order[[(order.size - 1) // 2, order.size // 2]]
+        self.most_ = self.counts[:, order[-1]]
+        self.median_ = self.counts[:, middle].mean(axis=1)
+        self.least_ = self.counts[:, order[0]]
+        served = {
+            "most served class": self.most_,
+            "median class": self.median_,
+            "least served class": self.least_,
+        }
+        super().__init__(
+            _Lines(
+                {label: (self.alphas, values) for label, values in served.items()},
+                "alpha (weight of relevance)",
+                "features among the class's most relevant",
+            )
+        )
+
+
+class ClassAccuracyDisplay(_Display):
+    """Accuracy of each class against the features that serve it (figure 5).
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_classes,)
+        Features among the most relevant of each class.
+    accuracy : array-like of shape (n_classes,)
+        Share of each class that was named rightly.
+    classes : sequence of str, optional
+        What the classes are called.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    """
+
+    def __init__(
+        self, counts: ArrayLike, accuracy: ArrayLike, classes: Any = None
+    ) -> None:
+        self.counts = np.asarray(counts, dtype=np.float64)
+        self.accuracy = _vector(accuracy, self.counts.size, "accuracy")
+        self.classes = None if classes is None else [str(name) for name in classes]
+        super().__init__(
+            _Lines(
+                {"": (self.counts, 100 * self.accuracy)},
+                "features among the class's most relevant",
+                "class accuracy, %",
+                names=_names(self.classes, self.counts, self.accuracy),
+            )
+        )

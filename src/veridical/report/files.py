@@ -1,4 +1,4 @@
-"""Write pages whole or not at all, and refuse places where none can be."""
+"""Write whole pages, and raise before the work where none can be written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OTHER_KINDS = (
 
 
 def check_writable(path: str | Path) -> Path:
-    """Make sure that a page can be written, before the work that it will show.
+    """Raise if a page cannot be written, before the work that it will show.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def check_writable(path: str | Path) -> Path:
         Where the folder is missing or closed, or something other than a file is there.
     """
     target = _target(path)
-    with _promise(target), _scratch(target):
+    with _explained(target), _temporary(target):
         pass
     return target
 
 
 def write(text: str, path: str | Path) -> Path:
-    """Write a file in one step: a reader finds the old one or the new one, whole.
+    """Write a file in one step: readers find the whole old one or the whole new one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def write(text: str, path: str | Path) -> Path:
         Where; a link is followed.
     """
     target = _target(path)
-    with _promise(target), _scratch(target) as scratch:
+    with _explained(target), _temporary(target) as scratch:
         with scratch.open("wb") as file:
             file.write(text.encode())
             file.flush()
@@ -67,7 +67,7 @@ def _target(path: str | Path) -> Path:
             "--json gives the figures to programs)"
         )
     target = Path(os.path.realpath(path))
-    with _promise(target):
+    with _explained(target):
         try:
             mode = target.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -86,8 +86,8 @@ def _target(path: str | Path) -> Path:
 
 
 @contextlib.contextmanager
-def _promise(target: Path) -> Iterator[None]:
-    """Turn the system's refusals into words."""
+def _explained(target: Path) -> Iterator[None]:
+    """Raise an `InputError` that says why the operating system refused."""
     try:
         yield
     except OSError as error:
@@ -103,8 +103,8 @@ def _promise(target: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    """Create an empty file beside the target, gone at the end unless it was renamed."""
+def _temporary(target: Path) -> Iterator[Path]:
+    """Create an empty file beside the target; delete it unless it was renamed."""
     scratch = target.with_name(f".veridical-{secrets.token_hex(8)}.tmp")
     # Not tempfile: its files are private, and a page should have the usual rights.
     os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
@@ -115,7 +115,7 @@ def _scratch(target: Path) -> Iterator[Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut, where the system can do that."""
+    """Write a rename to the disk, where the system can do that."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

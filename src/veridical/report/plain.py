@@ -21,6 +21,10 @@ from veridical._core.records import DataSummary, Record
 
 LONGEST_NAME = 200  # characters; the rest of a longer name is cut
 LONGEST_TEXT = 4000  # the same for sentences
+#: What stands under these keys is a name, and is cut like one.
+NAMES = {"estimator", "estimators", "label", "method", "metric", "name", "names"} | {
+    *("positive", "selector", "study"),
+}
 _DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
 _ISOLATES = frozenset("\u2066\u2067\u2068\u2069")
 
@@ -90,29 +94,74 @@ def to_json(record: Any) -> Any:
         If it is no record.
     """
     if not isinstance(record, Record):
-        raise InputError(
-            f"no report is known for a {type(record).__name__}; give a record: what "
-            "select(), estimate(), compare(), truth(), sensitivity() or audit() "
-            "returned"
-        )
+        raise unknown(record)
     return {"kind": type(record).__name__.lower(), **plain(record)}
 
 
-def plain(value: Any) -> Any:
-    """Write records as dicts, arrays as lists, and what is not finite as None."""
+def unknown(thing: Any) -> InputError:
+    """Say that an object is no record that can be shown."""
+    return InputError(
+        f"no report is known for a {type(thing).__name__}; give a record: what "
+        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
+    )
+
+
+def plain(value: Any, longest: int = LONGEST_TEXT) -> Any:
+    """Write records as dicts, arrays as lists, and what is not finite as None.
+
+    Parameters
+    ----------
+    value : object
+        A record, a number, a text, or a collection of them.
+    longest : int
+        Characters of a text; names are cut earlier, see `NAMES`.
+    """
+    if isinstance(value, DataSummary):
+        return data_info(value)
     if is_dataclass(value):
         value = {one.name: getattr(value, one.name) for one in fields(value)}
     if hasattr(value, "_asdict"):  # a named tuple
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {clean(key): plain(one) for key, one in value.items()}
+        return {
+            clean(key): plain(one, LONGEST_NAME if key in NAMES else longest)
+            for key, one in value.items()
+        }
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(one, longest) for one in value]
     if isinstance(value, float):
         return finite(value)
-    return clean(value, LONGEST_TEXT) if isinstance(value, str) else value
+    return clean(value, longest) if isinstance(value, str) else value
+
+
+def fill(kind: Any, record: Any, /, **given: Any) -> Any:
+    """Write a summary: values that are given, and fields of the record for the rest.
+
+    Parameters
+    ----------
+    kind : TypedDict
+        The summary; a key that is not given is the field of that name, made plain.
+    record : record
+        Where the fields come from.
+    **given
+        Plain values by key.
+
+    Examples
+    --------
+    >>> from veridical._core.records import Interval
+    >>> fill(IntervalSummary, Interval(0.5, float("nan"), 0.6), high=1.0)
+    {'value': 0.5, 'low': None, 'high': 1.0}
+    """
+    keys = kind.__annotations__
+    return plain({k: given[k] if k in given else getattr(record, k) for k in keys})
+
+
+def concluded(record: Any, /, **more: Any) -> dict[str, Any]:
+    """Write the conclusion of a record, with more sentences by key."""
+    belief, headline = record.conclusion
+    return plain({"headline": headline, "belief": belief, **more})
 
 
 def clean(text: object, longest: int = LONGEST_NAME) -> str:
@@ -137,20 +186,9 @@ def _visible(character: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if hidden or forging else character
 
 
-def clean_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Make settings safe to show; values may be long."""
-    return {clean(key): clean(value, 2000) for key, value in settings.items()}
-
-
 def finite(value: float) -> float | None:
     """Return a number that JSON can hold: neither infinity nor NaN."""
     return float(value) if math.isfinite(value) else None
-
-
-def interval(bounds: tuple[float, float, float]) -> IntervalSummary:
-    """Turn a value with its interval into plain numbers."""
-    value, low, high = bounds
-    return {"value": float(value), "low": finite(low), "high": finite(high)}
 
 
 def data_info(data: DataSummary) -> DataInfo:

@@ -77,7 +77,7 @@ def place(words: TreeWords, max_depth: int | None = None) -> list[Box]:
 def _across(
     tree: Tree, visits: Sequence[tuple[int, int]], max_depth: int | None
 ) -> dict[int, float]:
-    """Leaves side by side, every other node above the middle of its children."""
+    """Place leaves side by side, other nodes above the middle of their children."""
     x: dict[int, float] = {}
     for node, depth in visits:
         if tree.n_children[node] == 0 or depth == max_depth:
@@ -95,7 +95,7 @@ def _short(text: str) -> str:
 
 
 class TreeDisplay:
-    """A decision tree to look at.
+    """A picture of a decision tree.
 
     Parameters
     ----------

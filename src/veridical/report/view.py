@@ -1,10 +1,10 @@
 """What a record wants to show: headline, tables, figures as data, notes, provenance.
 
-A `View` is plain text and numbers. It says what is shown and in which order; where
-marks stand, what colour they have and how a table is ruled is up to the renderers in
-`veridical.report.render`, which know views and no kinds of records.
+A `View` is plain text and numbers. It says what is shown and in which order; positions,
+colours and rules of tables are up to the renderers in `veridical.report.render`, which
+know views and no kinds of records.
 
-Two sides "a" and "b" are told apart by every renderer, by colour and by more than that.
+Every renderer distinguishes two sides "a" and "b" by colour and by shape.
 """
 
 from __future__ import annotations
@@ -15,21 +15,32 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
-from veridical._core.errors import InputError
-from veridical._core.numbers import MINUS, count, percent, percent_range
+from veridical._core.numbers import (
+    MINUS,
+    MISSING,
+    count,
+    number,
+    percent,
+    percent_range,
+    points,
+    points_range,
+    pvalue,
+)
 from veridical._core.records import Interval
 from veridical._core.text import names as listing
 from veridical._core.version import __version__
+from veridical.report.plain import clean, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 Side = Literal["a", "b"]
 Unit = Literal["percent", "number"]
+SIDES: tuple[Side, Side] = ("a", "b")
 
 # -- figures: data, labels and units ---------------------------------------------------
 
 
 class Level(NamedTuple):
-    """A value to hold the others against, as a line through a figure."""
+    """A reference value, drawn as a line through a figure."""
 
     name: str
     value: float
@@ -59,6 +70,11 @@ class Mark:
     side: Side = "a"
     note: str = ""
 
+    @property
+    def values(self) -> list[float]:
+        """The value and all bounds."""
+        return [self.value, *(end for one in self.bounds for end in one[:2])]
+
     def words(self, unit: Unit = "percent") -> str:
         """Write the mark as text."""
         said = f"{self.label}: {score(self.value, unit)}"
@@ -81,8 +97,7 @@ class Intervals:
     @property
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels that are not solid."""
-        found = [mark.value for mark in self.marks]
-        found += [b for mark in self.marks for one in mark.bounds for b in one[:2]]
+        found = [value for mark in self.marks for value in mark.values]
         return found + [level.value for level in self.levels if level.solid]
 
 
@@ -109,14 +124,12 @@ class Pairs:
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels."""
         found = [value for pair in self.pairs for value in pair[1:]]
-        for mark in (self.a, self.b):
-            found += [mark.value, *(b for one in mark.bounds for b in one[:2])]
-        return found
+        return found + self.a.values + self.b.values
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A value above the values that arise where there is nothing to find."""
+    """A value above those that arise on data without any signal."""
 
     alt: str
     mark: Mark
@@ -128,13 +141,12 @@ class Distribution:
     @property
     def values(self) -> list[float]:
         """Everything that is drawn, but for the levels."""
-        bounds = [b for one in self.mark.bounds for b in one[:2]]
-        return [self.mark.value, *bounds, *self.values_below]
+        return [*self.mark.values, *self.values_below]
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Mean ranks, and groups of those that are not told apart."""
+    """Mean ranks, and groups of those that do not differ significantly."""
 
     alt: str
     names: tuple[str, ...]
@@ -180,6 +192,23 @@ class Curves:
         """Names of all places, in order."""
         return [name for _, names in self.sections for name in names]
 
+    def described(self, places: Sequence[str] = ()) -> Curves:
+        """Return the same curves with a description for screen readers.
+
+        Parameters
+        ----------
+        places : sequence of str
+            Names of all places, where not all of them stand on the axis.
+        """
+        named = places or self.places
+        said = [
+            f"{curve.label}: "
+            + ", ".join(f"{named[i]} {number(one.value)}" for i, one in curve.known())
+            for curve in self.curves
+        ]
+        alt = f"{self.title}; {self.unit}. {'. '.join(said)}."
+        return replace(self, alt=clean(alt, 2000))
+
 
 class Share(NamedTuple):
     """What was predicted and observed between two probabilities."""
@@ -202,7 +231,7 @@ class Reliability:
 
 
 class Outcome(NamedTuple):
-    """A statement, and whether it came out."""
+    """A statement of a paper, and whether it was reproduced."""
 
     tone: Tone
     sign: str
@@ -246,6 +275,8 @@ class Panel:
 
 # -- blocks ----------------------------------------------------------------------------
 
+Key = tuple[tuple[str, Side | None], ...]
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -253,9 +284,24 @@ class Figure:
 
     panels: tuple[Panel, ...]
     caption: str
-    key: tuple[tuple[str, Side | None], ...] = ()
+    key: Key = ()
     keynote: str = ""
     title: str = ""
+
+    @classmethod
+    def of(cls, picture: Picture, caption: str, **more: Any) -> Figure:
+        """Make a figure of one picture."""
+        return cls((Panel(picture),), caption, **more)
+
+    @classmethod
+    def of_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
+        """Make a figure of curves, with their title above and a key to them."""
+        key = (
+            (one.label, sides[i % len(sides)]) for i, one in enumerate(picture.curves)
+        )
+        return cls.of(
+            picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
+        )
 
 
 @dataclass(frozen=True)
@@ -385,7 +431,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Folded:
-    """A long text, shown where somebody wants to read it, and in print."""
+    """A long text, folded on a screen and whole in print."""
 
     summary: str
     text: str
@@ -422,7 +468,7 @@ class Provenance:
 
 
 class Badge(NamedTuple):
-    """Whether it may be believed, in a word or two."""
+    """Whether the answer may be believed, in a word or two."""
 
     tone: Tone
     text: str
@@ -430,7 +476,7 @@ class Badge(NamedTuple):
 
 @dataclass(frozen=True)
 class Live:
-    """Of a study that is still running: cells done, of how many, and when to look."""
+    """Progress of a running study: cells done, of how many, and the seconds to wait."""
 
     done: int
     total: int
@@ -505,10 +551,7 @@ def view(record: Any) -> View:
     InputError
         If nothing is known about such an object.
     """
-    raise InputError(
-        f"no report is known for a {type(record).__name__}; give a record: what "
-        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
-    )
+    raise unknown(record)
 
 
 # -- numbers and words that all views share --------------------------------------------
@@ -576,7 +619,7 @@ MAJORITY = "majority class"
 
 
 def scorer_name(metric: str) -> str:
-    """Name a scorer as people do."""
+    """Return the usual name of a scorer."""
     return SCORERS.get(metric, metric)
 
 
@@ -605,6 +648,37 @@ def score_range(low: float | None, high: float | None, unit: Unit = "percent") -
     return f"{score(low, unit)} to {score(high, unit)}"
 
 
+def bare_pvalue(value: float | None) -> str:
+    """Write a p-value for a column that says what it is.
+
+    Examples
+    --------
+    >>> bare_pvalue(0.02), bare_pvalue(0.0001)
+    ('0.020', '< 0.001')
+    """
+    return pvalue(value).removeprefix("p ").removeprefix("= ")
+
+
+def in_percent(found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a share and its interval for two columns of a table."""
+    return percent(found["value"]), percent_range(found["low"], found["high"])
+
+
+def in_points(found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a difference and its interval for two columns in percentage points."""
+    span = points_range(found["low"], found["high"], unit=False)
+    return points(found["value"], unit=False), span
+
+
+def in_numbers(found: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Write a number and its interval for two columns, with two decimals."""
+    if found is None:
+        return MISSING, MISSING
+    ends = [found["low"], found["high"]]
+    span = MISSING if None in ends else " to ".join(number(end, 2) for end in ends)
+    return number(found["value"], 2), span
+
+
 def confidence(level: float) -> str:
     """Name an interval by its confidence."""
     return f"{100 * level:g} % interval"
@@ -627,6 +701,11 @@ def size_of(data: Any) -> str:
 def said_data(data: Any) -> str:
     """Name the data and their size."""
     return f"{data['name']}: {size_of(data)}"
+
+
+def data_facts(data: Any) -> tuple[Fact, Fact]:
+    """Name the data and their size, as the first facts of a page."""
+    return Fact("Data", data["name"]), Fact("Size", size_of(data))
 
 
 def on_majority(data: Any) -> str:
@@ -676,14 +755,12 @@ def provenance(
         if key not in ("command", "call")
     ]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
-    if "command" in settings:
-        return Provenance(tuple(sentences), tuple(listed), settings["command"])
-    if "call" in settings:
-        call = settings["call"].replace("; ", "\n", 1)
+    repeat, note = settings.get("command", ""), ""
+    if not repeat and "call" in settings:
+        repeat = settings["call"].replace("; ", "\n", 1)
         note = "For the same table, veridical.datasets.table_hash(X, y) returns the "
         note += "hash above."
-        return Provenance(tuple(sentences), tuple(listed), call, note)
-    return Provenance(tuple(sentences), tuple(listed))
+    return Provenance(tuple(sentences), tuple(listed), repeat, note)
 
 
 def _setting(key: str) -> str:
@@ -702,13 +779,70 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     return " ".join(filter(None, [*sentences, last]))
 
 
+def answer(words: Any, badges: Mapping[str, str]) -> dict[str, Any]:
+    """Return badge, headline and lead of a view, from the sentences of a summary."""
+    belief = words["belief"]
+    return {
+        "badge": Badge(belief, badges[belief]),
+        "headline": words["headline"],
+        "lead": words["evidence"],
+    }
+
+
+def brief(
+    summary: Mapping[str, Any],
+    badge: Badge,
+    headline: str,
+    lead: str,
+    heading: str,
+    figure: Figure,
+    rows: Rows,
+    *notes: Block,
+    title: str,
+    question: str,
+    method: str,
+) -> View:
+    """Show a record of one picture and one table.
+
+    Parameters
+    ----------
+    summary : mapping
+        The record as plain numbers.
+    badge, headline, lead, title, question, method
+        As in `View`.
+    heading : str
+        The title above the figure.
+    figure : Figure
+        The figure.
+    rows : Rows
+        The table.
+    *notes : block
+        What stands below the table.
+    """
+    return View(
+        title=title,
+        question=question,
+        badge=badge,
+        headline=headline,
+        lead=lead,
+        facts=(),
+        sections=(
+            Section(heading, (figure,), first=True),
+            Section("The figures", (rows, *notes), first=True),
+        ),
+        provenance=provenance(summary),
+        tables=(rows,),
+        method=paragraph({}, [method]),
+    )
+
+
 Heads = list[str | Column]
 
 
 def table(
     caption: str,
     heads: str | Sequence[str | Column],
-    rows: Iterable[Row | Sequence[str | Cell]],
+    rows: Iterable[Any],
     folded: str = "",
     protocol: str | None = None,
 ) -> Rows:
@@ -723,8 +857,9 @@ def table(
         column holds: ! names of the rows, # numbers, ~ sentences, * what stands out,
         ^ what is left out where there is little room. Names that a user chose are given
         as `Column`.
-    rows : iterable of Row or sequence of str and Cell
-        From top to bottom.
+    rows : iterable of Row, or of sequences of str and Cell
+        From top to bottom; a row that belongs to a protocol is a pair of its cells and
+        the protocol.
     folded, protocol : str, optional
         As in `Rows`.
 
@@ -738,16 +873,32 @@ def table(
     made = [_column(head) if isinstance(head, str) else (head, False) for head in given]
     strong = [stands_out for _, stands_out in made]
 
-    def filled(row: Row | Sequence[str | Cell]) -> Row:
+    def filled(row: Any) -> Row:
         if isinstance(row, Row):
             return row
-        pairs = zip(row, strong, strict=True)
+        cells, own = row if isinstance(row[0], (tuple, list)) else (row, None)
+        pairs = zip(cells, strong[-len(cells) :], strict=True)
         return Row(
-            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs)
+            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs), own
         )
 
     columns = tuple(column for column, _ in made)
     return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
+
+
+Columns = list[tuple[str | Column, Sequence[str | Cell]]]
+
+
+def by_columns(caption: str, columns: Columns) -> Rows:
+    """Make a table of columns, each a header as in `table` and its cells.
+
+    Examples
+    --------
+    >>> by_columns("Two", [("Name!", ["x"]), ("Mean#", ["80.0 %"])]).rows[0].cells[1]
+    Cell(text='80.0 %', strong=False, side=None, share=None, tone=None, span=1)
+    """
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return table(caption, [head for head, _ in columns], rows)
 
 
 def _column(head: str) -> tuple[Column, bool]:

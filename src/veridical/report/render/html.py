@@ -48,7 +48,7 @@ def prose(text: str) -> str:
 
 @cache
 def _own(name: str) -> Markup:
-    """Return our own style sheet or script; our own file, so it needs no escaping."""
+    """Return a style sheet or script of this package, which needs no escaping."""
     return Markup(_templates().get_template(name).render().strip())
 
 

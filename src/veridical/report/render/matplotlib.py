@@ -12,6 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from veridical._core.records import Interval
 from veridical._core.text import shortened
+from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
     Bars,
     Bounds,
@@ -23,6 +24,7 @@ from veridical.report.view import (
     Outcomes,
     Pairs,
     Ranks,
+    Reliability,
     Side,
     Unit,
     score,
@@ -43,19 +45,17 @@ PAD = 16  # points between axes and title: room for the names of levels
 MORE = 0.22  # rows between two intervals of one mark
 CLOSE = 0.01  # values nearer than this are piled up
 TALLEST = 0.7  # rows that a pile may take
-APART, GAP = 0.16, 0.6  # places between curves, and between sections
-PER_ROW = 12  # boxes
 
 
 @singledispatch
-def draw(picture: Any, ax: Axes, **kwargs: Any) -> None:
+def draw(picture: Any, ax: Any, **kwargs: Any) -> None:
     """Draw a picture into axes.
 
     Parameters
     ----------
     picture : picture of a view
         What to draw.
-    ax : matplotlib Axes
+    ax : matplotlib Axes, or two of them for `Reliability`
         Where.
     **kwargs
         For the marks, as matplotlib takes them.
@@ -77,17 +77,17 @@ def height(picture: Any) -> float | None:
     if isinstance(picture, Bars):
         return 1.4 + 0.32 * max(1, len(picture.labels))
     if isinstance(picture, Outcomes):
-        return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // PER_ROW))
+        return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // BOXES_PER_ROW))
     return None
 
 
 def short(name: str, longest: int = LONGEST) -> str:
-    """Cut a long name; its beginning tells most."""
+    """Cut a long name at its end."""
     return shortened(" ".join(name.split()), longest)
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Write names beside rows, the first on top; a dollar sign is no mathematics."""
+    """Write names beside rows, the first on top; dollar signs are not mathematics."""
     ax.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
@@ -100,7 +100,7 @@ def _values_axis(ax: Axes, label: str, unit: Unit = "percent") -> None:
 
 
 def _levels(ax: Axes, levels: Sequence[Level], unit: Unit = "percent") -> None:
-    """Draw values to hold the others against, their names above the axes."""
+    """Draw reference values as vertical lines, their names above the axes."""
     for i, level in enumerate(levels):
         ax.axvline(
             level.value, color="0.4", linestyle="-" if level.solid else "--", zorder=0
@@ -161,10 +161,11 @@ def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
 @draw.register(tuple)
 def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) -> None:
     for row, picture in enumerate(pictures):
-        levels = piles(picture.values_below)
+        values = sorted(picture.values_below)
+        levels = [level for _, level in pile(values, CLOSE)]
         step = min(0.08, TALLEST / max([1, *levels]))
         ax.plot(
-            sorted(picture.values_below),
+            values,
             [row + 0.35 - step * level for level in levels],
             linestyle="none",
             marker=".",
@@ -177,21 +178,6 @@ def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) 
     ax.set_ylim(len(pictures) - 0.4, -0.7)
     _levels(ax, pictures[0].levels[:1])
     _values_axis(ax, pictures[0].axis)
-
-
-def piles(values: Sequence[float]) -> list[int]:
-    """Say how high each value lies, in ascending order, so that none hides another.
-
-    Examples
-    --------
-    >>> piles([0.5, 0.9, 0.505])
-    [0, 1, 0]
-    """
-    levels, first, level = [], -math.inf, 0
-    for value in sorted(values):
-        first, level = (first, level + 1) if value - first < CLOSE else (value, 0)
-        levels.append(level)
-    return levels
 
 
 @draw.register
@@ -218,17 +204,13 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
     if picture.band is not None:
         ax.axhspan(picture.band.low, picture.band.high, color="0.9", zorder=0)
         ax.axhline(picture.band.value, color="0.6", zorder=0)
-    starts: list[float] = []
-    begin = 0.0
-    for _, places in picture.sections:
-        starts += [begin + i for i in range(len(places))]
-        begin += len(places) + GAP
+    places = starts(picture.sections)
     n = len(picture.curves)
     handles = []
     for i, curve in enumerate(picture.curves):
         offset = 0.0 if picture.ribbon else APART * (i - (n - 1) / 2)
         look = {**CURVE_LOOKS[i % len(CURVE_LOOKS)], "capsize": 3, **kwargs}
-        x = [starts[place] + offset for place in curve.places]
+        x = [places[place] + offset for place in curve.places]
         spans: Any = _spans(curve.values)
         if picture.ribbon:
             low, high = (
@@ -239,18 +221,23 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
             spans = None
         handles.append(ax.errorbar(x, [v.value for v in curve.values], spans, **look))
     names = [short(name, 16) for name in picture.places]
-    ax.set_xticks(starts, names, parse_math=False)
-    _name_sections(ax, picture, starts)
+    ax.set_xticks(places, names, parse_math=False)
+    _name_sections(ax, picture, places)
     ax.set_ylabel(picture.unit, parse_math=False)
     ax.set_title(short(picture.title, 70), loc="left", parse_math=False)
     if n > 1:
-        # A name that begins with "_" would be left out of the legend.
-        labels = [f"\N{ZERO WIDTH SPACE}{short(c.label)}" for c in picture.curves]
-        for text in ax.legend(handles, labels).get_texts():
-            text.set_parse_math(False)
+        _legend(ax, handles, [curve.label for curve in picture.curves])
 
 
-def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
+def _legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], **at: Any) -> None:
+    """Name the marks; dollar signs are not mathematics."""
+    # A name that begins with "_" would be left out of the legend.
+    shown = [f"\N{ZERO WIDTH SPACE}{short(label)}" for label in labels]
+    for text in ax.legend(handles, shown, **at).get_texts():
+        text.set_parse_math(False)
+
+
+def _name_sections(ax: Axes, picture: Curves, where: Sequence[float]) -> None:
     """Write what the places of each section are, below its middle."""
     begin = 0
     for title, places in picture.sections:
@@ -258,7 +245,7 @@ def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
             end = begin + len(places)
             ax.annotate(
                 short(title),
-                ((starts[begin] + starts[end - 1]) / 2, 0.0),
+                ((where[begin] + where[end - 1]) / 2, 0.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, -32),
                 textcoords="offset points",
@@ -270,21 +257,46 @@ def _name_sections(ax: Axes, picture: Curves, starts: Sequence[float]) -> None:
 
 def _spans(values: Sequence[Interval]) -> list[list[float]]:
     """Return the lengths of the intervals below and above; 0 where there is none."""
+    ends = ([v.value - v.low for v in values], [v.high - v.value for v in values])
+    return [[max(x, 0.0) if math.isfinite(x) else 0.0 for x in side] for side in ends]
 
-    def length(span: float) -> float:
-        return max(span, 0.0) if math.isfinite(span) else 0.0
 
-    below = [length(value.value - value.low) for value in values]
-    above = [length(value.high - value.value) for value in values]
-    return [below, above]
+@draw.register
+def _reliability(picture: Reliability, ax: Any, **kwargs: Any) -> None:
+    """Draw shares into the first of two axes, numbers of samples into the second."""
+    upper, lower = ax
+    handles = upper.plot([0, 1], [0, 1], color="0.6", linestyle="--")
+    width = 0.8 / max(len(picture.models), 1)
+    for i, (_, shares) in enumerate(picture.models):
+        known: Any = [one for one in shares if one.observed is not None]
+        spans = [
+            [one.observed - one.observed_low for one in known],
+            [one.observed_high - one.observed for one in known],
+        ]
+        x, y = [one.predicted for one in known], [one.observed for one in known]
+        look = {"marker": "o", "capsize": 2, **kwargs}
+        handles.append(upper.errorbar(x, y, spans, **look))
+        widths = [width * (one.high - one.low) for one in shares]
+        starts = [one.low + 0.1 * (one.high - one.low) for one in shares]
+        x = [start + (i + 0.5) * w for start, w in zip(starts, widths, strict=True)]
+        bars = lower.bar(x, [one.n for one in shares], widths)
+        lower.bar_label(bars, fontsize="x-small")
+    upper.set_xlim(-0.02, 1.02)
+    upper.set_ylim(-0.02, 1.02)
+    upper.set_ylabel("share observed")
+    lower.set_xlabel("probability predicted")
+    lower.set_ylabel("cases")
+    lower.margins(y=0.2)
+    labels = ["perfectly calibrated", *(label for label, _ in picture.models)]
+    _legend(upper, handles, labels, loc="upper left")
 
 
 @draw.register
 def _outcomes(picture: Outcomes, ax: Axes, **kwargs: Any) -> None:
-    n_rows = max(1, -(-len(picture.outcomes) // PER_ROW))
-    across = min(max(1, len(picture.outcomes)), PER_ROW)
+    n_rows = max(1, -(-len(picture.outcomes) // BOXES_PER_ROW))
+    across = min(max(1, len(picture.outcomes)), BOXES_PER_ROW)
     for i, outcome in enumerate(picture.outcomes):
-        row, column = divmod(i, PER_ROW)
+        row, column = divmod(i, BOXES_PER_ROW)
         colour = TONES.get(outcome.tone, "0.5")
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
         look = {"color": colour, "fontsize": "large", "bbox": box, **kwargs}

@@ -1,9 +1,8 @@
 """From figures to pictures: inline SVG that stretches with the page.
 
 Every horizontal position is a share of the width and every vertical one is in pixels,
-so that a picture fills a phone or a desk without ever scaling its letters. Elements
-are built as a tree, never by pasting strings, which leaves a name no way out of its
-text node.
+so that a picture fits every screen and its letters are never scaled. Elements
+are built as a tree, never by joining strings, so that no name can become markup.
 
 ======  ============================================
 symbol  meaning
@@ -29,9 +28,18 @@ from markupsafe import Markup
 from veridical._core.numbers import number, percent, percent_range
 from veridical._core.records import Interval
 from veridical._core.text import names, shortened
+from veridical.report.render import (
+    APART,
+    BOXES_PER_ROW,
+    pile,
+    starts,
+)
+from veridical.report.render import (
+    GAP as SECTION_GAP,
+)
 from veridical.report.view import (
+    SIDES,
     Bars,
-    Bounds,
     Curve,
     Curves,
     Distribution,
@@ -101,10 +109,7 @@ def scale_for(values: Sequence[float], level: float) -> Scale:
     if reach <= 3 * max(high - low, 0.05):
         low, high = min(low, level), max(high, level)
     margin = max(0.02, 0.06 * (high - low))
-    low, high = max(0.0, low - margin), min(1.0, high + margin)
-    step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+    return _scale(max(0.0, low - margin), min(1.0, high + margin), STEPS)
 
 
 def score_scale(values: Sequence[float]) -> Scale:
@@ -119,7 +124,12 @@ def score_scale(values: Sequence[float]) -> Scale:
     margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     low, high = low - margin, high + margin
     tens = 10.0 ** math.floor(math.log10((high - low) / 6))
-    step = next(s * tens for s in (1, 2, 5, 10) if (high - low) / (s * tens) <= 6)
+    return _scale(low, high, [step * tens for step in (1, 2, 5, 10)])
+
+
+def _scale(low: float, high: float, steps: Sequence[float]) -> Scale:
+    """Put ticks on an axis: at most six of the smallest step that allows it."""
+    step = next((one for one in steps if (high - low) / one <= 6), steps[-1])
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
 
@@ -146,7 +156,7 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
     bottom = tops[-1] + 4
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
     _axis(svg, scale, top, bottom, picture.unit)
-    # Lines leave out the rows of the labels, lest they run through letters.
+    # Lines leave out the rows of the labels, so that they do not cross letters.
     spans = [
         (y + LABEL_ROW - 2, y + height)
         for y, height in zip(tops, heights, strict=False)
@@ -158,23 +168,18 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
 
 
 def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: Unit) -> None:
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    group = _group(svg, f"vd-mean vd-{mark.side}")
     label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
     _text(group, LEFT, y - 6, label, "start")
     y += MEAN_ROW / 2 - 3
     for i, bounds in enumerate(mark.bounds):
-        row = ET.SubElement(group, "g", {"class": "vd-more" if i else "vd-usual"})
-        _title(row, _bounds_words(mark, bounds, unit))
+        words = mark.words(unit)
+        if bounds.kind:
+            words = f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
+        row = _group(group, "vd-more" if i else "vd-usual", words)
         _whiskers(row, scale.x(bounds.low), scale.x(bounds.high), y + MORE_ROW * i)
-    point = ET.SubElement(group, "g")
-    _title(point, mark.words(unit))
+    point = _group(group, "", mark.words(unit))
     _dot(point, mark.side, scale.x(mark.value), y, 6)
-
-
-def _bounds_words(mark: Mark, bounds: Bounds, unit: Unit) -> str:
-    if not bounds.kind:
-        return mark.words(unit)
-    return f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
 
 
 # -- two sides, pair by pair -----------------------------------------------------------
@@ -182,7 +187,7 @@ def _bounds_words(mark: Mark, bounds: Bounds, unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Dot:
-    """One value, placed; ties are stacked, ``level`` counts up from the lane."""
+    """Position of one value; ``level`` is the number of dots below it in its pile."""
 
     x: float
     level: int
@@ -224,12 +229,9 @@ def stack(pairs: Sequence[Pair], side: str, scale: Scale, width: float) -> list[
     """
     own, other = (1, 2) if side == "a" else (2, 1)
     order = sorted(range(len(pairs)), key=lambda i: (pairs[i][own], pairs[i][other], i))
-    dots: dict[int, Dot] = {}
-    first, level = -math.inf, 0
-    for i in order:
-        x = scale.x(float(pairs[i][own]))
-        first, level = (first, level + 1) if x - first < width else (x, 0)
-        dots[i] = Dot(x, level)
+    places = [scale.x(float(pairs[i][own])) for i in order]
+    piles = zip(order, places, pile(places, width), strict=True)
+    dots = {i: Dot(x, level) for i, x, (_, level) in piles}
     return [dots[i] for i in range(len(pairs))]
 
 
@@ -240,16 +242,13 @@ def _links(
     lanes: tuple[float, float],
     spacing: float,
 ) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-links"})
+    group = _group(svg, "vd-links")
     labels = [shortened(mark.label, LONGEST_LABEL) for mark in (picture.a, picture.b)]
     for pair, a, b in zip(picture.pairs, *dots, strict=True):
         better = "a" if pair.a > pair.b else "b" if pair.b > pair.a else "tie"
-        link = ET.SubElement(group, "g", {"class": f"vd-link vd-{better}"})
-        _title(
-            link,
-            f"{pair.label}: {labels[0]} {percent(pair.a)}, "
-            f"{labels[1]} {percent(pair.b)}",
-        )
+        words = f"{pair.label}: {labels[0]} {percent(pair.a)}, "
+        words += f"{labels[1]} {percent(pair.b)}"
+        link = _group(group, f"vd-link vd-{better}", words)
         start = (a.x, lanes[0] - spacing * a.level)
         end = (b.x, lanes[1] + spacing * b.level)
         _line(link, *start, *end, "vd-touch")
@@ -260,7 +259,7 @@ def _mean(
     svg: ET.Element, mark: Mark, scale: Scale, y: float, shift: float, room: float = 27
 ) -> None:
     """Draw a mean with its interval and a label above or below it."""
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{mark.side}"})
+    group = _group(svg, f"vd-mean vd-{mark.side}")
     name = shortened(mark.label, LONGEST_LABEL)
     words = f"{name}, mean {percent(mark.value)}"
     if mark.bounds:
@@ -276,11 +275,13 @@ def _mean(
 # -- a value above a distribution ------------------------------------------------------
 
 NULL_ROW, NULL_DOT, NULL_SPACING, NULL_TALLEST, PADDING = 40, 2.5, 5.5, 96, 12
+DOT_WIDTH = 1.0  # per cent of the width
 
 
 @draw_picture.register
 def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
-    piles = pile(picture.values_below, scale)
+    values = sorted(picture.values_below)
+    piles = pile([scale.x(value) for value in values], DOT_WIDTH)
     tallest = max((level for _, level in piles), default=0)
     spacing = min(NULL_SPACING, NULL_TALLEST / max(1, tallest))
     first = LEVEL_ROW * max(1, len(picture.levels))
@@ -291,8 +292,7 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
     _axis(svg, scale, first, bottom)
     _levels(svg, picture.levels, scale, [(top - 18, bottom)])
     if piles:
-        group = ET.SubElement(svg, "g", {"class": "vd-null"})
-        values = sorted(picture.values_below)
+        group = _group(svg, "vd-null")
         for value, (x, level) in zip(values, piles, strict=True):
             y = f"{ground - spacing * level:g}"
             dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
@@ -301,17 +301,6 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
             )
     _mean(svg, picture.mark, scale, top - 8, -13, 12)
     return svg
-
-
-def pile(values: Sequence[float], scale: Scale) -> list[tuple[float, int]]:
-    """Place dots, those at the same value on top of each other."""
-    width = 1.0  # per cent of the width that a dot takes
-    placed, first, level = [], -math.inf, 0
-    for value in sorted(values):
-        x = scale.x(value)
-        first, level = (first, level + 1) if x - first < width else (x, 0)
-        placed.append((first, level))
-    return placed
 
 
 # -- mean ranks ------------------------------------------------------------------------
@@ -328,7 +317,7 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
     bars = RANK_TOP + RANK_ROW * n + 4
     bottom = bars + RANK_BAR * len(picture.groups)
     svg = _canvas(picture.alt, bottom + 24)
-    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    axis = _group(svg, "vd-axis")
     for rank in range(1, n + 1):
         x = _rank_x(rank, n)
         _line(axis, x, RANK_TOP - 6, x, bottom)
@@ -336,17 +325,15 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
         _text(axis, x, bottom + 15, words, _anchor(x, 5))
     _critical(svg, picture.critical, n)
     for row, i in enumerate(order):
-        group = ET.SubElement(svg, "g", {"class": "vd-mean vd-a"})
         x, y = _rank_x(ranks[i], n), RANK_TOP + RANK_ROW * row + 22
         name = shortened(picture.names[i], LONGEST_RANK)
-        _title(group, f"{name}: {picture.notes[i]}")
+        group = _group(svg, "vd-mean vd-a", f"{name}: {picture.notes[i]}")
         _dot(group, "a", x, y, 5)
         _text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
     for row, members in enumerate(picture.groups):
-        group = ET.SubElement(svg, "g", {"class": "vd-clique"})
         ends = [ranks[i] for i in members]
         told = names(shortened(picture.names[i], LONGEST_LABEL) for i in members)
-        _title(group, f"Not distinguished: {told}")
+        group = _group(svg, "vd-clique", f"Not distinguished: {told}")
         y = bars + RANK_BAR * row + 4
         _line(group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y)
     return svg
@@ -354,7 +341,7 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
 
 def _critical(svg: ET.Element, critical: float, n: int) -> None:
     """Draw the critical difference as a length, where it fits on the axis."""
-    group = ET.SubElement(svg, "g", {"class": "vd-distance"})
+    group = _group(svg, "vd-distance")
     end = _rank_x(1 + critical, n)
     words = f"critical difference {critical:.2f}"
     if end <= RANK_RIGHT:
@@ -373,8 +360,6 @@ def _rank_x(rank: float, n: int) -> float:
 # -- curves ----------------------------------------------------------------------------
 
 CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_HEIGHT = 9.0, 99.0, 10, 180
-CURVE_GAP = 0.6  # between two sections of the axis, in places
-CURVE_APART = 0.16  # between two curves at the same place
 CURVE_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LONGEST_PLACE, LONGEST_AXIS = 16, 40
 LOOKS = ("vd-a", "vd-b", "")
@@ -402,29 +387,26 @@ class Axes:
         low, high = min(values), max(values)
         reach = max(high - low, CURVE_STEPS[0])
         step = next((s for s in CURVE_STEPS if reach / s <= 7), reach / 5)
-        starts, offset = [], 0.5
-        for _, places in picture.sections:
-            starts += [offset + i for i in range(len(places))]
-            offset += len(places) + CURVE_GAP
+        gaps = SECTION_GAP * (len(picture.sections) - 1)
         return cls(
             step * math.floor(low / step + 1e-9),
             step * math.ceil((low + reach) / step - 1e-9),
             step,
-            tuple(starts),
-            offset - CURVE_GAP,
+            tuple(0.5 + start for start in starts(picture.sections)),
+            0.5 + len(picture.places) + gaps,
         )
 
     def x(self, place: float) -> float:
-        """Place along the width, in per cent."""
+        """Return the position of a place, in per cent of the width."""
         return CURVE_LEFT + (CURVE_RIGHT - CURVE_LEFT) * place / self.width
 
     def y(self, value: float) -> float:
-        """Distance of a value from the top."""
+        """Return the distance of a value from the top, in pixels."""
         inside = min(max(value, self.low), self.high)
         return CURVE_TOP + CURVE_HEIGHT * (self.high - inside) / (self.high - self.low)
 
     def ticks(self) -> Iterator[float]:
-        """Where the vertical axis has its lines."""
+        """Return the values at which the vertical axis has lines."""
         first, last = round(self.low / self.step), round(self.high / self.step)
         return (i * self.step for i in range(first, last + 1))
 
@@ -435,13 +417,14 @@ def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
     svg = _canvas(picture.alt, CURVE_TOP + CURVE_HEIGHT + 42)
     if picture.band is not None:
         high, low = axes.y(picture.band.high), axes.y(picture.band.low)
-        place = {
-            "x": _share(CURVE_LEFT),
-            "width": _share(CURVE_RIGHT - CURVE_LEFT),
-            "y": f"{high:.1f}",
-            "height": f"{max(low - high, 1):.1f}",
-        }
-        ET.SubElement(svg, "rect", {"class": "vd-track", **place})
+        _rect(
+            svg,
+            "vd-track",
+            CURVE_LEFT,
+            high,
+            CURVE_RIGHT - CURVE_LEFT,
+            max(low - high, 1),
+        )
     _grid(svg, picture, axes)
     n = len(picture.curves)
     for k, curve in enumerate(picture.curves):
@@ -454,7 +437,7 @@ def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
 
 
 def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    group = _group(svg, "vd-axis")
     digits = 1 if axes.step < 1 else 0
     for tick in axes.ticks():
         y = axes.y(tick)
@@ -482,8 +465,8 @@ def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
     ]
     if len(known) < 2:
         return
-    # A path has no shares of the width: it is drawn in a picture of its own that is
-    # stretched to it.
+    # A path cannot use percentages of the width: it is drawn in an SVG of its own that
+    # is stretched.
     frame = {
         "class": "vd-ribbon",
         "aria-hidden": "true",
@@ -508,7 +491,7 @@ def _curve(
     ends: list[tuple[float, float]] = []
     known = curve.known()
     for place, value in known:
-        x = axes.x(axes.starts[place] + CURVE_APART * offset)
+        x = axes.x(axes.starts[place] + APART * offset)
         low, high = (
             bound if math.isfinite(bound) else value.value
             for bound in (value.low, value.high)
@@ -545,7 +528,6 @@ SHARE_LEFT, SHARE_RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the w
 SHARE_TOP, SHARE_HEIGHT, SHARE_GAP, SHARE_BARS = 12, 200, 26, 44
 #: Models often predict the same; side by side their intervals can be told apart.
 DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
-SIDES: tuple[Side, Side] = ("a", "b")
 
 
 @draw_picture.register
@@ -553,14 +535,14 @@ def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
     floor, n = SHARE_TOP + SHARE_HEIGHT, len(picture.models)
     bottom = floor + SHARE_GAP + n * (SHARE_BARS + SHARE_GAP)
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
-    axis = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    axis = _group(svg, "vd-axis")
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = _share_x(tick), _share_y(tick)
         _line(axis, x, SHARE_TOP, x, bottom)
         _line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
         _text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
         _text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
-    diagonal = ET.SubElement(svg, "g", {"class": "vd-level"})
+    diagonal = _group(svg, "vd-level")
     _line(diagonal, _share_x(0), _share_y(0), _share_x(1), _share_y(1))
     for row, (label, shares) in enumerate(picture.models):
         side = SIDES[row % 2]
@@ -571,18 +553,15 @@ def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
 
 
 def _points(svg: ET.Element, side: Side, label: str, shares: Sequence[Share]) -> None:
-    group = ET.SubElement(svg, "g", {"class": f"vd-mean vd-{side}"})
+    group = _group(svg, f"vd-mean vd-{side}")
     for one in shares:
         low, high = one.observed_low, one.observed_high
         if one.predicted is None or one.observed is None or low is None or high is None:
             continue
         x = _share_x(one.predicted) + DODGE[side]
-        mark = ET.SubElement(group, "g")
-        _title(
-            mark,
-            f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
-            f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})",
-        )
+        words = f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
+        words += f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})"
+        mark = _group(group, "", words)
         _line(mark, x, _share_y(low), x, _share_y(high))
         _dot(mark, side, x, _share_y(one.observed), 5)
 
@@ -591,19 +570,13 @@ def _counts(
     svg: ET.Element, side: Side, label: str, shares: Sequence[Share], floor: float
 ) -> None:
     """Draw the number of samples in each bin as bars, with the numbers themselves."""
-    group = ET.SubElement(svg, "g", {"class": f"vd-counts vd-{side}"})
+    group = _group(svg, f"vd-counts vd-{side}")
     most = max((one.n for one in shares), default=1) or 1
     for one in shares:
         left, right = _share_x(one.low), _share_x(one.high)
         height = (SHARE_BARS - 16) * one.n / most
-        place = {
-            "class": f"vd-fill vd-{side}",
-            "x": _share(left + 0.4),
-            "y": f"{floor - height:g}",
-            "width": _share(right - left - 0.8),
-            "height": f"{height:g}",
-        }
-        ET.SubElement(group, "rect", place)
+        place = (left + 0.4, floor - height, right - left - 0.8, height)
+        _rect(group, f"vd-fill vd-{side}", *place)
         _text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
     _text(group, SHARE_LEFT - 1, floor - 2, "cases", "end")
     name = shortened(label, LONGEST_LABEL)
@@ -620,7 +593,7 @@ def _share_y(share: float) -> float:
 
 # -- boxes and bars --------------------------------------------------------------------
 
-BOX_HEIGHT, BOX_GAP, BOXES_PER_ROW = 34, 6, 12
+BOX_HEIGHT, BOX_GAP = 34, 6
 
 
 @draw_picture.register
@@ -631,17 +604,10 @@ def _outcomes(picture: Outcomes, scale: Scale | None) -> ET.Element:
     svg = _canvas(picture.alt, height)
     for i, one in enumerate(picture.outcomes):
         row, column = divmod(i, BOXES_PER_ROW)
-        group = ET.SubElement(svg, "g", {"class": f"vd-box vd-box-{one.tone}"})
-        _title(group, one.words)
+        group = _group(svg, f"vd-box vd-box-{one.tone}", one.words)
         width, y = 100 / across, row * (BOX_HEIGHT + BOX_GAP)
-        place = {
-            "x": _share(column * width + 0.3),
-            "y": str(y + 1),
-            "width": _share(width - 0.6),
-            "height": str(BOX_HEIGHT - 2),
-            "rx": "4",
-        }
-        ET.SubElement(group, "rect", place)
+        place = (column * width + 0.3, y + 1, width - 0.6, BOX_HEIGHT - 2)
+        _rect(group, "", *place).set("rx", "4")
         middle = (column + 0.5) * width
         _text(group, middle, y + BOX_HEIGHT / 2 + 5, one.sign, "middle")
     return svg
@@ -654,22 +620,15 @@ def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
     for i, label in enumerate(picture.labels):
         _text(svg, LEFT, row * i + 14, shortened(label, LONGEST_ROW), "start")
         for k, (name, counts) in enumerate(picture.series):
-            group = ET.SubElement(svg, "g")
-            _title(group, f"{label}, {name}: {counts[i]} of {picture.total}")
+            words = f"{label}, {name}: {counts[i]} of {picture.total}"
             share = counts[i] / picture.total if picture.total else 0.0
-            place = {
-                "class": f"vd-fill {LOOKS[k % 2]}",
-                "x": _share(LEFT),
-                "y": str(row * i + 20 + 12 * k),
-                "width": _share((RIGHT - LEFT) * share),
-                "height": "9",
-            }
-            ET.SubElement(group, "rect", place)
+            place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
+            _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
     return svg
 
 
 def bar(share: float, side: Side = "a") -> Markup:
-    """Draw a share as a bar; the cell beside it says it."""
+    """Draw a share as a bar, beside the text of its cell."""
     svg = ET.Element(
         "svg", {"class": "vd-bar", "aria-hidden": "true", "focusable": "false"}
     )
@@ -683,7 +642,7 @@ def bar(share: float, side: Side = "a") -> Markup:
 
 
 def _canvas(words: str, height: float) -> ET.Element:
-    """Start a picture as wide as the page, with words for those who do not see it."""
+    """Start a picture as wide as the page, with a description for screen readers."""
     return ET.Element(
         "svg",
         {
@@ -699,7 +658,7 @@ def _canvas(words: str, height: float) -> ET.Element:
 def _axis(
     svg: ET.Element, scale: Scale, top: float, bottom: float, unit: Unit = "percent"
 ) -> None:
-    group = ET.SubElement(svg, "g", {"class": "vd-axis"})
+    group = _group(svg, "vd-axis")
     for tick in scale.ticks:
         x = scale.x(tick)
         _line(group, x, top, x, bottom)
@@ -714,10 +673,10 @@ def _levels(
     spans: Sequence[tuple[float, float]],
     unit: Unit = "percent",
 ) -> None:
-    """Draw lines to hold the values against: names on top, lines between labels."""
+    """Draw reference values: names on top, vertical lines between labels."""
     for row, level in enumerate(levels):
         kind = "vd-level vd-level-solid" if level.solid else "vd-level"
-        group = ET.SubElement(svg, "g", {"class": kind})
+        group = _group(svg, kind)
         words, y = f"{level.name} {score(level.value, unit)}", LEVEL_ROW * row + 10
         if scale.shows(level.value):
             x = scale.x(level.value)
@@ -754,6 +713,22 @@ def _whiskers(parent: ET.Element, low: float, high: float, y: float) -> None:
 def _anchor(x: float, margin: float) -> str:
     """Keep a label inside the picture."""
     return "start" if x < margin else "end" if x > 100 - margin else "middle"
+
+
+def _group(parent: ET.Element, kind: str = "", words: str = "") -> ET.Element:
+    """Start a group of a class, with words that are shown where one points at it."""
+    group = ET.SubElement(parent, "g", {"class": kind} if kind else {})
+    if words:
+        _title(group, words)
+    return group
+
+
+def _rect(
+    parent: ET.Element, kind: str, x: float, y: float, width: float, height: float
+) -> ET.Element:
+    place = {"x": _share(x), "y": f"{y:g}", "width": _share(width)}
+    named = {"class": kind} if kind else {}
+    return ET.SubElement(parent, "rect", {**named, **place, "height": f"{height:g}"})
 
 
 def _title(parent: ET.Element, words: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -17,22 +18,17 @@ from veridical._core.numbers import (
     pvalue,
 )
 from veridical._core.text import names as listing
-from veridical.auditing.records import Audit, Preselection
+from veridical.auditing.records import Audit
 from veridical.report.plain import (
-    LONGEST_TEXT,
     DataInfo,
     IntervalSummary,
     clean,
-    clean_settings,
-    data_info,
-    interval,
-    plain,
+    concluded,
+    fill,
     to_json,
 )
 from veridical.report.view import (
-    Badge,
     Block,
-    Cell,
     Distribution,
     Fact,
     Facts,
@@ -42,22 +38,23 @@ from veridical.report.view import (
     Level,
     Mark,
     Panel,
-    Row,
     Rows,
     Section,
     Text,
     View,
-    bold,
+    answer,
     bounded,
     confidence,
+    data_facts,
     in_full,
+    in_numbers,
+    in_percent,
     majority,
     on_majority,
     paragraph,
     provenance,
     said_data,
     sentence,
-    size_of,
     table,
     view,
 )
@@ -151,31 +148,20 @@ class AuditSummary(TypedDict):
 @to_json.register
 def summarize(record: Audit) -> Any:
     """Turn an audit into plain numbers and strings."""
-    belief, headline = record.conclusion
-    summary: AuditSummary = {
-        "schema": SCHEMA,
-        "kind": "audit",
-        "estimator": clean(record.estimator, 400),
-        "data": data_info(record.data),
-        "alpha": float(record.alpha),
-        "reported": record.reported,
-        "lanes": [_lane(record, p) for p in ("out", "in") if p in record.accuracy],
-        "optimism": None if record.optimism is None else interval(record.optimism),
-        "balanced_accuracy": float(record.balanced_accuracy),
-        "stability": None if record.stability is None else interval(record.stability),
-        "n_selected": record.n_selected,
-        "findings": [plain(finding) for finding in record.findings],
-        "muted": [plain(finding) for finding in record.muted],
-        "preselection": _preselection(record, record.preselection),
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": "",
-            "verdict": "",
-            "methods": [],
-        },
-    }
+    chosen = record.preselection
+    if chosen is not None:
+        names = [clean(record.data.feature_names[j]) for j in chosen.columns]
+        chosen = fill(PreselectionSummary, chosen, columns=names)
+    summary: AuditSummary = fill(
+        AuditSummary,
+        record,
+        schema=SCHEMA,
+        kind="audit",
+        lanes=[_lane(record, p) for p in ("out", "in") if p in record.accuracy],
+        preselection=chosen,
+        words=concluded(record, evidence="", verdict="", methods=[]),
+    )
+    summary["estimator"] = clean(record.estimator, 400)  # may be a whole pipeline
     words = summary["words"]
     words["evidence"] = " ".join(_evidence(summary))
     words["verdict"] = _verdict(summary)
@@ -183,37 +169,18 @@ def summarize(record: Audit) -> Any:
     return summary
 
 
-def _lane(record: Audit, protocol: str) -> LaneSummary:
+def _lane(record: Audit, protocol: str) -> Any:
     null = record.null.get(protocol)
-    lane: LaneSummary = {
+    known = {key: getattr(null, key, None) for key in ("mean", "low", "high", "pvalue")}
+    return {
         "protocol": protocol,
         "label": LABELS[protocol],
-        "accuracy": interval(record.accuracy[protocol]),
-        "null": [],
-        "null_mean": None,
-        "null_low": None,
-        "null_high": None,
-        "pvalue": None,
-    }
-    if null is not None:
-        lane["null"] = sorted(float(value) for value in null.accuracies)
-        lane["null_mean"], lane["pvalue"] = float(null.mean), float(null.pvalue)
-        lane["null_low"], lane["null_high"] = float(null.low), float(null.high)
-    return lane
-
-
-def _preselection(
-    record: Audit, chosen: Preselection | None
-) -> PreselectionSummary | None:
-    if chosen is None:
-        return None
-    names = record.data.feature_names
-    return {
-        "columns": [clean(names[j]) for j in chosen.columns],
-        "selector": clean(chosen.selector),
-        "given": chosen.given,
-        "overlap": {clean(k): int(v) for k, v in chosen.overlap.items()},
-        "pvalue": float(chosen.pvalue),
+        "accuracy": record.accuracy[protocol],
+        "null": [] if null is None else sorted(null.accuracies),
+        "null_mean": known["mean"],
+        "null_low": known["low"],
+        "null_high": known["high"],
+        "pvalue": known["pvalue"],
     }
 
 
@@ -320,14 +287,8 @@ def show(record: Audit) -> View:
     return View(
         title=f"May this accuracy be believed? {data['name']}",
         question="May this accuracy be believed?",
-        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
-        facts=(
-            Fact("Data", data["name"]),
-            Fact("Size", size_of(data)),
-            Fact("Audited", audited),
-        ),
+        **answer(words, BADGES),
+        facts=(*data_facts(data), Fact("Audited", audited)),
         sections=tuple(sections),
         provenance=provenance(s, words["methods"], [Fact("Audited", s["estimator"])]),
         tables=(_for_paper(s, accuracies),),
@@ -399,16 +360,15 @@ def _table(s: AuditSummary) -> Rows:
     for lane in s["lanes"]:
         a, p = lane["accuracy"], lane["pvalue"]
         row = (
-            Cell(lane["label"]),
-            bold(percent(a["value"])),
-            Cell(percent_range(a["low"], a["high"])),
-            Cell(percent(lane["null_mean"])),
-            Cell(percent_range(lane["null_low"], lane["null_high"])),
-            Cell(MISSING if p is None else pvalue(p)),
+            lane["label"],
+            *in_percent(a),
+            percent(lane["null_mean"]),
+            percent_range(lane["null_low"], lane["null_high"]),
+            MISSING if p is None else pvalue(p),
         )
-        rows.append(Row(row, lane["protocol"]))
+        rows.append((row, lane["protocol"]))
     caption = "Accuracy on the true labels and on labels in random order"
-    heads = f"Protocol!~ | Accuracy# | {confidence(1 - s['alpha'])}# | "
+    heads = f"Protocol!~ | Accuracy#* | {confidence(1 - s['alpha'])}# | "
     return table(caption, f"{heads}On random labels# | 95 % of them# | p-value#", rows)
 
 
@@ -418,7 +378,7 @@ def _for_paper(s: AuditSummary, found: Rows) -> Rows:
         f"Accuracy of {s['estimator']} on {said_data(s['data'])}; majority class "
         f"{percent(s['data']['chance'])}. Findings: {codes}."
     )
-    return Rows(caption, found.columns, found.rows)
+    return replace(found, caption=caption)
 
 
 def _facts(s: AuditSummary) -> Facts:
@@ -434,13 +394,12 @@ def _facts(s: AuditSummary) -> Facts:
     balanced = f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
     items.append(Fact("Balanced accuracy, IN", balanced))
     if steady is not None:
-        said = f"{steady['value']:.2f} (95 % interval {steady['low']:.2f} to "
-        said += f"{steady['high']:.2f}; Nogueira's measure: 1 where the training folds "
-        said += "select the same features, 0 where they agree as by chance), "
-        said += f"{s['n_selected']:g} of {count(s['data']['n_features'], 'feature')} "
-        items.append(
-            Fact("Stability of the selection", f"{said}selected".replace("-", MINUS))
-        )
+        value, span = in_numbers(steady)
+        said = f"{value} (95 % interval {span}; Nogueira's measure: 1 where the "
+        said += "training folds select the same features, 0 where they agree as by "
+        said += f"chance), {s['n_selected']:g} of "
+        said += f"{count(s['data']['n_features'], 'feature')} selected"
+        items.append(Fact("Stability of the selection", said))
     return Facts(tuple(items))
 
 

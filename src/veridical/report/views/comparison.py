@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +15,7 @@ from veridical._core.numbers import (
     MINUS,
     MISSING,
     count,
+    number,
     percent,
     percent_range,
     points,
@@ -26,14 +26,12 @@ from veridical._core.numbers import (
 from veridical._core.text import names as listing
 from veridical._core.text import shortened
 from veridical.comparison.conclusions import (
-    beats_majority,
     fold_ratio,
     repeats_are_data_sets,
 )
 from veridical.comparison.records import (
     SIDES,
     Comparison,
-    Friedman,
     MeasuredSize,
     PairVerdict,
     Side,
@@ -41,23 +39,21 @@ from veridical.comparison.records import (
     Winner,
 )
 from veridical.report.plain import (
-    LONGEST_TEXT,
     DataInfo,
     IntervalSummary,
     SizeSummary,
     clean,
-    clean_settings,
-    data_info,
+    concluded,
+    fill,
     finite,
-    interval,
     plain,
     to_json,
 )
 from veridical.report.view import (
-    Badge,
     Block,
     Cell,
     Column,
+    Columns,
     Fact,
     Figure,
     Heads,
@@ -66,24 +62,30 @@ from veridical.report.view import (
     Pair,
     Pairs,
     Panel,
+    Picture,
     Ranks,
-    Row,
     Rows,
     Section,
     Text,
     View,
     Warn,
+    answer,
+    bare_pvalue,
     bold,
     bounded,
+    by_columns,
     confidence,
+    data_facts,
     in_full,
+    in_numbers,
+    in_percent,
+    in_points,
     majority,
     on_majority,
     paragraph,
     provenance,
     said_data,
     sentence,
-    size_of,
     table,
     view,
 )
@@ -127,27 +129,21 @@ MOST_PAIRS = 150  # more dots than this cannot be told apart: show a mean per re
 MOST_FEATURES = 500  # rows of the table of features
 
 
-class MeanSummary(TypedDict):
+class MeanSummary(IntervalSummary):
     """The mean accuracy of one selector under one method."""
 
-    value: float
-    low: float | None
-    high: float | None
     std: float | None
     n: int
 
 
-class DifferenceSummary(TypedDict):
-    """Selector ``a`` minus selector ``b``, with the test that judged it.
+class DifferenceSummary(IntervalSummary):
+    """Selector ``a`` minus selector ``b``, with its significance test.
 
     ``size`` is None where it has not been measured. ``probabilities`` of "a", "rope"
     (no difference larger than ``rope``) and "b" are those of a Bayesian test.
     """
 
     winner: Winner
-    value: float
-    low: float | None
-    high: float | None
     pvalue: float | None
     test: str
     statistic: float | None
@@ -247,46 +243,58 @@ class TruthSummary(TypedDict):
     truthfulness: TruthfulnessSummary | None
 
 
-class Words(TypedDict):
+class ManyWords(TypedDict):
     """The summary in sentences.
 
-    ``belief`` is "yes", "care", "open", "no" or, on a source, "known".
-    ``artefacts`` has a sentence for each selector whose OUT accuracy is one, ``sizes``
-    one for each method's test: how often it errs.
+    ``belief`` is "yes", "care", "open", "no" or, on a source, "known". ``sizes`` says
+    of each method's test how often it errs.
     """
 
     headline: str
     belief: str
     evidence: str
-    artefacts: list[str]
     protocols: list[str]
-    stability: list[str]
     sizes: list[str]
-    truth: list[str]
     recommendation: str
 
 
-class Summary(TypedDict):
-    """Everything the page of two selectors shows, as plain numbers and strings."""
+class Words(ManyWords):
+    """The summary of two selectors in sentences.
+
+    ``artefacts`` has a sentence for each selector whose OUT accuracy is one.
+    """
+
+    artefacts: list[str]
+    stability: list[str]
+    truth: list[str]
+
+
+class Compared(TypedDict):
+    """What the summaries of two selectors and of more have in common."""
 
     schema: str
-    kind: Literal["comparison"]
-    names: dict[Side, str]
     estimators: list[str]
     n_features_to_select: int
     alpha: float
     data: DataInfo
+    n_selections: dict[str, int]
+    settings: dict[str, str]
+
+
+class Summary(Compared):
+    """Everything the page of two selectors shows, as plain numbers and strings."""
+
+    kind: Literal["comparison"]
+    names: dict[Side, str]
     methods: list[MethodSummary]
     by_estimator: list[EstimatorSummary]
     optimism: dict[Side, IntervalSummary]
     bias_imbalance: dict[str, float]
     bias_reference: str
-    n_selections: dict[str, int]
     features: list[FeatureSummary]
     stability: dict[str, dict[Side, IntervalSummary]]
     seconds: dict[Side, float]
     truth: TruthSummary | None
-    settings: dict[str, str]
     words: Words
 
 
@@ -348,33 +356,15 @@ class ManyFeature(TypedDict):
     times: dict[str, list[int]]
 
 
-class ManyWords(TypedDict):
-    """The summary in sentences; ``belief`` as for two selectors."""
-
-    headline: str
-    belief: str
-    evidence: str
-    sizes: list[str]
-    protocols: list[str]
-    recommendation: str
-
-
-class ManySummary(TypedDict):
+class ManySummary(Compared):
     """Everything the page of several selectors shows, as plain numbers and strings."""
 
-    schema: str
     kind: Literal["many"]
     names: list[str]
-    estimators: list[str]
-    n_features_to_select: int
-    alpha: float
     correction: str
-    data: DataInfo
     selectors: list[SelectorSummary]
     methods: list[ManyMethod]
-    n_selections: dict[str, int]
     features: list[ManyFeature]
-    settings: dict[str, str]
     words: ManyWords
 
 
@@ -389,73 +379,49 @@ def summarize(record: Comparison) -> Any:
 
 def summarize_pair(record: Comparison) -> Summary:
     """Turn a comparison of two selectors into plain numbers and strings."""
-    belief, headline = record.conclusion
-    summary: Summary = {
-        "schema": SCHEMA,
-        "kind": "comparison",
-        "names": _by_side([clean(name) for name in record.names]),
-        "estimators": [clean(name) for name in record.estimators],
-        "n_features_to_select": int(record.n_features_to_select),
-        "alpha": float(record.alpha),
-        "data": data_info(record.data),
-        "methods": [_method(record, m) for m in METHODS if m in record.accuracy],
-        "by_estimator": _by_estimator(record),
-        "optimism": _by_side([interval(gap) for gap in record.optimism]),
-        "bias_imbalance": {m: float(v) for m, v in record.bias_imbalance.items()},
-        "bias_reference": "TRUTH" if "truth" in record.accuracy else "IN",
-        "n_selections": _n_selections(record),
-        "features": [
-            {"index": j, "name": name, "a": times[0], "b": times[1]}
+    s: Summary = fill(
+        Summary,
+        record,
+        schema=SCHEMA,
+        kind="comparison",
+        names=_by_side(record.names),
+        methods=[_method(record, method) for method in _methods(record)],
+        by_estimator=_by_estimator(record),
+        optimism=_by_side(record.optimism),
+        bias_reference="TRUTH" if "truth" in record.accuracy else "IN",
+        n_selections=_n_selections(record),
+        features=[
+            {"index": j, "name": name, **_by_side(times)}
             for j, name, times in _features(record)
         ],
-        "stability": {
-            method: _by_side([interval(one) for one in own])
-            for method, own in record.stability.items()
-        },
-        "seconds": _by_side([float(taken) for taken in record.seconds]),
-        "truth": _truth(record),
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": "",
-            "artefacts": [clean(s, LONGEST_TEXT) for s in _on_artefacts(record)],
-            "protocols": [EXPLAIN[m] for m in METHODS if m in record.accuracy],
-            "stability": [],
-            "sizes": [],
-            "truth": [],
-            "recommendation": clean(record.recommendation, LONGEST_TEXT),
-        },
-    }
-    words = summary["words"]
-    words["evidence"] = _evidence(summary)
-    words["stability"] = [s for side in SIDES if (s := _on_stability(summary, side))]
+        stability={method: _by_side(own) for method, own in record.stability.items()},
+        seconds=_by_side(record.seconds),
+        truth=_truth(record),
+        words=_words(record, artefacts=_on_artefacts(record), stability=[], truth=[]),
+    )
+    words, truth = s["words"], s["truth"]
+    words["evidence"] = _evidence(s)
+    words["stability"] = [text for side in SIDES if (text := _on_stability(s, side))]
     words["sizes"] = [
         on_size(m["label"], m["difference"])
-        for m in summary["methods"]
+        for m in s["methods"]
         if m["difference"] is not None and m["unit"] == "fold"
     ]
-    words["truth"] = _on_truth(summary, summary["truth"]) if summary["truth"] else []
-    return summary
+    words["truth"] = [] if truth is None else _on_truth(s, truth)
+    return s
 
 
 def summarize_many(record: Comparison) -> ManySummary:
     """Turn a comparison of three selectors or more into plain numbers and strings."""
-    methods = [m for m in METHODS if m in record.accuracy]
-    belief, headline = record.conclusion
-    summary: ManySummary = {
-        "schema": MANY_SCHEMA,
-        "kind": "many",
-        "names": [clean(name) for name in record.names],
-        "estimators": [clean(name) for name in record.estimators],
-        "n_features_to_select": int(record.n_features_to_select),
-        "alpha": float(record.alpha),
-        "correction": record.correction,
-        "data": data_info(record.data),
-        "selectors": [_selector(record, i) for i in range(len(record.names))],
-        "methods": [_many_method(record, method) for method in methods],
-        "n_selections": _n_selections(record),
-        "features": [
+    s: ManySummary = fill(
+        ManySummary,
+        record,
+        schema=MANY_SCHEMA,
+        kind="many",
+        selectors=[_selector(record, i) for i in range(len(record.names))],
+        methods=[_many_method(record, method) for method in _methods(record)],
+        n_selections=_n_selections(record),
+        features=[
             {
                 "index": j,
                 "name": name,
@@ -463,19 +429,27 @@ def summarize_many(record: Comparison) -> ManySummary:
             }
             for j, name, times in _features(record)
         ],
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": "",
-            "sizes": [],
-            "protocols": [EXPLAIN[method] for method in methods],
-            "recommendation": clean(record.recommendation, LONGEST_TEXT),
-        },
-    }
-    summary["words"]["evidence"] = _many_evidence(summary)
-    summary["words"]["sizes"] = _many_sizes(summary)
-    return summary
+        words=_words(record),
+    )
+    s["words"]["evidence"] = _many_evidence(s)
+    s["words"]["sizes"] = _many_sizes(s)
+    return s
+
+
+def _methods(record: Comparison) -> list[str]:
+    return [method for method in METHODS if method in record.accuracy]
+
+
+def _words(record: Comparison, **more: Any) -> dict[str, Any]:
+    """Start the sentences of a summary; those about its numbers are added later."""
+    return concluded(
+        record,
+        evidence="",
+        sizes=[],
+        protocols=[EXPLAIN[method] for method in _methods(record)],
+        recommendation=record.recommendation,
+        **more,
+    )
 
 
 def _by_side(values: Sequence[T]) -> dict[Side, T]:
@@ -497,29 +471,22 @@ def _difference(
 def difference(verdict: Verdict) -> DifferenceSummary:
     """Turn a verdict into plain numbers and strings."""
     test = verdict.test
-    return {
-        "winner": verdict.winner,
-        "value": float(verdict.mean_difference),
-        "low": finite(verdict.interval[0]),
-        "high": finite(verdict.interval[1]),
-        "pvalue": finite(verdict.pvalue),
-        "test": clean(test.name),
-        "statistic": finite(test.statistic),
-        "df": finite(test.df),
-        "n": int(test.n),
-        "alpha": float(test.alpha),
-        "assumptions": clean(test.assumptions, 2000),
-        "size": _size(test.size, test.calibrated),
-        "rope": test.rope,
-        "probabilities": None
-        if test.probabilities is None
-        else {who: float(share) for who, share in test.probabilities.items()},
-    }
+    found: DifferenceSummary = fill(
+        DifferenceSummary,
+        test,
+        winner=verdict.winner,
+        value=verdict.mean_difference,
+        low=verdict.interval[0],
+        high=verdict.interval[1],
+        pvalue=verdict.pvalue,
+        test=test.name,
+        size=_size(test.size, test.calibrated),
+    )
+    return found
 
 
-def _size(size: MeasuredSize | None, calibrated: bool) -> SizeSummary | None:
-    found: SizeSummary | None = plain(size)
-    return None if found is None else {**found, "calibrated": calibrated}
+def _size(size: MeasuredSize | None, calibrated: bool) -> Any:
+    return None if size is None else {**size._asdict(), "calibrated": calibrated}
 
 
 def _method(record: Comparison, method: str) -> MethodSummary:
@@ -575,7 +542,7 @@ def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
         return []
     return [
         {
-            "name": clean(name),
+            "name": name,
             "methods": [
                 {
                     "method": method,
@@ -584,8 +551,7 @@ def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
                     "b": float(record.accuracy[method][1, i].mean()),
                     "difference": _difference(record.by_estimator[name], method),
                 }
-                for method in METHODS
-                if method in record.accuracy
+                for method in _methods(record)
             ],
         }
         for i, name in enumerate(record.estimators)
@@ -621,58 +587,52 @@ def _features(record: Comparison) -> list[tuple[int, str, list[dict[str, int]]]]
     ]
 
 
-def _truth(record: Comparison) -> TruthSummary | None:
+def _truth(record: Comparison) -> Any:
     verdict = record.verdicts.get("truth")
     if "truth" not in record.accuracy or verdict is None:
         return None
     outcome = record.truthfulness
     counts = {m: Counter(v) for m, v in record.set_verdicts.items() if v}
-    winner: Winner = verdict.winner
     return {
         "n_sets": int(record.accuracy["truth"].shape[2]),
-        "winner": winner,
+        "winner": verdict.winner,
         "verdicts": [
             {
                 "method": method,
                 "label": LABELS[method],
-                "a": counts[method]["a"],
-                "b": counts[method]["b"],
-                "draw": counts[method]["draw"],
-                "right": counts[method][winner],
+                **{who: counts[method][who] for who in (*SIDES, "draw")},
+                "right": counts[method][verdict.winner],
             }
             for method in METHODS
             if method in counts
         ],
         "truthfulness": None
         if outcome is None
-        else {
-            "n_sets": sum(getattr(outcome, k) for k in _CELLS),
-            "only_in": outcome.only_in,
-            "only_out": outcome.only_out,
-            "both_right": outcome.both_right,
-            "both_wrong": outcome.both_wrong,
-            "pvalue": finite(outcome.pvalue),
-            "better": outcome.better,
-        },
+        else fill(
+            TruthfulnessSummary,
+            outcome,
+            n_sets=sum(getattr(outcome, cell) for cell in _CELLS),
+        ),
     }
 
 
-def _selector(record: Comparison, i: int) -> SelectorSummary:
+def _selector(record: Comparison, i: int) -> Any:
     steady = record.stability.get("in")
     chosen = record.selected.get("in", next(iter(record.selected.values())))
     return {
-        "name": clean(record.names[i]),
-        "means": {method: plain(own[i]) for method, own in record.means.items()},
+        "name": record.names[i],
+        "means": {method: own[i] for method, own in record.means.items()},
         "ranks": {m: float(f.mean_ranks[i]) for m, f in record.friedman.items()},
-        "optimism": interval(record.optimism[i]) if record.optimism else None,
-        "stability": interval(steady[i]) if steady else None,
-        "n_distinct": int(np.unique(chosen[i]).size),
+        "optimism": record.optimism[i] if record.optimism else None,
+        "stability": steady[i] if steady else None,
+        "n_distinct": int(np.unique(chosen[i][chosen[i] >= 0]).size),
         "seconds": float(record.seconds[i]),
     }
 
 
-def _many_method(record: Comparison, method: str) -> ManyMethod:
+def _many_method(record: Comparison, method: str) -> Any:
     _, _, n_repeats, n_folds = record.accuracy[method].shape
+    ranks = record.friedman[method]
     places = combinations(range(len(record.names)), 2)
     return {
         "method": method,
@@ -683,27 +643,26 @@ def _many_method(record: Comparison, method: str) -> ManyMethod:
             _pair(*ends, pair)
             for ends, pair in zip(places, record.pairs[method], strict=True)
         ],
-        "friedman": _friedman(record.friedman[method]),
+        "friedman": fill(RanksSummary, ranks, size=_size(ranks.size, False)),
     }
 
 
-def _pair(first: int, second: int, pair: PairVerdict) -> ManyPair:
+def _pair(first: int, second: int, pair: PairVerdict) -> Any:
     better = {pair.first: first, pair.second: second}
     return {
         "first": first,
         "second": second,
         "better": None if pair.better is None else better[pair.better],
-        "adjusted": finite(pair.adjusted),
+        "adjusted": pair.adjusted,
         "difference": difference(pair.verdict),
     }
 
 
-def _friedman(found: Friedman) -> RanksSummary:
-    told = {key: plain(getattr(found, key)) for key in RanksSummary.__annotations__}
-    return {**told, "size": _size(found.size, False)}  # type: ignore[typeddict-item]
-
-
 # -- sentences -------------------------------------------------------------------------
+
+
+def _level(s: Summary | ManySummary) -> str:
+    return confidence(1 - s["alpha"])
 
 
 def write_size(size: SizeSummary | None) -> str:
@@ -751,7 +710,6 @@ def _on_artefacts(record: Comparison) -> list[str]:
     said = []
     for i in record.artefacts:
         inside, outside = record.means["in"][i], record.means["out"][i]
-        assert not beats_majority(record, inside)
         unit = "data set" if repeats_are_data_sets(record, "in") else "fold"
         said.append(
             f"The OUT accuracy of {shortened(record.names[i])}, "
@@ -784,13 +742,16 @@ def _evidence(s: Summary) -> str:
     size = ""
     if gap["size"] is not None:
         size = f" with false-positive rate {write_size(gap['size'])}"
-    unit = method["unit"] if gap["n"] == method["a"]["n"] else "pair"
     return (
         f"{text}. Difference {points(gap['value'])} "
-        f"({confidence(1 - s['alpha'])} {points_range(gap['low'], gap['high'])}; "
+        f"({_level(s)} {points_range(gap['low'], gap['high'])}; "
         f"{pvalue(gap['pvalue'])}, {gap['test']} test{size}, "
-        f"n = {count(gap['n'], unit)})."
+        f"n = {_n_differences(method, gap)})."
     )
+
+
+def _n_differences(m: MethodSummary, gap: DifferenceSummary) -> str:
+    return count(gap["n"], m["unit"] if gap["n"] == m["a"]["n"] else "pair")
 
 
 def _on_stability(s: Summary, side: Side) -> str:
@@ -799,12 +760,11 @@ def _on_stability(s: Summary, side: Side) -> str:
     if total < 2:
         return ""
     times = [f[side].get("in", 0) for f in s["features"]]
-    steady = s["stability"].get("in", {}).get(side)
+    value, span = in_numbers(s["stability"].get("in", {}).get(side))
     measured = ""
-    if steady is not None and steady["low"] is not None and steady["high"] is not None:
+    if span != MISSING:
         measured = (
-            f" Stability {steady['value']:.2f} ({confidence(1 - s['alpha'])} "
-            f"{steady['low']:.2f} to {steady['high']:.2f}; 1 is always the same, 0 is "
+            f" Stability {value} ({_level(s)} {span}; 1 is always the same, 0 is "
             "agreement as by chance)."
         )
     return (
@@ -894,7 +854,7 @@ def show(record: Comparison) -> View:
 def show_pair(record: Comparison) -> View:
     """Show two selectors on every fold, their means, differences and features."""
     s = summarize_pair(record)
-    words, names = s["words"], s["names"]
+    words, names, gap = s["words"], s["names"], s["methods"][0]["difference"]
     sections = [
         Section("Accuracy, pair by pair", _pair_figure(s), first=True),
         Section("Mean accuracy", _pair_means(s), first=True),
@@ -903,28 +863,22 @@ def show_pair(record: Comparison) -> View:
     if s["optimism"]:
         sections.append(Section("What selecting on all cases adds", _optimism(s)))
     sections.append(Section("Selected features", _pair_features(s)))
-    sections.append(_claim(words, first=True))
+    sections.append(_claim(words))
     if s["by_estimator"]:
         sections.append(Section("Each estimator alone", _estimators(s)))
     if s["truth"] is not None:
-        sections.append(
-            Section("Which method finds the truth?", _found_truth(s, s["truth"]))
-        )
+        blocks = _found_truth(s, s["truth"])
+        sections.append(Section("Which method finds the truth?", blocks))
     warnings: tuple[Warn, ...] = ()
     if words["artefacts"]:
         artefacts = tuple(words["artefacts"])
         warnings = (Warn("Do not report the OUT accuracy.", artefacts),)
     return View(
+        **_shared(s, [names["a"], names["b"]], [] if gap is None else _on_testing(gap)),
         title=f"{names['a']} or {names['b']}? {s['data']['name']}",
-        question=QUESTION,
-        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
-        facts=_facts(s, "by each"),
+        facts=compared(s, "by each"),
         sections=tuple(sections),
-        provenance=provenance(s, (), _origin(s)),
         tables=(_pair_table(s),),
-        method=paragraph(s["settings"], _pair_method(s)),
         remarks=(*words["artefacts"], *words["sizes"]),
         warnings=warnings,
     )
@@ -933,52 +887,69 @@ def show_pair(record: Comparison) -> View:
 def show_many(record: Comparison) -> View:
     """Show several selectors by mean ranks, all pairs, and features."""
     s = summarize_many(record)
-    words = s["words"]
+    words, n = s["words"], f"{len(s['names'])} selectors"
     pairs = [_all_pairs(s, m) for m in s["methods"]]
-    sections = (
-        Section("Mean ranks and the critical difference", (_ranks(s),), first=True),
-        Section("Mean accuracy", _many_means(s), first=True),
-        _claim(words, first=True),
-        Section("All pairs", (*pairs, _on_pairs(s))),
-        Section("Selected features", _many_features(s)),
-    )
     return View(
-        title=f"Which of {len(s['names'])} selectors? {s['data']['name']}",
-        question=QUESTION,
-        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
-        facts=_facts(s, f"by each of {len(s['names'])} selectors"),
-        sections=sections,
-        provenance=provenance(s, (), _origin(s)),
+        **_shared(s, s["names"], _on_ranking(s)),
+        title=f"Which of {n}? {s['data']['name']}",
+        facts=compared(s, f"by each of {n}"),
+        sections=(
+            Section("Mean ranks and the critical difference", (_ranks(s),), first=True),
+            Section("Mean accuracy", _many_means(s), first=True),
+            _claim(words),
+            Section("All pairs", (*pairs, _on_pairs(s))),
+            Section("Selected features", _many_features(s)),
+        ),
         tables=(_many_table(s), pairs[0]),
-        method=paragraph(s["settings"], _many_method_section(s)),
         remarks=(words["recommendation"], *words["sizes"]),
     )
 
 
-def _facts(s: Summary | ManySummary, by: str) -> tuple[Fact, ...]:
+def _shared(
+    s: Summary | ManySummary, names: Sequence[str], tested: Sequence[str]
+) -> dict[str, Any]:
+    """Return the parts of a view that do not depend on the number of selectors."""
+    said = (
+        f"We compared {listing(names)}, each selecting {s['n_features_to_select']} of "
+        f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
+        f"{in_full(s['estimators'])} on {said_data(s['data'])}."
+    )
+    return {
+        **answer(s["words"], BADGES),
+        "question": QUESTION,
+        "provenance": provenance(s, (), origin(s)),
+        "method": paragraph(s["settings"], [said, *_on_resampling(s), *tested]),
+    }
+
+
+def compared(s: Any, by: str) -> tuple[Fact, ...]:
+    """Name the data, the number of features and the estimators of a comparison."""
     estimators = s["estimators"]
     return (
-        Fact("Data", s["data"]["name"]),
-        Fact("Size", size_of(s["data"])),
+        *data_facts(s["data"]),
         Fact("Selected", f"{count(s['n_features_to_select'], 'feature')} {by}"),
         Fact("Estimators" if estimators[1:] else "Estimator", ", ".join(estimators)),
     )
 
 
-def _origin(s: Summary | ManySummary) -> list[Fact]:
+def origin(s: Any) -> list[Fact]:
+    """Say for the provenance how many features were selected, and the estimators."""
     facts = [Fact("Features selected", f"{s['n_features_to_select']} by each selector")]
     if "estimator" not in s["settings"]:
         facts.append(Fact("Estimator", ", ".join(s["estimators"])))
     return facts
 
 
-def _claim(words: Words | ManyWords, *, first: bool) -> Section:
+def _claim(words: ManyWords) -> Section:
     blocks = [Text(" ".join(words["protocols"]))]
     if words["recommendation"]:
         blocks.insert(0, Text(words["recommendation"], "claim"))
-    return Section("What may be claimed", tuple(blocks), first=first)
+    return Section("What may be claimed", tuple(blocks), first=True)
+
+
+def _panel(m: MethodSummary | ManyMethod, picture: Picture, verdict: str) -> Panel:
+    method = m["method"]
+    return Panel(picture, m["label"], DETAILS[method], verdict, method)
 
 
 # -- two selectors ---------------------------------------------------------------------
@@ -995,19 +966,15 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
             majority(s["data"]),
             f"accuracy, one dot per {m['pair_unit']}",
         )
-        n = f"n = {count(len(m['pairs']), m['pair_unit'])}"
-        verdict = n
+        verdict = f"n = {count(len(m['pairs']), m['pair_unit'])}"
         if m["difference"] is not None:
             p = pvalue(m["difference"]["pvalue"])
-            verdict = f"{_better(s, m['difference'])}, {p}, {n}"
-        panels.append(
-            Panel(picture, m["label"], DETAILS[m["method"]], verdict, m["method"])
-        )
-    unit = s["methods"][0]["pair_unit"]
+            verdict = f"{_verdict(s, m['difference']).text}, {p}, {verdict}"
+        panels.append(_panel(m, picture, verdict))
     keynote = (
-        f"Large mark: mean with its {confidence(1 - s['alpha'])}. Small marks: one "
-        f"{unit} each, joined when it is the same one; the line has the colour of the "
-        "better."
+        f"Large mark: mean with its {_level(s)}. Small marks: one "
+        f"{s['methods'][0]['pair_unit']} each, joined when it is the same one; the "
+        "line has the colour of the better."
     )
     key = tuple((s["names"][side], side) for side in SIDES)
     caption = f"Share of test cases classified correctly. {on_majority(s['data'])}"
@@ -1022,7 +989,7 @@ def _mark(s: Summary, m: MethodSummary, side: Side) -> Mark:
 
 
 def _describe(s: Summary, m: MethodSummary) -> str:
-    """Say in words what a panel shows, for those who do not see it."""
+    """Describe a panel for screen readers."""
     a, b = (f"{shortened(s['names'][k], 26)} {percent(m[k]['value'])}" for k in SIDES)
     wins = sum(pair["a"] > pair["b"] for pair in m["pairs"])
     losses = sum(pair["a"] < pair["b"] for pair in m["pairs"])
@@ -1036,15 +1003,11 @@ def _describe(s: Summary, m: MethodSummary) -> str:
     )
 
 
-def _better(s: Summary, gap: DifferenceSummary) -> str:
-    if gap["winner"] == "draw":
-        return "no significant difference"
-    return f"{shortened(s['names'][gap['winner']])} better"
-
-
-def _verdict_cell(s: Summary, gap: DifferenceSummary) -> Cell:
-    side: Side | None = None if gap["winner"] == "draw" else gap["winner"]
-    return Cell(_better(s, gap), side=side)
+def _verdict(s: Summary, gap: DifferenceSummary) -> Cell:
+    winner = gap["winner"]
+    if winner == "draw":
+        return Cell("no significant difference")
+    return Cell(f"{shortened(s['names'][winner])} better", side=winner)
 
 
 def _sides(s: Summary, suffix: str = "") -> list[Column]:
@@ -1053,12 +1016,13 @@ def _sides(s: Summary, suffix: str = "") -> list[Column]:
     ]
 
 
+def _named(s: Summary) -> list[Cell]:
+    return [Cell(s["names"][side], side=side) for side in SIDES]
+
+
 def _behind(s: Summary, m: MethodSummary) -> Rows:
-    heads: Heads = [
-        f"{m['pair_unit'].capitalize()}!",
-        *_sides(s),
-        "Difference (points)#",
-    ]
+    unit = m["pair_unit"]
+    heads: Heads = [f"{unit.capitalize()}!", *_sides(s), "Difference (points)#"]
     rows = [
         (
             pair["label"],
@@ -1068,36 +1032,33 @@ def _behind(s: Summary, m: MethodSummary) -> Rows:
         )
         for pair in m["pairs"]
     ]
-    caption = f"{m['label']}: accuracy per {m['pair_unit']}"
+    caption = f"{m['label']}: accuracy per {unit}"
     folded = f"{m['label']}: the accuracies behind the picture"
     return table(caption, heads, rows, folded, m["method"])
 
 
 def _pair_means(s: Summary) -> tuple[Block, ...]:
-    rows = []
-    for m in s["methods"]:
-        for side in SIDES:
-            mean = m[side]
-            row = (
-                Cell(s["names"][side], side=side),
-                bold(percent(mean["value"])),
-                Cell(percent_range(mean["low"], mean["high"])),
-                Cell(points(mean["std"], signed=False, unit=False)),
-                Cell(count(mean["n"], m["unit"])),
-            )
-            first = (Cell(m["label"], span=2),) if side == "a" else ()
-            rows.append(Row((*first, *row), m["method"]))
-    heads = f"Method! | Selector | Mean# | {confidence(1 - s['alpha'])}# | "
-    heads += "Standard deviation (points)# | n#"
+    rows: list[Any] = []
     alike: dict[str, list[str]] = {}
     for m in s["methods"]:
         alike.setdefault(m["interval"], []).append(m["label"])
+        for side, name in zip(SIDES, _named(s), strict=True):
+            mean = m[side]
+            spread = points(mean["std"], signed=False, unit=False)
+            row = (name, *in_percent(mean), spread, count(mean["n"], m["unit"]))
+            first = (Cell(m["label"], span=2),) if side == "a" else ()
+            rows.append(((*first, *row), m["method"]))
+    heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
+    heads += "Standard deviation (points)# | n#"
     notes = [f"{' and '.join(labels)}: {text}." for text, labels in alike.items()]
-    cut = "Intervals are cut at 0 % and 100 %."
-    if s["estimators"][1:]:
-        cut += f" Accuracies are averaged over {len(s['estimators'])} estimators."
+    cut = f"Intervals are cut at 0 % and 100 %.{_averaged(s)}"
     caption = "Mean accuracy of each selector under each method"
     return table(caption, heads, rows), Notes((*notes, cut))
+
+
+def _averaged(s: Summary | ManySummary) -> str:
+    n = len(s["estimators"])
+    return f" Accuracies are averaged over {n} estimators." if n > 1 else ""
 
 
 def _differences(s: Summary) -> tuple[Block, ...]:
@@ -1109,21 +1070,12 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         size = "exact: data sets are independent"
         if m["unit"] == "fold":
             size = write_size(gap["size"])
-        unit = m["unit"] if gap["n"] == m["a"]["n"] else "pair"
-        row = (
-            Cell(m["label"]),
-            _verdict_cell(s, gap),
-            bold(points(gap["value"], unit=False)),
-            Cell(points_range(gap["low"], gap["high"], unit=False)),
-            Cell(pvalue(gap["pvalue"])),
-            Cell(size),
-            Cell(count(gap["n"], unit)),
-        )
-        rows.append(Row(row, m["method"]))
+        n = _n_differences(m, gap)
+        row = (m["label"], _verdict(s, gap), *in_points(gap), pvalue(gap["pvalue"]))
+        rows.append(((*row, size, n), m["method"]))
         notes.append(_on_test(s, m["label"], gap))
-    heads = "Method! | Verdict~ | Difference (points)# | "
-    heads += f"{confidence(1 - s['alpha'])} (points)# | p-value# | "
-    heads += "False-positive rate of the test~ | n#"
+    heads = f"Method! | Verdict~ | Difference (points)#* | {_level(s)} (points)# | "
+    heads += "p-value# | False-positive rate of the test~ | n#"
     caption = f"{s['names']['a']} minus {s['names']['b']}, in percentage points of "
     found = table(f"{caption}accuracy", heads, rows)
     return found, Notes((*notes, *s["words"]["sizes"]))
@@ -1132,7 +1084,7 @@ def _differences(s: Summary) -> tuple[Block, ...]:
 def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
     said = f"{label}: {gap['test']} test"
     if gap["statistic"] is not None:
-        said += f", statistic {gap['statistic']:.2f}".replace("-", MINUS)
+        said += f", statistic {number(gap['statistic'], 2)}"
     if gap["df"] is not None:
         said += f" with {gap['df']:g} degrees of freedom"
     said += f"; significant where p < {gap['alpha']:g}. "
@@ -1149,7 +1101,7 @@ def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
 
 
 def assumed(assumptions: str) -> str:
-    """Write assumptions as assumptions.
+    """Begin assumptions with a word that says what they are.
 
     Examples
     --------
@@ -1162,25 +1114,18 @@ def assumed(assumptions: str) -> str:
 def _optimism(s: Summary) -> tuple[Block, ...]:
     rows = []
     first = s["methods"][0]
-    for side in SIDES:
+    for side, name in zip(SIDES, _named(s), strict=True):
         gap = s["optimism"][side]
         reading = "not shown to differ"
         if gap["low"] is not None and gap["low"] > 0:
             reading = "OUT is too optimistic"
         elif gap["high"] is not None and gap["high"] < 0:
             reading = "OUT is not too optimistic"
-        row = (
-            Cell(s["names"][side], side=side),
-            points(gap["value"], unit=False),
-            points_range(gap["low"], gap["high"], unit=False),
-            count(first["a"]["n"], first["unit"]),
-            reading,
-        )
-        rows.append(row)
-    heads = f"Selector! | OUT {MINUS} IN (points)#* | "
-    heads += f"{confidence(1 - s['alpha'])} (points)# | n# | Reading~"
+        n = count(first["a"]["n"], first["unit"])
+        rows.append((name, *in_points(gap), n, reading))
+    heads = f"Selector! | OUT {MINUS} IN (points)#* | {_level(s)} (points)# | n# | "
     caption = "Optimism: accuracy under OUT minus accuracy under IN, in percentage "
-    blocks: list[Block] = [table(f"{caption}points", heads, rows)]
+    blocks: list[Block] = [table(f"{caption}points", f"{heads}Reading~", rows)]
     if s["bias_imbalance"]:
         listed = ", ".join(
             f"{method.upper()} {points(value, signed=False)}"
@@ -1195,30 +1140,27 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
 def _pair_features(s: Summary) -> tuple[Block, ...]:
     blocks: list[Block] = [Text(text) for text in s["words"]["stability"]]
     if s["stability"] or s["seconds"]:
-        blocks += _choosing(s)
-    columns: Heads = ["Feature!"]
-    for side in SIDES:
-        columns += [
-            Column(
-                f"{s['names'][side]}, {method.upper()}",
-                number=True,
-                side=side,
-                protocol=method,
-            )
-            for method in s["n_selections"]
-        ]
+        found = [sum(bool(f[side]) for f in s["features"]) for side in SIDES]
+        columns = _chosen(s, _named(s), found)
+        for method, own in s["stability"].items():
+            columns += _stability(s, f"Stability, {method.upper()}", own.values())
+        if s["seconds"]:
+            columns.append(_times(s["seconds"].values()))
+        caption = "How each selector chose: how many features, how stably, how fast"
+        blocks += [by_columns(caption, columns), Text(ON_STABILITY, "note")]
+    made = [(side, *one) for side in SIDES for one in s["n_selections"].items()]
+    heads: Heads = ["Feature!"]
+    for side, method, _ in made:
+        name = f"{s['names'][side]}, {method.upper()}"
+        heads.append(Column(name, number=True, side=side, protocol=method))
     rows = [
         (
-            feature["name"],
-            *(
-                times_chosen(feature[side].get(method, 0), total, side)
-                for side in SIDES
-                for method, total in s["n_selections"].items()
-            ),
+            f["name"],
+            *(times_chosen(f[side].get(m, 0), total, side) for side, m, total in made),
         )
-        for feature in s["features"]
+        for f in s["features"]
     ]
-    return (*blocks, *_feature_table(columns, rows))
+    return (*blocks, *_feature_table(heads, rows))
 
 
 def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
@@ -1228,10 +1170,12 @@ def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
     return Cell(f"{n} of {total}", side=side, share=n / total)
 
 
-def _feature_table(heads: Any, rows: list[Any]) -> list[Block]:
-    caption = "How many selections chose each feature, of those the method made; the "
-    caption += "most often chosen first"
-    found = table(caption, heads, rows[:MOST_FEATURES])
+def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]:
+    """Tabulate features; those beyond `MOST_FEATURES` are counted in a note."""
+    caption = "ow many selections chose each feature, of those the method made; the "
+    caption = f"{method.upper()}: h{caption}" if method else f"H{caption}"
+    shown = rows[:MOST_FEATURES]
+    found = table(f"{caption}most often chosen first", heads, shown, "", method or None)
     more = len(rows) - MOST_FEATURES
     if more <= 0:
         return [found]
@@ -1239,27 +1183,7 @@ def _feature_table(heads: Any, rows: list[Any]) -> list[Block]:
     return [found, Text(left, "note")]
 
 
-def _choosing(s: Summary) -> list[Block]:
-    heads = "Selector! | Features each time# | Different ones in all#"
-    for method in s["stability"]:
-        heads += f" | Stability, {method.upper()}#* | {confidence(1 - s['alpha'])}#"
-    if s["seconds"]:
-        heads += " | Time to select (s)#"
-    rows = []
-    for side in SIDES:
-        row: list[str | Cell] = [
-            Cell(s["names"][side], side=side),
-            str(s["n_features_to_select"]),
-            str(sum(bool(f[side]) for f in s["features"])),
-        ]
-        for own in s["stability"].values():
-            row += write_stability(own[side])
-        if s["seconds"]:
-            row.append(seconds(s["seconds"][side]))
-        rows.append(row)
-    caption = "How each selector chose: how many features, how stably, how fast"
-    return [table(caption, heads, rows), Text(ON_STABILITY, "note")]
-
+# -- columns of the table of how selectors chose ---------------------------------------
 
 ON_STABILITY = (
     "Stability is the measure of Nogueira, Sechidis and Brown (2018): 1 where every "
@@ -1270,14 +1194,25 @@ ON_STABILITY = (
 )
 
 
-def write_stability(found: IntervalSummary | None) -> tuple[str, str]:
-    """Write a stability and its interval."""
-    if found is None:
-        return MISSING, MISSING
-    span = MISSING
-    if found["low"] is not None and found["high"] is not None:
-        span = f"{found['low']:.2f} to {found['high']:.2f}".replace("-", MINUS)
-    return f"{found['value']:.2f}".replace("-", MINUS), span
+def _chosen(
+    s: Summary | ManySummary, names: Sequence[str | Cell], found: Sequence[int]
+) -> Columns:
+    return [
+        ("Selector!", list(names)),
+        ("Features each time#", [str(s["n_features_to_select"])] * len(names)),
+        ("Different ones in all#", [str(n) for n in found]),
+    ]
+
+
+def _stability(
+    s: Summary | ManySummary, head: str, found: Iterable[IntervalSummary | None]
+) -> Columns:
+    values, spans = zip(*map(in_numbers, found), strict=True)
+    return [(f"{head}#*", [*values]), (f"{_level(s)}#", [*spans])]
+
+
+def _times(taken: Iterable[float]) -> tuple[str, list[str]]:
+    return "Time to select (s)#", [seconds(one) for one in taken]
 
 
 def _estimators(s: Summary) -> tuple[Block, ...]:
@@ -1285,30 +1220,19 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
     for one in s["by_estimator"]:
         for m in one["methods"]:
             gap = m["difference"]
-            row = [one["name"], m["label"], percent(m["a"]), percent(m["b"])]
-            row.append(points(m["a"] - m["b"], unit=False))
-            row += [MISSING, MISSING]
-            verdict = Cell(MISSING)
+            found: list[str | Cell] = [points(m["a"] - m["b"], unit=False)]
+            found += [MISSING] * 3
             if gap is not None:
-                row[4:] = [
-                    points(gap["value"], unit=False),
-                    pvalue(gap["pvalue"]),
-                    count(gap["n"], "pair"),
-                ]
-                verdict = _verdict_cell(s, gap)
-            rows.append(Row((*map(Cell, row), verdict), m["method"]))
-    heads: Heads = [
-        "Estimator!",
-        "Method",
-        *_sides(s),
-        "Difference (points)#",
-        "p-value#",
-    ]
+                found = [in_points(gap)[0], pvalue(gap["pvalue"])]
+                found += [count(gap["n"], "pair"), _verdict(s, gap)]
+            row = (one["name"], m["label"], percent(m["a"]), percent(m["b"]), *found)
+            rows.append((row, m["method"]))
+    heads: Heads = ["Estimator!", "Method", *_sides(s), "Difference (points)#"]
     n = len(s["by_estimator"])
     caption = "Mean accuracy with each estimator, and the difference in percentage "
     warning = f"{n} estimators are {n} tests: the more there are, the likelier that "
     return (
-        table(f"{caption}points", [*heads, "n#", "Verdict~"], rows),
+        table(f"{caption}points", [*heads, "p-value#", "n#", "Verdict~"], rows),
         Text(f"{warning}one of them errs.", "note"),
     )
 
@@ -1319,12 +1243,13 @@ def _found_truth(s: Summary, truth: TruthSummary) -> tuple[Block, ...]:
         rows = []
         for v in truth["verdicts"]:
             n = v["a"] + v["b"] + v["draw"]
-            found = [Cell(f"{v[k]} of {n}") for k in ("a", "b", "draw")]
-            row = (Cell(v["label"]), *found, bold(f"{v['right']} of {n}"))
-            rows.append(Row(row, v["method"]))
+            found = [
+                f"{times} of {n}" for times in (v["a"], v["b"], v["draw"], v["right"])
+            ]
+            rows.append(((v["label"], *found), v["method"]))
         heads: Heads = ["Method!", *_sides(s, " better"), "No significant difference#"]
         caption = f"Verdicts on {truth['n_sets']} data sets from the source, each alone"
-        blocks.append(table(caption, [*heads, "Right#"], rows))
+        blocks.append(table(caption, [*heads, "Right#*"], rows))
     t = truth["truthfulness"]
     if t is not None:
         square = [
@@ -1347,19 +1272,14 @@ def _pair_table(s: Summary) -> Rows:
     rows = []
     for m in s["methods"]:
         gap = m["difference"]
-        row = [m["label"], *(percent(m[side]["value"]) for side in SIDES)]
-        if gap is None:
-            row += [""] * 5
-        else:
-            row += [
-                points(gap["value"], unit=False),
-                points_range(gap["low"], gap["high"], unit=False),
-                _p(gap["pvalue"]),
-                "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]],
-                write_size(gap["size"]),
-            ]
-        rows.append([*row, count(m["a"]["n"], m["unit"])])
-    level = f"{confidence(1 - s['alpha'])} (points)#"
+        found: Sequence[str] = [""] * 5
+        if gap is not None:
+            better = "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]]
+            p, size = bare_pvalue(gap["pvalue"]), write_size(gap["size"])
+            found = [*in_points(gap), p, better, size]
+        means = (percent(m[side]["value"]) for side in SIDES)
+        rows.append([m["label"], *means, *found, count(m["a"]["n"], m["unit"])])
+    level = f"{_level(s)} (points)#"
     heads: Heads = ["Selection!", *_sides(s), "Diff. (points)#", level, "p-value#"]
     return table(_caption(s), [*heads, "Better", "False-positive rate^", "n#"], rows)
 
@@ -1378,43 +1298,19 @@ def _caption(s: Summary | ManySummary, more: str = "") -> str:
     return caption
 
 
-def _p(value: float | None) -> str:
-    return pvalue(value).removeprefix("p ").removeprefix("= ")
-
-
 # -- method sections -------------------------------------------------------------------
 
 
-def _pair_method(s: Summary) -> list[str]:
-    gap = s["methods"][0]["difference"]
-    said = [
-        f"We compared {s['names']['a']} and {s['names']['b']}, each selecting "
-        f"{s['n_features_to_select']} of "
-        f"{count(s['data']['n_features'], 'feature')}, by the "
-        f"accuracy of {in_full(s['estimators'])} on {said_data(s['data'])}.",
-        *_on_resampling(s),
-    ]
-    return said if gap is None else [*said, *_on_testing(gap)]
-
-
-def _many_method_section(s: ManySummary) -> list[str]:
+def _on_ranking(s: ManySummary) -> list[str]:
     first = s["methods"][0]
     ranks = first["friedman"]
+    how = f"corrected by the method of {s['correction'].capitalize()}"
+    if s["correction"] == "none":
+        how = "not corrected for their number"
     return [
-        f"We compared {listing(s['names'])}, each selecting "
-        f"{s['n_features_to_select']} of "
-        f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
-        f"{in_full(s['estimators'])} on {said_data(s['data'])}.",
-        *_on_resampling(s),
-        "All pairs were tested, and p-values "
-        + (
-            "not corrected for their number"
-            if s["correction"] == "none"
-            else f"corrected by the method of {s['correction'].capitalize()}"
-        )
-        + f"; Friedman's test on the ranks gave {pvalue(ranks['pvalue'])}, with a "
-        f"critical difference of {ranks['critical_difference']:.2f} mean ranks "
-        "(Nemenyi).",
+        f"All pairs were tested, and p-values {how}; Friedman's test on the ranks gave "
+        f"{pvalue(ranks['pvalue'])}, with a critical difference of "
+        f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
         *(_on_testing(first["pairs"][0]["difference"]) if first["pairs"] else []),
     ]
 
@@ -1475,21 +1371,11 @@ def _ranks(s: ManySummary) -> Figure:
     for m in s["methods"]:
         found = m["friedman"]
         means = [one["means"][m["method"]]["value"] for one in s["selectors"]]
-        picture = Ranks(
-            describe_ranks(m["label"], s["names"], found),
-            tuple(s["names"]),
-            tuple(found["mean_ranks"]),
-            tuple(
-                f"mean rank {rank:.2f}, mean accuracy {percent(mean)}"
-                for rank, mean in zip(found["mean_ranks"], means, strict=True)
-            ),
-            found["critical_difference"],
-            tuple(tuple(group) for group in found["groups"]),
-        )
+        notes = [f", mean accuracy {percent(mean)}" for mean in means]
         verdict = f"Friedman {pvalue(found['pvalue'])}, false-positive rate "
         verdict += f"{write_size(found['size'])}, n = {count(found['n'], 'fold')}"
         panels.append(
-            Panel(picture, m["label"], DETAILS[m["method"]], verdict, m["method"])
+            _panel(m, ranks_of(found, s["names"], notes, m["label"]), verdict)
         )
     caption = (
         "Every fold ranks the selectors by accuracy, 1 for the best; dots are mean "
@@ -1501,51 +1387,69 @@ def _ranks(s: ManySummary) -> Figure:
     return Figure(tuple(panels), caption)
 
 
-def describe_ranks(label: str, names: Sequence[str], found: RanksSummary) -> str:
-    """Say in words what a picture of ranks shows, for those who do not see it."""
-    ranks = ", ".join(
-        f"{shortened(names[i], 26)} {found['mean_ranks'][i]:.2f}"
-        for i in _by_rank(found)
-    )
-    groups = "; ".join(
-        listing(shortened(names[i], 26) for i in group) for group in found["groups"]
-    )
+def ranks_of(
+    found: RanksSummary,
+    names: Sequence[str],
+    notes: Sequence[str] = (),
+    label: str = "",
+) -> Ranks:
+    """Make the picture of mean ranks.
+
+    Parameters
+    ----------
+    found : RanksSummary
+        Friedman's test.
+    names, notes : sequence of str
+        Of the selectors; a note follows the mean rank, there may be none.
+    label : str
+        The method.
+    """
+    ranks, shown = found["mean_ranks"], [shortened(name, 26) for name in names]
+    ordered = ", ".join(f"{shown[i]} {ranks[i]:.2f}" for i in _by_rank(found))
+    groups = "; ".join(listing(shown[i] for i in group) for group in found["groups"])
     apart = f"Not distinguished: {groups}." if groups else "All are distinguished."
     start = f"{label}: mean" if label else "Mean"
-    return (
-        f"{start} ranks over {found['n']} folds, 1 is best: {ranks}. "
-        f"Critical difference {found['critical_difference']:.2f}. {apart}"
+    told = zip(ranks, notes or [""] * len(ranks), strict=True)
+    return Ranks(
+        f"{start} ranks over {found['n']} folds, 1 is best: {ordered}. "
+        f"Critical difference {found['critical_difference']:.2f}. {apart}",
+        tuple(names),
+        tuple(ranks),
+        tuple(f"mean rank {rank:.2f}{note}" for rank, note in told),
+        found["critical_difference"],
+        tuple(tuple(group) for group in found["groups"]),
     )
 
 
 def _many_means(s: ManySummary) -> tuple[Block, ...]:
-    columns: Heads = ["Selector!"]
-    level = confidence(1 - s["alpha"])
+    columns: Columns = [("Selector!", s["names"])]
+    level = _level(s)
     for m in s["methods"]:
-        columns += [
-            Column(head, number=True, protocol=m["method"])
-            for head in (m["label"], level, f"Mean rank, {m['label']}")
+        found = [in_percent(one["means"][m["method"]]) for one in s["selectors"]]
+        parts: Columns = [
+            (m["label"], [bold(mean) for mean, _ in found]),
+            (level, [span for _, span in found]),
+            (f"Mean rank, {m['label']}", _mean_ranks(s, m)),
         ]
-    rows = []
-    for one in s["selectors"]:
-        row: list[str | Cell] = [one["name"]]
-        for m in s["methods"]:
-            mean = one["means"][m["method"]]
-            row.append(bold(percent(mean["value"])))
-            row.append(percent_range(mean["low"], mean["high"]))
-            row.append(f"{one['ranks'][m['method']]:.2f}")
-        rows.append([*row, count(s["methods"][0]["friedman"]["n"], "fold")])
+        columns += [
+            (Column(str(head), number=True, protocol=m["method"]), cells)
+            for head, cells in parts
+        ]
+    n = count(s["methods"][0]["friedman"]["n"], "fold")
+    columns.append(("n#", [n] * len(s["names"])))
     note = (
         "Always predicting the most frequent class is correct for "
         f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'case')}. "
         "Intervals are t intervals over folds, their variance enlarged because "
         "training sets overlap (Nadeau and Bengio 2003), an approximation; they are "
-        "cut at 0 % and 100 %."
+        f"cut at 0 % and 100 %.{_averaged(s)}"
     )
-    if s["estimators"][1:]:
-        note += f" Accuracies are averaged over {len(s['estimators'])} estimators."
     caption = f"Mean accuracy of each selector, with its {level}, and mean rank"
-    return table(caption, [*columns, "n#"], rows), Text(note, "note")
+    return by_columns(caption, columns), Text(note, "note")
+
+
+def _mean_ranks(s: ManySummary, m: ManyMethod) -> list[str]:
+    return [f"{one['ranks'][m['method']]:.2f}" for one in s["selectors"]]
 
 
 def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
@@ -1555,17 +1459,11 @@ def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
         verdict = "no significant difference"
         if pair["better"] is not None:
             verdict = f"{shortened(s['names'][pair['better']])} better"
-        row = (
-            *(s["names"][i] for i in (pair["first"], pair["second"])),
-            points(gap["value"], unit=False),
-            points_range(gap["low"], gap["high"], unit=False),
-            pvalue(gap["pvalue"]),
-            pvalue(pair["adjusted"]),
-            verdict,
-        )
-        rows.append(row)
-    heads = f"First! | Second | Difference (points)#* | {confidence(1 - s['alpha'])} "
-    heads += "(points)# | p-value# | Corrected p# | Verdict~"
+        names = (s["names"][i] for i in (pair["first"], pair["second"]))
+        p, corrected = pvalue(gap["pvalue"]), pvalue(pair["adjusted"])
+        rows.append((*names, *in_points(gap), p, corrected, verdict))
+    heads = f"First! | Second | Difference (points)#* | {_level(s)} (points)# | "
+    heads += "p-value# | Corrected p# | Verdict~"
     caption = f"{m['label']}: first minus second, in percentage points of accuracy; "
     caption += f"p-values corrected for {count(len(rows), 'pair')}"
     return table(caption, heads, rows, protocol=m["method"])
@@ -1582,59 +1480,46 @@ def _on_pairs(s: ManySummary) -> Notes:
 
 
 def _many_features(s: ManySummary) -> tuple[Block, ...]:
-    steady = s["selectors"][0]["stability"] is not None
-    level = confidence(1 - s["alpha"])
-    heads = "Selector! | Features each time# | Different ones in all#"
-    if steady:
-        heads += f" | Stability#* | {level}#"
-    if s["selectors"][0]["optimism"] is not None:
-        heads += f" | OUT {MINUS} IN (points)# | {level} (points)#"
-    rows = []
-    for one in s["selectors"]:
-        row = [one["name"], str(s["n_features_to_select"]), str(one["n_distinct"])]
-        if steady:
-            row += write_stability(one["stability"])
-        gap = one["optimism"]
-        if gap is not None:
-            row.append(points(gap["value"], unit=False))
-            row.append(points_range(gap["low"], gap["high"], unit=False))
-        rows.append([*row, seconds(one["seconds"])])
+    selectors = s["selectors"]
+    columns = _chosen(s, s["names"], [one["n_distinct"] for one in selectors])
+    if selectors[0]["stability"] is not None:
+        columns += _stability(s, "Stability", [one["stability"] for one in selectors])
+    gaps = [one["optimism"] for one in selectors if one["optimism"] is not None]
+    if gaps:
+        values, spans = zip(*map(in_points, gaps), strict=True)
+        columns.append((f"OUT {MINUS} IN (points)#", [*values]))
+        columns.append((f"{_level(s)} (points)#", [*spans]))
+    columns.append(_times(one["seconds"] for one in selectors))
     caption = "How many features, how stably, how fast, and what selecting on all "
-    found = table(f"{caption}cases adds", f"{heads} | Time to select (s)#", rows)
-    return (found, Text(ON_STABILITY, "note"), *_many_feature_table(s))
-
-
-def _many_feature_table(s: ManySummary) -> list[Block]:
-    """Tabulate the features, method by method: with many selectors rows are long."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [by_columns(f"{caption}cases adds", columns)]
+    blocks.append(Text(ON_STABILITY, "note"))
+    # A table for each method: with many selectors rows are long.
+    heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]
     for method, total in s["n_selections"].items():
-        heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]
         rows = [
             (f["name"], *(times_chosen(n, total) for n in f["times"][method]))
             for f in s["features"]
             if any(f["times"][method])
         ]
-        found, *more = _feature_table(heads, rows)
-        assert isinstance(found, Rows)
-        caption = f"{method.upper()}: {found.caption[:1].lower()}{found.caption[1:]}"
-        blocks += [replace(found, caption=caption, protocol=method), *more]
-    return blocks
+        blocks += _feature_table(heads, rows, method)
+    return tuple(blocks)
 
 
 def _many_table(s: ManySummary) -> Rows:
     """Tabulate several selectors."""
-    heads = "Selector!"
+    selectors = s["selectors"]
+    columns: Columns = [("Selector!", s["names"])]
     for m in s["methods"]:
-        heads += f" | {m['label']}# | {m['label']} rank#"
-    rows = []
-    for one in s["selectors"]:
-        row = [one["name"]]
-        for m in s["methods"]:
-            row.append(percent(one["means"][m["method"]]["value"]))
-            row.append(f"{one['ranks'][m['method']]:.2f}")
-        steady = write_stability(one["stability"])[0] if one["stability"] else ""
-        rows.append([*row, steady, str(one["n_distinct"]), seconds(one["seconds"])])
+        means = [percent(one["means"][m["method"]]["value"]) for one in selectors]
+        columns.append((f"{m['label']}#", means))
+        columns.append((f"{m['label']} rank#", _mean_ranks(s, m)))
+    steady = [in_numbers(one["stability"])[0] for one in selectors]
+    columns += [
+        ("Stability#", ["" if value == MISSING else value for value in steady]),
+        ("Features#", [str(one["n_distinct"]) for one in selectors]),
+        ("Time (s)#", [seconds(one["seconds"]) for one in selectors]),
+    ]
     more = f", n = {count(s['methods'][0]['friedman']['n'], 'fold')}"
     caption = f"{_caption(s, more)} Mean ranks over folds; Nogueira's stability, and "
     caption += "the number of different features that the folds selected."
-    return table(caption, f"{heads} | Stability# | Features# | Time (s)#", rows)
+    return by_columns(caption, columns)

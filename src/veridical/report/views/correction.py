@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -10,38 +11,33 @@ from veridical._core.numbers import MISSING, count, percent
 from veridical.evaluation.conclusions import predicts_its_error
 from veridical.evaluation.intervals import wilson
 from veridical.evaluation.records import Bin, CalibrationTable, Correction
-from veridical.report.plain import (
-    LONGEST_TEXT,
-    clean,
-    clean_settings,
-    data_info,
-    plain,
-    to_json,
-)
+from veridical.report.plain import concluded, fill, plain, to_json
 from veridical.report.view import (
+    SIDES,
     Badge,
     Column,
+    Columns,
     Fact,
     Figure,
-    Heads,
     Notes,
-    Panel,
     Reliability,
     Rows,
     Section,
     Share,
-    Side,
     View,
+    answer,
+    brief,
+    by_columns,
+    data_facts,
     paragraph,
     provenance,
     said_data,
-    size_of,
     table,
     view,
 )
 
 SCHEMA = "veridical/correction/1"
-SIDES: tuple[Side, Side] = ("a", "b")
+BADGES = {"yes": "Corrected: believable", "care": "With care"}
 MODELS = {
     "binary": "binary features, numbers cut at their median",
     "gaussian": "normal features",
@@ -100,24 +96,18 @@ class CorrectionSummary(TypedDict):
 @to_json.register
 def summarize(record: Correction) -> Any:
     """Turn what a correction changes into plain numbers and strings."""
-    belief, headline = record.conclusion
     tables = {"corrected": record.corrected, "uncorrected": record.uncorrected}
-    summary: CorrectionSummary = {
-        "schema": SCHEMA,
-        "kind": "correction",
-        "data": data_info(record.data),
-        "model": record.model,
-        "n_features_to_select": int(record.n_features_to_select),
-        "threshold": float(record.threshold),
-        "models": [
-            _calibration(table, record.alphas[kind]) for kind, table in tables.items()
-        ],
-        "belief": belief,
-        "headline": clean(headline, LONGEST_TEXT),
-        "verdict": clean(record.verdict, 2000),
-        "settings": clean_settings(record.settings),
-    }
-    return summary
+    models = [
+        _calibration(table, record.alphas[kind]) for kind, table in tables.items()
+    ]
+    return fill(
+        CorrectionSummary,
+        record,
+        schema=SCHEMA,
+        kind="correction",
+        models=models,
+        **concluded(record),
+    )
 
 
 @to_json.register
@@ -127,13 +117,9 @@ def summarize_table(record: CalibrationTable) -> Any:
 
 
 def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
-    bins = [_bin(one) for one in table.bins]
-    return {**plain(table), "alpha": float(alpha), "bins": bins}  # type: ignore[typeddict-item]
-
-
-def _bin(one: Bin) -> BinSummary:
-    low, high = observed_bounds(one)
-    return {**plain(one), "observed_low": low, "observed_high": high}  # type: ignore[typeddict-item]
+    bins = [share._asdict() for share in shares(table)]
+    found: CalibrationSummary = fill(CalibrationSummary, table, alpha=alpha, bins=bins)
+    return found
 
 
 def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
@@ -145,7 +131,9 @@ def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
 
 def shares(table: CalibrationTable) -> tuple[Share, ...]:
     """Turn the bins of a table into the shares of a picture."""
-    return tuple(Share(**_bin(one)) for one in table.bins)
+    return tuple(
+        Share._make([*plain(one).values(), *observed_bounds(one)]) for one in table.bins
+    )
 
 
 # -- the view --------------------------------------------------------------------------
@@ -157,7 +145,6 @@ def show(record: Correction) -> View:
     s: CorrectionSummary = summarize(record)
     n = count(s["n_features_to_select"], "feature")
     errors, bins = _errors(s), _bins(s["models"])
-    badge = {"yes": "Corrected: believable", "care": "With care"}[s["belief"]]
     title = "Probabilities, corrected for what selection discarded"
     caption = (
         f"Naive Bayes on {n} of {s['data']['n_features']} from "
@@ -167,12 +154,9 @@ def show(record: Correction) -> View:
     return View(
         title=f"What the correction changes: {s['data']['name']}",
         question="What does the correction change?",
-        badge=Badge(s["belief"], badge),  # type: ignore[arg-type]
-        headline=s["headline"],
-        lead=s["verdict"],
+        **answer({**s, "evidence": s["verdict"]}, BADGES),
         facts=(
-            Fact("Data", s["data"]["name"]),
-            Fact("Size", size_of(s["data"])),
+            *data_facts(s["data"]),
             Fact("Kept", f"{n}, absolute correlation {s['threshold']:.3f} and above"),
         ),
         sections=(
@@ -188,7 +172,7 @@ def show(record: Correction) -> View:
             ],
             [Fact("Model", MODELS[s["model"]])],
         ),
-        tables=(Rows(caption, errors.columns, errors.rows), bins),
+        tables=(replace(errors, caption=caption), bins),
         method=paragraph(s["settings"], _method(s)),
         remarks=(s["verdict"],),
     )
@@ -198,40 +182,31 @@ def show(record: Correction) -> View:
 def show_table(record: CalibrationTable) -> View:
     """Show the probabilities of one model beside what happened."""
     one = _calibration(record, float("nan"))
-    bins = _bins([one])
-    believable = predicts_its_error(record)
+    label, n = one["label"], count(one["n"], "case")
     error, expected = percent(one["error"]), percent(one["expected_error"])
-    headline = f"{one['label']} is wrong about {error} of {count(one['n'], 'case')}, "
-    headline += f"and expects {expected}."
-    caption = (
-        f"Predicted probability of {one['positive']} by {one['label']}, and the share "
-        f"observed ({count(one['n'], 'case')})."
-    )
-    method = (
-        f"The probabilities of {one['positive']} that {one['label']} predicted for "
-        f"{count(one['n'], 'case')} were put into {len(one['bins'])} bins and compared "
-        f"with what was observed: the error rate is {error}, the one it "
-        f"expects {expected}, the average minus log probability "
-        f"{one['log_loss']:.3f}."
-    )
-    return View(
-        title=f"May the probabilities of {one['label']} be believed?",
-        question="May these probabilities be believed?",
-        badge=Badge("yes", "Knows its error rate")
-        if believable
-        else Badge("care", "Does not know its error rate"),
-        headline=headline,
-        lead=f"Average minus log probability {one['log_loss']:.3f} nats, squared error "
+    loss = f"{one['log_loss']:.3f}"
+    badge = Badge("care", "Does not know its error rate")
+    if predicts_its_error(record):
+        badge = Badge("yes", "Knows its error rate")
+    caption = f"Predicted probability of {one['positive']} by {label}, and the share "
+    bins = _bins([one])
+    shown = brief(
+        {"kind": "calibration-table"},
+        badge,
+        f"{label} is wrong about {error} of {n}, and expects {expected}.",
+        f"Average minus log probability {loss} nats, squared error "
         f"{one['squared_error']:.4f}.",
-        facts=(),
-        sections=(
-            Section("Predicted and observed", (_figure([one]),), first=True),
-            Section("The figures", (bins,), first=True),
-        ),
-        provenance=provenance({"kind": "calibration-table"}),
-        tables=(Rows(caption, bins.columns, bins.rows),),
-        method=paragraph({}, [method]),
+        "Predicted and observed",
+        _figure([one]),
+        bins,
+        title=f"May the probabilities of {label} be believed?",
+        question="May these probabilities be believed?",
+        method=f"The probabilities of {one['positive']} that {label} predicted for {n} "
+        f"were put into {len(one['bins'])} bins and compared with what was observed: "
+        f"the error rate is {error}, the one it expects {expected}, the average minus "
+        f"log probability {loss}.",
     )
+    return replace(shown, tables=(replace(bins, caption=f"{caption}observed ({n})."),))
 
 
 def _figure(models: list[CalibrationSummary]) -> Figure:
@@ -256,7 +231,7 @@ def _figure(models: list[CalibrationSummary]) -> Figure:
         f"Below: cases in each tenth, of {count(first['n'], 'case')}."
     )
     key = tuple((m["label"], SIDES[i % 2]) for i, m in enumerate(models))
-    return Figure((Panel(picture),), caption, key)
+    return Figure.of(picture, caption, key=key)
 
 
 def _errors(s: CorrectionSummary) -> Rows:
@@ -278,26 +253,20 @@ def _errors(s: CorrectionSummary) -> Rows:
 
 
 def _bins(models: list[CalibrationSummary]) -> Rows:
-    heads: Heads = ["Probability!"]
+    spans = [f"{one['low']:.1f} to {one['high']:.1f}" for one in models[0]["bins"]]
+    columns: Columns = [("Probability!", spans)]
     for m in models:
         before = f"{m['label']}: " if len(models) > 1 else ""
-        heads += [
-            Column(f"{before}{what}", number=True)
-            for what in ("cases", "predicted", "observed")
+        parts = {"cases": [str(one["n"]) for one in m["bins"]]}
+        for key in ("predicted", "observed"):
+            values: list[Any] = [one[key] for one in m["bins"]]
+            parts[key] = [MISSING if v is None else f"{v:.3f}" for v in values]
+        columns += [
+            (Column(f"{before}{what}", number=True), cells)
+            for what, cells in parts.items()
         ]
-    rows = []
-    for i, first in enumerate(models[0]["bins"]):
-        row = [f"{first['low']:.1f} to {first['high']:.1f}"]
-        for m in models:
-            one = m["bins"][i]
-            row.append(str(one["n"]))
-            row += [
-                MISSING if value is None else f"{value:.3f}"
-                for value in (one["predicted"], one["observed"])
-            ]
-        rows.append(row)
     caption = f"Probability of {models[0]['positive']}: cases, mean probability and "
-    return table(f"{caption}share observed, by tenths", heads, rows)
+    return by_columns(f"{caption}share observed, by tenths", columns)
 
 
 def _notes() -> Notes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -20,16 +21,7 @@ from veridical.evaluation.conclusions import (
     write_interval,
 )
 from veridical.evaluation.records import Coverage, Estimate, Estimates
-from veridical.report.plain import (
-    LONGEST_TEXT,
-    DataInfo,
-    clean,
-    clean_settings,
-    data_info,
-    finite,
-    plain,
-    to_json,
-)
+from veridical.report.plain import DataInfo, clean, concluded, fill, plain, to_json
 from veridical.report.view import (
     Badge,
     Bounds,
@@ -40,14 +32,17 @@ from veridical.report.view import (
     Level,
     Mark,
     Notes,
-    Panel,
     Row,
     Rows,
     Section,
     Unit,
     View,
     Warn,
+    answer,
+    bounded,
+    brief,
     confidence,
+    data_facts,
     in_full,
     majority,
     on_majority,
@@ -58,7 +53,6 @@ from veridical.report.view import (
     score_range,
     scorer_name,
     sentence,
-    size_of,
     table,
     view,
 )
@@ -213,44 +207,40 @@ def summarize(record: Estimates) -> Any:
     truth = None if record.truth is None else _estimate(record.truth, None)
     known = None if truth is None else truth["value"]
     found = [_estimate(e, known) for e in record.estimates]
-    belief, headline = record.conclusion
     metric = next(iter(metrics))
+    summary: EstimatesSummary = fill(
+        EstimatesSummary,
+        record,
+        schema=SCHEMA,
+        kind="estimates",
+        metric=metric,
+        confidence=CONFIDENCE,
+        estimates=found,
+        truth=truth,
+        words=concluded(
+            record,
+            evidence=" ".join(_evidence(record)),
+            intervals=_gathered(found, _assumptions),
+            notes=_gathered(found, lambda e: e["notes"]),
+            methods=_methods(found),
+        ),
+    )
     if metric != "accuracy":
-        headline = headline.replace(f" has {metric} ", f" has {scorer_name(metric)} ")
-    summary: EstimatesSummary = {
-        "schema": SCHEMA,
-        "kind": "estimates",
-        "estimator": clean(record.estimator),
-        "metric": metric,
-        "confidence": CONFIDENCE,
-        "data": None if record.data is None else data_info(record.data),
-        "estimates": found,
-        "truth": truth,
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": clean(" ".join(_evidence(record)), LONGEST_TEXT),
-            "intervals": _gathered(found, _assumptions),
-            "notes": _gathered(found, lambda e: e["notes"]),
-            "methods": _methods(found),
-        },
-    }
+        words = summary["words"]
+        named = f" has {scorer_name(metric)} "
+        words["headline"] = words["headline"].replace(f" has {metric} ", named)
     return summary
 
 
 @to_json.register
 def summarize_one(record: Estimate) -> Any:
     """Turn one estimate into plain numbers and strings, with its scores."""
+    more = ("estimator", "metric", "data", "scores", "random_state")
     return {
         "kind": "estimate",
-        "estimator": clean(record.estimator),
-        "metric": clean(record.metric),
         "confidence": CONFIDENCE,
-        "data": None if record.data is None else data_info(record.data),
         **_estimate(record, None),
-        "scores": [finite(score) for score in record.scores],
-        "random_state": int(record.random_state),
+        **plain({key: getattr(record, key) for key in more}),
     }
 
 
@@ -261,26 +251,23 @@ def summarize_nested(record: NestedCV) -> Any:
 
 
 def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
-    return {
-        "method": clean(estimate.method),
-        "value": float(estimate.value),
-        "intervals": [
+    found: EstimateSummary = fill(
+        EstimateSummary,
+        estimate,
+        intervals=[
             {
-                "kind": clean(kind),
-                "low": float(low),
-                "high": float(high),
-                "assumes": clean(estimate.assumes[kind], 2000),
-                "coverage": plain(estimate.coverage.get(kind)),
+                "kind": kind,
+                "low": low,
+                "high": high,
+                "assumes": estimate.assumes[kind],
+                "coverage": estimate.coverage.get(kind),
             }
             for kind, low, high in intervals_of(estimate)
         ],
-        "std": finite(estimate.std),
-        "n_splits": len(estimate.scores),
-        "n_test": int(estimate.n_test),
-        "details": {clean(k): float(v) for k, v in estimate.details.items()},
-        "off": None if truth is None else float(estimate.value) - truth,
-        "notes": [clean(note, 2000) for note in estimate.notes],
-    }
+        n_splits=len(estimate.scores),
+        off=None if truth is None else estimate.value - truth,
+    )
+    return found
 
 
 def _covered(bounds: BoundsSummary) -> str:
@@ -381,10 +368,8 @@ def show(record: Estimates) -> View:
     s: EstimatesSummary = summarize(record)
     words, data, metric = s["words"], s["data"], scorer_name(s["metric"])
     against = data is not None and s["metric"] == "accuracy"
-    badge = "An estimate" if words["belief"] == "open" and not against else ""
-    facts = []
-    if data is not None:
-        facts = [Fact("Data", data["name"]), Fact("Size", size_of(data))]
+    badges = BADGES if against else {**BADGES, "open": "An estimate"}
+    facts = [] if data is None else [*data_facts(data)]
     facts.append(Fact("Estimator", s["estimator"]))
     figures = _table(s)
     sections = [
@@ -401,12 +386,10 @@ def show(record: Estimates) -> View:
     return View(
         title=title if data is None else f"{title} {data['name']}",
         question="How accurate is it?",
-        badge=Badge(words["belief"], badge or BADGES[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
+        **answer(words, badges),
         facts=tuple(facts),
         sections=tuple(sections),
-        provenance=provenance(s, words["methods"], [Fact("Estimator", s["estimator"])]),
+        provenance=provenance(s, words["methods"], facts[-1:]),
         tables=(_for_paper(s, figures),),
         method=paragraph(
             s["settings"],
@@ -416,12 +399,12 @@ def show(record: Estimates) -> View:
                 *_assumed(s),
             ],
         ),
-        remarks=tuple(
-            f"{'; '.join(note['methods'])}: {note['text']}"
-            for part in (words["notes"], words["intervals"])
-            for note in part
-        ),
+        remarks=(*_about(words["notes"]), *_about(words["intervals"])),
     )
+
+
+def _about(notes: list[NoteSummary]) -> list[str]:
+    return [f"{'; '.join(note['methods'])}: {note['text']}" for note in notes]
 
 
 def _assumed(s: EstimatesSummary) -> list[str]:
@@ -446,7 +429,7 @@ def _figure(s: EstimatesSummary) -> Figure:
             e["method"],
             e["value"],
             tuple(Bounds(b["low"], b["high"], b["kind"]) for b in e["intervals"]),
-            # A ring where there is a note: to be told from the others without colour.
+            # A ring where there is a note, so that it is visible without colour.
             "b" if e["notes"] else "a",
         )
         for e in s["estimates"]
@@ -478,7 +461,7 @@ def _figure(s: EstimatesSummary) -> Figure:
         fresh = count(truth["n_test"], "fresh case")
         caption += f" The solid line is the truth, from {fresh}."
     alt = f"{sentence(metric)[:-1]} by method: {'; '.join(said)}."
-    return Figure((Panel(Intervals(alt, marks, levels, unit, metric)),), caption)
+    return Figure.of(Intervals(alt, marks, levels, unit, metric), caption)
 
 
 def _table(s: EstimatesSummary) -> Rows:
@@ -527,18 +510,13 @@ def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
         known.append(f"majority class {percent(s['data']['chance'])}")
     where = f" ({'; '.join(known)})" if known else ""
     metric = sentence(scorer_name(s["metric"]))[:-1]
-    caption = f"{metric} of {s['estimator']}{where}."
-    return Rows(caption, figures.columns, figures.rows)
+    return replace(figures, caption=f"{metric} of {s['estimator']}{where}.")
 
 
 def _remarks(s: EstimatesSummary) -> Notes:
-    said = [
-        f"{'; '.join(note['methods'])}: {note['text']}"
-        for note in s["words"]["intervals"]
-    ]
     return Notes(
         (
-            *said,
+            *_about(s["words"]["intervals"]),
             "Measured coverage: how often 95 % intervals of that kind covered the "
             "truth where it is known; 95 % would be right, less is too narrow, more is "
             "too wide.",
@@ -552,13 +530,11 @@ def _remarks(s: EstimatesSummary) -> Notes:
 def show_nested(record: NestedCV) -> View:
     """Show what nested cross-validation found."""
     s = summarize_nested(record)
-    low, high = s["interval"]
-    size = (
-        f"{count(s['n_samples'], 'case')}, {count(s['n_folds'], 'fold')}, "
-        f"{count(s['n_repeats'], 'repeat')}"
-    )
+    value, span = percent(s["value"]), percent_range(*s["interval"])
+    folds, repeats = count(s["n_folds"], "fold"), count(s["n_repeats"], "repeat")
+    cases = count(s["n_samples"], "case")
     marks = (
-        Mark("nested cross-validation", s["value"], (Bounds(low, high),)),
+        Mark("nested cross-validation", s["value"], bounded(*s["interval"])),
         Mark("ordinary cross-validation", s["cv_value"], side="b"),
     )
     said = "; ".join(mark.words() for mark in marks)
@@ -566,48 +542,29 @@ def show_nested(record: NestedCV) -> View:
         "Share of new cases classified correctly; the line is the 95 % interval of "
         "nested cross-validation."
     )
-    row = (
-        "nested cross-validation",
-        percent(s["value"]),
-        percent_range(low, high),
-        points(s["standard_error"], signed=False),
-        points(s["naive_standard_error"], signed=False),
-    )
+    errors = [
+        points(s[key], signed=False)
+        for key in ("standard_error", "naive_standard_error")
+    ]
     heads = "Method! | Accuracy#* | 95 % interval# | Standard error# | "
     figures = table(
-        f"Accuracy by nested cross-validation ({size}).",
+        f"Accuracy by nested cross-validation ({cases}, {folds}, {repeats}).",
         f"{heads}Naive standard error#",
-        [row],
+        [("nested cross-validation", value, span, *errors)],
     )
-    return View(
+    return brief(
+        s,
+        Badge("open", "An estimate"),
+        f"{value} of new cases are classified correctly (95 % interval {span}, by "
+        "nested cross-validation).",
+        f"Measured on {cases}, {folds}, {repeats}.",
+        "The estimate",
+        Figure.of(Intervals(f"Accuracy: {said}.", marks), caption),
+        figures,
         title="Nested cross-validation",
         question="How accurate is it?",
-        badge=Badge("open", "An estimate"),
-        headline=(
-            f"{percent(s['value'])} of new cases are classified correctly (95 % "
-            f"interval {percent_range(low, high)}, by nested cross-validation)."
-        ),
-        lead=f"Measured on {size}.",
-        facts=(),
-        sections=(
-            Section(
-                "The estimate",
-                (Figure((Panel(Intervals(f"Accuracy: {said}.", marks)),), caption),),
-                first=True,
-            ),
-            Section("The figures", (figures,), first=True),
-        ),
-        provenance=provenance(s),
-        tables=(figures,),
-        method=paragraph(
-            {},
-            [
-                "The standard error of cross-validation was estimated by nested "
-                f"cross-validation (Bates, Hastie and Tibshirani 2024) with "
-                f"{count(s['n_folds'], 'fold')} and {count(s['n_repeats'], 'repeat')} "
-                f"on {count(s['n_samples'], 'case')}: the accuracy is "
-                f"{percent(s['value'])} with a 95 % interval of "
-                f"{percent_range(low, high)}."
-            ],
-        ),
+        method="The standard error of cross-validation was estimated by nested "
+        f"cross-validation (Bates, Hastie and Tibshirani 2024) with {folds} and "
+        f"{repeats} on {cases}: the accuracy is {value} with a 95 % interval of "
+        f"{span}.",
     )

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
+from veridical._core.numbers import count, number, percent, percent_range, with_range
 from veridical._core.records import Interval
 from veridical._core.text import names as listing
 from veridical.evaluation.intervals import wilson
-from veridical.evaluation.records import SelectedFeature, Selection
+from veridical.evaluation.records import Selection
 from veridical.report.plain import (
-    LONGEST_TEXT,
     DataInfo,
     IntervalSummary,
     clean,
-    clean_settings,
-    data_info,
-    finite,
-    interval,
+    concluded,
+    fill,
+    plain,
     to_json,
 )
 from veridical.report.view import (
-    Badge,
     Block,
     Bounds,
     Cell,
@@ -34,20 +32,21 @@ from veridical.report.view import (
     Intervals,
     Mark,
     Notes,
-    Panel,
     Rows,
     Section,
     Text,
     View,
     Warn,
+    answer,
     bounded,
+    data_facts,
     in_full,
     majority,
     on_majority,
     paragraph,
     provenance,
     said_data,
-    size_of,
+    score,
     table,
     view,
 )
@@ -75,16 +74,6 @@ BADGES = {
 }
 
 
-class FeatureInfo(TypedDict):
-    """A selected feature; ``n_folds`` is in how many folds it was selected too."""
-
-    rank: int
-    index: int
-    name: str
-    score: float | None
-    n_folds: int
-
-
 class OtherFeature(TypedDict):
     """A feature that folds selected and the list lacks."""
 
@@ -92,6 +81,12 @@ class OtherFeature(TypedDict):
     name: str
     score: float | None
     n_folds: int
+
+
+class FeatureInfo(OtherFeature):
+    """A selected feature; ``n_folds`` is in how many folds it was selected too."""
+
+    rank: int
 
 
 class ClassInfo(TypedDict):
@@ -169,63 +164,24 @@ class SelectionSummary(TypedDict):
 @to_json.register
 def summarize(record: Selection) -> Any:
     """Turn a selection into plain numbers and strings."""
-    belief, headline = record.conclusion
-    summary: SelectionSummary = {
-        "schema": SCHEMA,
-        "kind": "selection",
-        "selector": clean(record.selector),
-        "estimator": clean(record.estimator),
-        "n_features_to_select": len(record.features),
-        "data": data_info(record.data),
-        "accuracy": float(record.accuracy.value),
-        "low": finite(record.accuracy.low),
-        "high": finite(record.accuracy.high),
-        "interval": record.interval,
-        "n_test": record.n_test,
-        "n_folds": record.n_folds,
-        "features": [
-            {"rank": rank, **_feature(feature)}
-            for rank, feature in enumerate(record.features, 1)
+    notes = [*record.notes, *_remarks(record)]
+    sizes = zip(record.sizes, record.size_accuracy, strict=True)
+    alphas = zip(record.alphas, record.alpha_accuracy, strict=True)
+    return fill(
+        SelectionSummary,
+        record,
+        schema=SCHEMA,
+        kind="selection",
+        n_features_to_select=len(record.features),
+        **record.accuracy._asdict() | {"accuracy": record.accuracy.value},
+        features=[
+            {"rank": rank, **plain(one)} for rank, one in enumerate(record.features, 1)
         ],
-        "other_features": [_feature(feature) for feature in record.other_features],
-        "consensus": [clean(feature.name) for feature in record.consensus],
-        "stability": None if record.stability is None else interval(record.stability),
-        "classes": [
-            {"name": clean(one.name), "n_test": one.n_test, "accuracy": one.accuracy}
-            for one in record.classes
-        ],
-        "sizes": [
-            {"size": size, "accuracy": accuracy}
-            for size, accuracy in zip(record.sizes, record.size_accuracy, strict=True)
-        ],
-        "size_intervals": [interval(one) for one in record.size_intervals],
-        "paths": {clean(name): list(values) for name, values in record.paths.items()},
-        "alpha": record.alpha,
-        "alphas": [
-            {"alpha": alpha, "accuracy": accuracy}
-            for alpha, accuracy in zip(
-                record.alphas, record.alpha_accuracy, strict=True
-            )
-        ],
-        "fold_alphas": list(record.fold_alphas),
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": clean(_evidence(record), LONGEST_TEXT),
-            "notes": [*(clean(note, 2000) for note in record.notes), *_remarks(record)],
-        },
-    }
-    return summary
-
-
-def _feature(feature: SelectedFeature) -> OtherFeature:
-    return {
-        "index": feature.index,
-        "name": clean(feature.name),
-        "score": None if feature.score is None else finite(feature.score),
-        "n_folds": feature.n_folds,
-    }
+        consensus=[clean(feature.name) for feature in record.consensus],
+        sizes=[SizeInfo(size=size, accuracy=share) for size, share in sizes],
+        alphas=[AlphaInfo(alpha=alpha, accuracy=share) for alpha, share in alphas],
+        words=concluded(record, evidence=_evidence(record), notes=notes),
+    )
 
 
 def _evidence(record: Selection) -> str:
@@ -247,16 +203,12 @@ def _evidence(record: Selection) -> str:
     else:
         said += f"The same {percent(best.accuracy)} in every class."
     if record.stability is not None:
-        said += f" {_on_stability(record.stability)}"
+        said += (
+            " Stability of the selection over the folds "
+            f"{with_range(*record.stability, 2)}: 1 is always the same features, 0 is "
+            "agreement as by chance."
+        )
     return said
-
-
-def _on_stability(found: Interval) -> str:
-    value = f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
-    return (
-        f"Stability of the selection over the folds {value.replace('-', MINUS)}: 1 is "
-        "always the same features, 0 is agreement as by chance."
-    )
 
 
 def _remarks(record: Selection) -> list[str]:
@@ -289,14 +241,10 @@ def show(record: Selection) -> View:
     """Show the accuracy, the features and their support, the classes and the path."""
     s: SelectionSummary = summarize(record)
     words = s["words"]
-    facts = [
-        Fact("Data", s["data"]["name"]),
-        Fact("Size", size_of(s["data"])),
-        Fact("Selector", s["selector"]),
-        Fact("Estimator", s["estimator"]),
-    ]
+    models = [Fact("Selector", s["selector"]), Fact("Estimator", s["estimator"])]
+    facts = [*data_facts(s["data"]), *models]
     if s["stability"] is not None:
-        value = f"{s['stability']['value']:.2f}".replace("-", MINUS)
+        value = number(s["stability"]["value"], 2)
         facts.append(Fact("Stability", f"{value}, of at most 1"))
     if s["alpha"] is not None:
         chosen = ", chosen" if s["alphas"] else ""
@@ -313,15 +261,7 @@ def show(record: Selection) -> View:
     ]
     drawn = curves(record)
     if drawn:
-        blocks: list[Block] = [
-            Figure(
-                (Panel(one),),
-                "",
-                tuple((curve.label, "a") for curve in one.curves),
-                title=f"{one.title} ({one.unit})",
-            )
-            for one in drawn
-        ]
+        blocks: list[Block] = [Figure.of_curves(one, "a") for one in drawn]
         if len(s["sizes"]) > 1:
             blocks.append(_sizes(s))
         sections.append(Section("The path", tuple(blocks)))
@@ -334,15 +274,11 @@ def show(record: Selection) -> View:
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
         question="Which features, and how good are they?",
-        badge=Badge(words["belief"], BADGES[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
+        **answer(words, BADGES),
         facts=tuple(facts),
         sections=tuple(sections),
-        provenance=provenance(
-            s, (), [Fact("Selector", s["selector"]), Fact("Estimator", s["estimator"])]
-        ),
-        tables=(Rows(caption, features.columns, features.rows), classes),
+        provenance=provenance(s, (), models),
+        tables=(replace(features, caption=caption), classes),
         method=paragraph(s["settings"], _method(s)),
         remarks=(words["evidence"], *_support(s), *words["notes"]),
     )
@@ -370,27 +306,22 @@ def _figure(s: SelectionSummary, bounds: list[Any]) -> Figure:
         f"with Wilson's. {on_majority(s['data'])}"
     )
     picture = Intervals(alt, marks, majority(s["data"]), axis="cases classified right")
-    return Figure((Panel(picture),), caption)
+    return Figure.of(picture, caption)
 
 
 def _features(s: SelectionSummary) -> Rows:
     rows = [
-        (
-            str(f["rank"]),
-            f["name"],
-            str(f["index"]),
-            _score(f["score"]),
-            _in_folds(f["n_folds"], s),
-            _supported(f["n_folds"], s["n_folds"]),
-        )
+        (str(f["rank"]), *_row(f, s), _supported(f["n_folds"], s["n_folds"]))
         for f in s["features"]
     ]
     heads = "Rank# | Feature! | Column#^ | Score by itself# | Selected in folds# | "
     return table("Features selected on all cases, best first", f"{heads}Support", rows)
 
 
-def _in_folds(n: int, s: SelectionSummary) -> Cell:
-    return Cell(f"{n} of {s['n_folds']}", share=n / s["n_folds"])
+def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | Cell]:
+    n, total = f["n_folds"], s["n_folds"]
+    times = Cell(f"{n} of {total}", share=n / total)
+    return [f["name"], str(f["index"]), score(f["score"], "number"), times]
 
 
 def _supported(n: int, total: int) -> Cell:
@@ -400,10 +331,6 @@ def _supported(n: int, total: int) -> Cell:
     if 2 * n < total:
         return Cell("weak", tone="care")
     return Cell("")
-
-
-def _score(score: float | None) -> str:
-    return MISSING if score is None else f"{score:.4g}".replace("-", MINUS)
 
 
 def _support(s: SelectionSummary) -> list[str]:
@@ -433,25 +360,17 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     if any(f["n_folds"] == 0 for f in s["features"]):
         blocks = [Warn("Folds do not support the whole list.", tuple(said))]
     blocks.append(listed)
+    agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
-        n = len(s["consensus"])
-        blocks.append(
-            Text(
-                f"Consensus list, selected in at least half of the folds "
-                f"({count(n, 'feature')}, the most often selected first): "
-                f"{listing(s['consensus'])}."
-            )
+        agreed = (
+            "Consensus list, selected in at least half of the folds "
+            f"({count(len(s['consensus']), 'feature')}, the most often selected "
+            f"first): {listing(s['consensus'])}."
         )
-    else:
-        blocks.append(
-            Text("Consensus list: no feature was selected in half of the folds.")
-        )
+    blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
-        rows = [
-            (f["name"], str(f["index"]), _score(f["score"]), _in_folds(f["n_folds"], s))
-            for f in others[:MOST_OTHERS]
-        ]
+        rows = [_row(f, s) for f in others[:MOST_OTHERS]]
         caption = "Features that folds selected and the list lacks"
         heads = "Feature! | Column# | Score by itself# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
@@ -477,12 +396,16 @@ def _classes(s: SelectionSummary, bounds: list[Any]) -> Rows:
 
 
 def _sizes(s: SelectionSummary) -> Rows:
-    spans: list[Any] = list(s["size_intervals"]) or [None for _ in s["sizes"]]
-    rows = []
-    for one, span in zip(s["sizes"], spans, strict=True):
-        bounds = (None, None) if span is None else (span["low"], span["high"])
-        row = (str(one["size"]), percent(one["accuracy"]), percent_range(*bounds))
-        rows.append(row)
+    none: IntervalSummary = {"value": 0.0, "low": None, "high": None}
+    spans = s["size_intervals"] or [none] * len(s["sizes"])
+    rows = [
+        (
+            str(one["size"]),
+            percent(one["accuracy"]),
+            percent_range(span["low"], span["high"]),
+        )
+        for one, span in zip(s["sizes"], spans, strict=True)
+    ]
     caption = "Cross-validated accuracy with the first features"
     heads = "Features#! | Accuracy#* | 95 % interval#"
     return table(caption, heads, rows, "The figures behind the first picture")
@@ -503,10 +426,9 @@ def _method(s: SelectionSummary) -> list[str]:
         f"({percent_range(s['low'], s['high'])}; {_INTERVALS[s['interval']]}).",
     ]
     if s["stability"] is not None:
-        steady = f"{s['stability']['value']:.2f}".replace("-", MINUS)
         said.append(
-            f"The stability of the selection over the folds is {steady} (Nogueira, "
-            "Sechidis and Brown 2018)."
+            "The stability of the selection over the folds is "
+            f"{number(s['stability']['value'], 2)} (Nogueira, Sechidis and Brown 2018)."
         )
     return said
 
@@ -565,16 +487,12 @@ def _drawn(
         name if i == last or (i % step == 0 and last - i >= step) else ""
         for i, name in enumerate(places)
     )
-    said = ", ".join(
-        f"{place} {value.value:.1f}"
-        for place, value in zip(places, values, strict=True)
-    )
     return Curves(
-        clean(f"{title}; {unit}. {label}: {said}.", 2000),
+        "",
         title,
         unit,
         ((axis, named),),
         (Curve(label, tuple(range(len(values))), tuple(values)),),
         ribbon=True,
         from_zero=False,
-    )
+    ).described(places)

@@ -2,57 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import (
-    MISSING,
-    count,
-    percent,
-    points,
-    points_range,
-    pvalue,
-)
+from veridical._core.numbers import MISSING, count, percent, pvalue
+from veridical._core.records import Interval
 from veridical._core.text import names as listing
 from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side, Winner
 from veridical.evaluation.intervals import wilson
 from veridical.report.plain import (
-    LONGEST_TEXT,
     DataInfo,
     IntervalSummary,
-    clean,
-    clean_settings,
-    data_info,
-    interval,
+    concluded,
+    fill,
     to_json,
 )
 from veridical.report.view import (
-    Badge,
     Bounds,
     Column,
-    Fact,
     Figure,
     Heads,
     Intervals,
     Mark,
-    Panel,
     Rows,
     Section,
     Text,
     View,
+    answer,
     bold,
     confidence,
+    in_points,
     paragraph,
     provenance,
     said_data,
     sentence,
-    size_of,
     table,
     view,
 )
+from veridical.report.views.comparison import compared, origin
 
 SCHEMA = "veridical/sensitivity/1"
+BADGES = {"yes": "Use IN", "care": "With care", "open": "No difference shown"}
 PROTOCOLS: dict[str, Side] = {"in": "a", "out": "b"}
 
 
@@ -106,30 +98,24 @@ class SensitivitySummary(TypedDict):
 def summarize(record: Sensitivity) -> Any:
     """Turn a sensitivity analysis into plain numbers and strings."""
     sources = [_source(record, i) for i in range(len(record.sources))]
-    belief, headline = record.conclusion
     observed = record.observed
-    summary: SensitivitySummary = {
-        "schema": SCHEMA,
-        "kind": "sensitivity",
-        "names": {
-            side: clean(name) for side, name in zip(SIDES, record.names, strict=True)
-        },
-        "estimators": [clean(name) for name in observed.estimators],
-        "n_features_to_select": int(observed.n_features_to_select),
-        "alpha": float(observed.alpha),
-        "data": data_info(record.data),
-        "observed": _means(observed, ("in", "out")),
-        "sources": sources,
-        "settings": clean_settings(record.settings),
-        "words": {
-            "headline": clean(headline, LONGEST_TEXT),
-            "belief": belief,
-            "evidence": _evidence(sources),
-            "recommendation": clean(record.recommendation, LONGEST_TEXT),
-            "recipe": clean(record.recipe, LONGEST_TEXT),
-        },
-    }
-    return summary
+    return fill(
+        SensitivitySummary,
+        observed,
+        schema=SCHEMA,
+        kind="sensitivity",
+        names=dict(zip(SIDES, record.names, strict=True)),
+        data=record.data,
+        observed=_means(observed, ("in", "out")),
+        sources=sources,
+        settings=record.settings,
+        words=concluded(
+            record,
+            evidence=_evidence(sources),
+            recommendation=record.recommendation,
+            recipe=record.recipe,
+        ),
+    )
 
 
 def _means(record: Comparison, methods: tuple[str, ...]) -> dict[str, dict[str, float]]:
@@ -146,23 +132,23 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
     found = record.sources[i]
     verdict, outcome = found.verdicts["truth"], found.truthfulness
     assert outcome is not None
-    true = verdict.winner
-    return {
-        "strength": float(record.strengths[i]),
-        "n_relevant": int(record.n_relevant[i]),
-        "means": _means(found, ("truth", "in", "out")),
-        "difference": interval((verdict.mean_difference, *verdict.interval)),
-        "pvalue": float(verdict.pvalue),
-        "winner": true,
-        "n_sets": len(found.set_verdicts["in"]),
-        "right": {
-            method: sum(winner == true for winner in winners)
+    found_truth: SourceSummary = fill(
+        SourceSummary,
+        verdict,
+        strength=record.strengths[i],
+        n_relevant=record.n_relevant[i],
+        means=_means(found, ("truth", "in", "out")),
+        difference=Interval(verdict.mean_difference, *verdict.interval),
+        n_sets=len(found.set_verdicts["in"]),
+        right={
+            method: sum(winner == verdict.winner for winner in winners)
             for method, winners in found.set_verdicts.items()
         },
-        "only": {"in": outcome.only_in, "out": outcome.only_out},
-        "truthful_pvalue": float(outcome.pvalue),
-        "more_truthful": outcome.better,
-    }
+        only={"in": outcome.only_in, "out": outcome.only_out},
+        truthful_pvalue=outcome.pvalue,
+        more_truthful=outcome.better,
+    )
+    return found_truth
 
 
 def _evidence(sources: list[SourceSummary]) -> str:
@@ -193,26 +179,15 @@ def show(record: Sensitivity) -> View:
         "where only one of them was right, significant below "
         f"{s['alpha'] / 2:g}."
     )
-    badges = {"yes": "Use IN", "care": "With care", "open": "No difference shown"}
     caption = (
         f"{names['a']} against {names['b']} on sources like {said_data(data)}: true "
         "difference, and on how many data sets IN and OUT reached the true verdict."
     )
-    estimators = s["estimators"]
     return View(
         title=f"IN or OUT for {names['a']} and {names['b']}? {data['name']}",
         question="Which protocol would have told the truth?",
-        badge=Badge(words["belief"], badges[words["belief"]]),  # type: ignore[arg-type]
-        headline=words["headline"],
-        lead=words["evidence"],
-        facts=(
-            Fact("Data", data["name"]),
-            Fact("Size", size_of(data)),
-            Fact("Selected", f"{count(s['n_features_to_select'], 'feature')} by each"),
-            Fact(
-                "Estimators" if estimators[1:] else "Estimator", ", ".join(estimators)
-            ),
-        ),
+        **answer(words, BADGES),
+        facts=compared(s, "by each"),
         sections=(
             Section("Which protocol finds the truth", (_figure(s),), first=True),
             Section("The figures", (found, Text(note, "note")), first=True),
@@ -221,16 +196,8 @@ def show(record: Sensitivity) -> View:
             ),
             Section("Do the sources look like the data?", _likeness(s)),
         ),
-        provenance=provenance(
-            s,
-            [words["recipe"]],
-            [
-                Fact(
-                    "Features selected", f"{s['n_features_to_select']} by each selector"
-                )
-            ],
-        ),
-        tables=(Rows(caption, found.columns, found.rows),),
+        provenance=provenance(s, [words["recipe"]], origin(s)[:1]),
+        tables=(replace(found, caption=caption),),
         method=paragraph(
             s["settings"],
             [
@@ -266,7 +233,7 @@ def _figure(s: SensitivitySummary) -> Figure:
     )
     key = (("IN", PROTOCOLS["in"]), ("OUT", PROTOCOLS["out"]))
     note = "selected inside every fold, or once on all cases"
-    return Figure((Panel(picture),), caption, key, note)
+    return Figure.of(picture, caption, key=key, keynote=note)
 
 
 def _table(s: SensitivitySummary) -> Rows:
@@ -275,12 +242,11 @@ def _table(s: SensitivitySummary) -> Rows:
         verdict = "no difference shown"
         if one["winner"] != "draw":
             verdict = f"{s['names'][one['winner']]} better"
-        gap, n = one["difference"], one["n_sets"]
+        n = one["n_sets"]
         row = (
             f"{one['strength']:g}",
             verdict,
-            points(gap["value"], unit=False),
-            points_range(gap["low"], gap["high"], unit=False),
+            *in_points(one["difference"]),
             f"{one['right']['in']} of {n}",
             f"{one['right']['out']} of {n}",
             str(one["only"]["in"]),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import MINUS, MISSING, count, duration, number
+from veridical._core.numbers import MINUS, MISSING, count, duration
 from veridical.experiments.findings import Picture, StudyReport
-from veridical.report.plain import clean, clean_settings, finite, plain, to_json
+from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
+    SIDES,
     Badge,
     Block,
     Cell,
@@ -25,10 +27,8 @@ from veridical.report.view import (
     Notes,
     Outcome,
     Outcomes,
-    Panel,
     Rows,
     Section,
-    Side,
     Text,
     Tone,
     View,
@@ -51,7 +51,6 @@ SIGNS: dict[str, tuple[Tone, str]] = {
     "open": ("open", "?"),
 }
 BADGES = {"care": "Not all reproduced", "open": "Some open", "yes": "All reproduced"}
-SIDES: tuple[Side | None, ...] = ("a", "b", None)
 
 
 class StudyBelief(TypedDict):
@@ -128,24 +127,19 @@ class StudySummary(TypedDict):
 def summarize(report: StudyReport) -> Any:
     """Turn a study's report into plain numbers and strings."""
     belief, headline = report.conclusion
-    summary: StudySummary = {
-        "schema": SCHEMA,
-        "kind": "study",
-        "study": clean(report.study),
-        "question": clean(report.question, LONGEST),
-        "paper": clean(report.paper, LONGEST),
-        "headline": headline,
-        "belief": {"kind": belief, "badge": BADGES[belief]},
-        "checks": [
-            {**plain(check), "belief": SIGNS[check.outcome][0]}  # type: ignore[typeddict-item]
+    return fill(
+        StudySummary,
+        report,
+        schema=SCHEMA,
+        kind="study",
+        headline=headline,
+        belief={"kind": belief, "badge": BADGES[belief]},
+        checks=[
+            {**plain(check), "belief": SIGNS[check.outcome][0]}
             for check in report.checks
         ],
-        "tables": [plain(one) for one in report.tables],
-        "pictures": [_picture(picture) for picture in report.pictures],
-        "notes": [clean(note, 2000) for note in report.notes],
-        "settings": clean_settings(report.settings),
-    }
-    return summary
+        pictures=[_picture(picture) for picture in report.pictures],
+    )
 
 
 def _picture(picture: Picture) -> PictureSummary:
@@ -177,17 +171,8 @@ def curves(picture: Picture) -> Curves:
     sections = tuple(
         (clean(title), tuple(map(clean, places))) for title, places in picture.sections
     )
-    names = [name for _, places in sections for name in places]
-    parts = [
-        f"{curve.label}: "
-        + ", ".join(
-            f"{names[place]} {number(value.value)}" for place, value in curve.known()
-        )
-        for curve in drawn
-    ]
     title, unit = clean(picture.title, LONGEST), clean(picture.unit)
-    alt = clean(f"{title}; {unit}. {'. '.join(parts)}.", 2000)
-    return Curves(alt, title, unit, sections, drawn, picture.band)
+    return Curves("", title, unit, sections, drawn, picture.band).described()
 
 
 # -- the view --------------------------------------------------------------------------
@@ -226,7 +211,7 @@ def show(report: StudyReport) -> View:
         provenance=provenance(
             s, (), [Fact("Study", s["study"]), Fact("Paper", s["paper"])]
         ),
-        tables=(Rows(f"{s['paper']} {s['headline']}", checks.columns, checks.rows),),
+        tables=(replace(checks, caption=f"{s['paper']} {s['headline']}"),),
         method=paragraph(s["settings"], said),
         remarks=tuple(s["notes"]),
     )
@@ -242,7 +227,7 @@ def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
         "One box for each finding, in the order of the table: ✓ reproduced, ✕ not "
         f"reproduced, ? open.{more}"
     )
-    return Figure((Panel(Outcomes(f"Findings. {said}.", outcomes)),), caption)
+    return Figure.of(Outcomes(f"Findings. {said}.", outcomes), caption)
 
 
 def _checks(checks: Sequence[CheckSummary]) -> Rows:
@@ -266,13 +251,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            drawn = curves(picture)
-            key = tuple(
-                (curve.label, SIDES[i % len(SIDES)])
-                for i, curve in enumerate(drawn.curves)
-            )
-            title = f"{drawn.title} ({drawn.unit})"
-            blocks.append(Figure((Panel(drawn),), "", key, title=title))
+            blocks.append(Figure.of_curves(curves(picture), *SIDES, None))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections
@@ -305,13 +284,13 @@ def _table(one: StudyTableSummary) -> Section:
 
 
 def watch(state: Mapping[str, Any]) -> View:
-    """Show where a study stands; the page asks for itself again.
+    """Show the progress of a study; the page reloads itself.
 
     Parameters
     ----------
     state : mapping
         ``study``, ``store``, ``planned``, ``ok``, ``failed``, ``pending``,
-        ``cells_per_second`` and ``seconds_left`` (None while nothing moves),
+        ``cells_per_second`` and ``seconds_left`` (None without progress),
         ``failures``, ``looked`` (a time of day), ``trouble`` (a sentence or None),
         ``findings`` (the JSON of a `StudyReport`, or None) and ``unchanged`` (for how
         many cells each finding has had its outcome).
@@ -339,7 +318,7 @@ def watch(state: Mapping[str, Any]) -> View:
             Fact("Left", count(state["pending"], "cell")),
             Fact(
                 "Pace",
-                "nothing moves" if pace is None else f"{pace:.3g} cells a second",
+                "no progress" if pace is None else f"{pace:.3g} cells a second",
             ),
         ),
         sections=(
@@ -399,7 +378,7 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _failures(failures: Sequence[Mapping[str, Any]]) -> tuple[Rows, ...]:
-    """List failures; their words come from anywhere."""
+    """List failures; their texts come from outside and are cleaned."""
     rows = []
     for one in failures:
         cell = ", ".join(f"{clean(k)} {clean(v)}" for k, v in one["cell"].items())
@@ -418,7 +397,7 @@ def _badge(state: Mapping[str, Any]) -> Badge:
     if state["trouble"]:
         return Badge("care", "Trouble")
     if state["seconds_left"] is None:
-        return Badge("open", "Nothing moves")
+        return Badge("open", "No progress")
     return Badge("note", "Running")
 
 
