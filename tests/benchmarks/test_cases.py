@@ -10,7 +10,7 @@ from benchmarks.comparison import (
     skrebate_inside,
     splits,
 )
-from benchmarks.declare import Result
+from benchmarks.definitions import Result
 from benchmarks.elimination import ROUNDS, sample_widths
 from benchmarks.theirs import products, standardized
 from benchmarks.training_sets import EVERY, MANY_AIMS

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from benchmarks.aims import Faster
-from benchmarks.declare import Measurement
+from benchmarks.definitions import Measurement
 from tests.benchmarks.samples import CASE, RECORD
 
 from benchmarks import __main__ as command

@@ -239,7 +239,7 @@ def test_where_the_answer_has_no_room():
         )
     assert done.returncode == 1
     assert done.stderr == (
-        "veridical: cannot write: No space left on device; make room, or write "
+        "veridical: cannot write: No space left on device; free some space, or write "
         "elsewhere.\n"
     )
 

@@ -285,7 +285,7 @@ def test_without_data_the_truth_is_known(run, monkeypatch):
     plain = run("estimate", "--estimator", "nb", *FEW)
     found = answer(run("estimate", "--estimator", "nb", *FEW, "--json"))
 
-    assert plain.stdout.startswith("No data given, so this is the linear source")
+    assert plain.stdout.startswith("Without DATA, this uses the linear source")
     assert "the truth" in plain.stdout
     assert found["words"]["belief"] == "known"
     assert found["data"]["n_samples"] == 125

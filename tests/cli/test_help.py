@@ -216,7 +216,10 @@ def test_version():
         (["audit", "--permutations", "3"], "give 19 or more"),
         (["schema", "compaer"], "did you mean 'compare'"),
         (["schema", "study"], "study run"),
-        *(([verb, "--jobs", "0"], "--jobs 0 does no work") for verb in WORKING_VERBS),
+        *(
+            ([verb, "--jobs", "0"], "--jobs 0 starts no process")
+            for verb in WORKING_VERBS
+        ),
         *(([verb, "--seed", "-1"], "--seed -1 is below 0") for verb in WORKING_VERBS),
     ],
 )

@@ -209,7 +209,7 @@ def _preselection(
         return None
     names = record.data.feature_names
     return {
-        "columns": [clean(names[j]) for j in chosen.columns],
+        "columns": [clean(names[j]) for j in chosen.features],
         "selector": clean(chosen.selector),
         "given": chosen.given,
         "overlap": {clean(k): int(v) for k, v in chosen.overlap.items()},
