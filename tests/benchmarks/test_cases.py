@@ -12,7 +12,7 @@ from benchmarks.comparison import (
 )
 from benchmarks.definitions import Result
 from benchmarks.elimination import ROUNDS, sample_widths
-from benchmarks.theirs import products, standardized
+from benchmarks.python_packages import products, standardized
 from benchmarks.training_sets import EVERY, MANY_AIMS
 
 from benchmarks import elimination, problems

@@ -151,8 +151,8 @@ def test_sparse_data(run, tmp_path):
     [
         (("--estimator", "svmm"), "did you mean 'svm'"),
         (("--selector", "anvoa"), "did you mean 'anova'"),
-        (("--features", "3"), "--features 3 is for a selector"),
-        (("--first",), "--first is for a selector"),
+        (("--features", "3"), "--features 3 needs a selector"),
+        (("--first",), "--first needs a selector"),
         (("--ignore", "VD1"), "There is no finding 'VD1'"),
         (("--seed", "-1"), "--seed -1 is below 0"),
         (("--jobs", "0"), "--jobs 0 starts no process"),

@@ -251,5 +251,5 @@ def test_a_cluster_is_for_studies(run, verb):
     result = run(verb, "--dask", "local")
     assert result.exit_code == 2
     told = " ".join(result.stderr.replace("│", " ").split())
-    assert "A cluster works on studies: veridical study run NAME --dask" in told
+    assert "A cluster runs studies: veridical study run NAME --dask" in told
     assert "Possible options" not in told

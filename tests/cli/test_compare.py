@@ -206,7 +206,7 @@ def test_ctrl_c_is_a_short_word_and_130(tmp_path):
         start_new_session=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("No data given")
+    assert process.stdout.readline().startswith("Without DATA")
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
@@ -276,7 +276,7 @@ def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     )
     answer = json.loads(calibrated.stdout)
     assert answer["methods"][0]["difference"]["size"]["calibrated"]
-    assert answer["settings"]["command"].endswith("--calibrated")
+    assert answer["settings"]["command"].endswith("--calibrated --seed 0")
 
 
 def test_the_same_selector_three_times_is_refused(run, table):

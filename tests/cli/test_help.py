@@ -81,7 +81,7 @@ def test_help_lists_what_there_is():
     places = [text.index(f"│ {name} ") for name in VERBS]
 
     assert places == sorted(places)
-    assert "Exit status: 0 done" in text
+    assert "Exit status: 0 success" in text
 
 
 def test_names_are_those_of_the_library():

@@ -26,7 +26,7 @@ from veridical._core.types import (
 from veridical._core.version import __version__
 from veridical.auditing import checks_design, checks_leaks, nulls
 from veridical.auditing.codes import check_codes
-from veridical.auditing.evidence import Evidence, gather_evidence
+from veridical.auditing.evidence import AuditEvidence, gather_evidence
 from veridical.auditing.preselection import count_permutations, read_procedure
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import SEVERITIES, Audit, Finding
@@ -36,7 +36,7 @@ from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import read_estimator
 
-CHECKS: dict[str, Callable[[Evidence], Finding | None]] = {
+CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
     "VD002": checks_leaks.preprocessing_saw_all_data,
     "VD003": checks_leaks.copies_across_folds,

@@ -14,7 +14,7 @@ from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.auditing.codes import finding
-from veridical.auditing.evidence import Evidence
+from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
@@ -34,7 +34,7 @@ FOLLOWS_MAJORITY = 0.9
 _MOST_BY_CHANCE = 1e-3
 
 
-def folds_too_small(e: Evidence) -> Finding | None:
+def folds_too_small(e: AuditEvidence) -> Finding | None:
     """VD004: folds have too few samples for a test over folds."""
     if e.leaves_one_out and e.test is None:
         return None
@@ -54,7 +54,7 @@ def folds_too_small(e: Evidence) -> Finding | None:
     )
 
 
-def follows_the_majority(e: Evidence) -> Finding | None:
+def follows_the_majority(e: AuditEvidence) -> Finding | None:
     """VD005: leaving a sample out makes the estimator predict another class."""
     if not e.leaves_one_out or len(e.splits) < e.n_samples:
         return None
@@ -79,7 +79,7 @@ def follows_the_majority(e: Evidence) -> Finding | None:
     )
 
 
-def memoriser_in_632(e: Evidence) -> Finding | None:
+def memoriser_in_632(e: AuditEvidence) -> Finding | None:
     """VD006: the estimator memorises, so 36.8 % of the .632 estimate is constant."""
     if not isinstance(e.method, Bootstrap632) or e.method.plus:
         return None
@@ -100,7 +100,7 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     )
 
 
-def unstable_selection(e: Evidence) -> Finding | None:
+def unstable_selection(e: AuditEvidence) -> Finding | None:
     """VD008: the folds select different features."""
     if (
         e.stability is None
@@ -121,7 +121,7 @@ def unstable_selection(e: Evidence) -> Finding | None:
     )
 
 
-def imbalance(e: Evidence) -> Finding | None:
+def imbalance(e: AuditEvidence) -> Finding | None:
     """VD009: always predicting the largest class is right most of the time."""
     if e.majority < IMBALANCED:
         return None
@@ -144,7 +144,7 @@ def imbalance(e: Evidence) -> Finding | None:
     return finding("VD009", "note" if beaten else "warning", said, details)
 
 
-def uncorrected_test(e: Evidence) -> Finding | None:
+def uncorrected_test(e: AuditEvidence) -> Finding | None:
     """VD010: a t-test that treats resamples as independent."""
     if e.test != "paired-t" or len(e.splits) < 2:
         return None
@@ -178,7 +178,7 @@ def uncorrected_test(e: Evidence) -> Finding | None:
     return finding("VD010", "warning", said, details)
 
 
-def _measured_size(e: Evidence) -> MeasuredSize | None:
+def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
     """Look up how often the paired t-test rejects in a design like this one."""
     if not isinstance(e.method, CrossValidation):
         return None
@@ -193,7 +193,7 @@ def _measured_size(e: Evidence) -> MeasuredSize | None:
     )
 
 
-def feature_gives_class_away(e: Evidence) -> Finding | None:
+def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
     """VD012: a single feature separates all classes."""
     data, codes = e.procedure.table, e.procedure.table.y
     if sparse.issparse(data.values):

@@ -13,7 +13,7 @@ from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import LEVEL, find_selection_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
-from veridical.auditing.evidence import Evidence
+from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
 from veridical.auditing.records import Finding, Severity
 
@@ -26,7 +26,7 @@ _MOST_PAIRS_SHOWN = 5
 # -- VD001 ---------------------------------------------------------------------------
 
 
-def selection_saw_the_test_fold(e: Evidence) -> Finding | None:
+def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     """VD001: features were selected with the labels of all samples."""
     if e.preselection is None:
         return _selection_trace(e)
@@ -52,7 +52,7 @@ def selection_saw_the_test_fold(e: Evidence) -> Finding | None:
     return finding("VD001", severity, " ".join(said), details)
 
 
-def _describe_selection(e: Evidence) -> str:
+def _describe_selection(e: AuditEvidence) -> str:
     chosen = e.preselection
     assert chosen is not None
     k = len(chosen.features)
@@ -77,7 +77,7 @@ def _describe_selection(e: Evidence) -> str:
     )
 
 
-def _optimism(e: Evidence) -> str:
+def _optimism(e: AuditEvidence) -> str:
     assert e.optimism is not None
     size = points(e.optimism.value)
     if math.isfinite(e.optimism.low):  # a single split has no interval
@@ -91,7 +91,7 @@ def _optimism(e: Evidence) -> str:
     )
 
 
-def _on_random_labels(e: Evidence) -> str:
+def _on_random_labels(e: AuditEvidence) -> str:
     null = e.null["out"]
     usual = percent_range(null.low, null.high)
     return (
@@ -100,7 +100,7 @@ def _on_random_labels(e: Evidence) -> str:
     )
 
 
-def _selection_trace(e: Evidence) -> Finding | None:
+def _selection_trace(e: AuditEvidence) -> Finding | None:
     """Report a table that contains only selected features."""
     found = find_selection_trace(e.procedure.table)
     if found is None:
@@ -122,7 +122,7 @@ def _selection_trace(e: Evidence) -> Finding | None:
 # -- VD002 ---------------------------------------------------------------------------
 
 
-def preprocessing_saw_all_data(e: Evidence) -> Finding | None:
+def preprocessing_saw_all_data(e: AuditEvidence) -> Finding | None:
     """VD002: features show that a step was fitted on all samples."""
     traces = find_traces(e.procedure.table)
     if not traces:
@@ -153,7 +153,7 @@ def preprocessing_saw_all_data(e: Evidence) -> Finding | None:
 # -- VD003 ---------------------------------------------------------------------------
 
 
-def copies_across_folds(e: Evidence) -> Finding | None:
+def copies_across_folds(e: AuditEvidence) -> Finding | None:
     """VD003: copies or near-copies of training samples are tested."""
     copies = find_copies(e.procedure.table)
     if not len(copies.pairs):
@@ -208,7 +208,7 @@ def _list_pairs(pairs: Any, exact: Any, nearness: Any) -> str:
 # -- VD007 ---------------------------------------------------------------------------
 
 
-def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
+def tuned_on_the_reported_score(e: AuditEvidence) -> Finding | None:
     """VD007: the reported score of a search is the best of many."""
     search = e.procedure.whole
     if not is_search(search) or search.scoring not in (None, "accuracy"):
@@ -236,7 +236,7 @@ def tuned_on_the_reported_score(e: Evidence) -> Finding | None:
 # -- VD011 ---------------------------------------------------------------------------
 
 
-def tested_on_training_samples(e: Evidence) -> Finding | None:
+def tested_on_training_samples(e: AuditEvidence) -> Finding | None:
     """VD011: test sets share samples with training sets."""
     shared = [
         np.isin(split.test, split.train).sum()

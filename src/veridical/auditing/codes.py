@@ -1,7 +1,7 @@
 """The codes of an audit: what each is called and what cures it.
 
 A code never changes its meaning and is never reused; ``docs/findings`` has a page for
-each. Evidence and severity come from the checks, because they depend on the data.
+each. AuditEvidence and severity come from the checks, because they depend on the data.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from veridical.evaluation.stability import stability
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class AuditEvidence:
     """Measurements for the checks of an audit.
 
     Parameters
@@ -118,7 +118,7 @@ def gather_evidence(
     root: int,
     n_jobs: int | None,
     progress: ProgressLike,
-) -> Evidence:
+) -> AuditEvidence:
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
     announce(progress, procedure.whole, permutations.n, len(splits), len(protocols))
@@ -139,7 +139,9 @@ def gather_evidence(
     accuracy = {
         p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
     }
-    accuracy["in"] = nulls.interval(inside.accuracy, permuted["in"], n_test, alpha)
+    accuracy["in"] = nulls.widened_interval(
+        inside.accuracy, permuted["in"], n_test, alpha
+    )
     recalls = _recalls(codes, splits, inside)
     agreement, n_selected = _stability(procedure, inside, splits)
     preselection = None
@@ -153,7 +155,7 @@ def gather_evidence(
                 data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
             ),
         )
-    return Evidence(
+    return AuditEvidence(
         procedure=procedure,
         method=method,
         splits=splits,

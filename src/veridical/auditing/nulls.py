@@ -137,7 +137,7 @@ def overdispersion(accuracies: FloatArray, n_test: int) -> float:
     return max(1.0, float(accuracies.var(ddof=1)) / alone) if alone > 0 else 1.0
 
 
-def interval(
+def widened_interval(
     accuracy: float, accuracies: FloatArray, n_test: int, alpha: float
 ) -> Interval:
     """Return the interval of an accuracy; permuted labels give its variance."""

@@ -21,7 +21,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.table import Table
 
 if TYPE_CHECKING:
-    from veridical.auditing.evidence import Evidence
+    from veridical.auditing.evidence import AuditEvidence
 
 # Largest deviation from the exact value; single precision has about seven digits.
 _TOLERANCE = 1e-5
@@ -139,7 +139,7 @@ def _imputed(values: FloatArray) -> Trace | None:
     )
 
 
-def accuracy_inside_folds(e: Evidence, traces: Sequence[Trace]) -> float | None:
+def accuracy_inside_folds(e: AuditEvidence, traces: Sequence[Trace]) -> float | None:
     """Return the accuracy with the step inside the folds; None if it is unknown."""
     again: dict[str, Any] = {"standardised": StandardScaler, "scaled": MinMaxScaler}
     p = e.procedure

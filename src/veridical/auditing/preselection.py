@@ -37,7 +37,7 @@ PERMUTATIONS, SEARCH_PERMUTATIONS, FEWEST_PERMUTATIONS = 100, 20, 19
 # pipeline must keep the same features to count as fixed.
 _REFITS = 6
 # Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
-_MOST = 2e8
+_LARGEST_COST = 2e8
 
 
 def read_procedure(
@@ -263,6 +263,6 @@ def candidates(data: Table) -> list[str]:
         same = selector is Correlation and data.y.max() == 1
         if power is None or not able or same:
             continue
-        if data.n_features * data.n_samples**power <= _MOST:
+        if data.n_features * data.n_samples**power <= _LARGEST_COST:
             powers[name] = power
     return sorted(powers, key=lambda name: powers[name])

@@ -99,7 +99,7 @@ class StoreWatch(TypedDict):
     url: str
 
 
-class Column(TypedDict):
+class FeatureDescription(TypedDict):
     """A feature: ``values`` where it is categorical, else ``least`` and ``most``."""
 
     name: str
@@ -124,7 +124,7 @@ class DataDescription(TypedDict):
     n_missing: int
     n_stored: int | None
     classes: dict[str, int]
-    columns: list[Column]
+    columns: list[FeatureDescription]
 
 
 class Fetched(TypedDict):

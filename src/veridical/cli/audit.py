@@ -118,7 +118,7 @@ def audit(
         estimator=estimator,
         selected=selected,
         selector=selector,
-        features=options.read_features(features),
+        features=options.read_feature_count(features),
         first=first,
         cv=cv,
         permutations=permutations,

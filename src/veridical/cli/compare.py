@@ -120,7 +120,7 @@ def compare(
         **common,
         selectors=chosen,
         estimators=options.split_commas(estimator or [ESTIMATOR]),
-        features=options.read_features(features),
+        features=options.read_feature_count(features),
         cv=cv,
         test=test or DEFAULT_TEST,
         calibrated=calibrated,

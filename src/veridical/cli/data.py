@@ -14,7 +14,7 @@ from veridical.cli.requests import read_data
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from veridical.cli.answers import Column, DataDescription, Fetched
+    from veridical.cli.answers import DataDescription, FeatureDescription, Fetched
 
 app = typer.Typer(
     cls=Group,
@@ -173,10 +173,10 @@ def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescriptio
     }
 
 
-def _column(name: str, table: Any, j: int, missing: int) -> Column:
+def _column(name: str, table: Any, j: int, missing: int) -> FeatureDescription:
     import numpy as np
 
-    column: Column = {
+    column: FeatureDescription = {
         "name": name,
         "kind": "numeric",
         "missing": missing,
@@ -193,7 +193,7 @@ def _column(name: str, table: Any, j: int, missing: int) -> Column:
     return column
 
 
-def _columns(columns: list[Column]) -> Table:
+def _columns(columns: list[FeatureDescription]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -201,7 +201,7 @@ def _columns(columns: list[Column]) -> Table:
     from veridical.report.plain import clean
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for header in ("Column", "Kind", "Values"):
+    for header in ("Feature", "Kind", "Values"):
         table.add_column(header, overflow="fold")
     table.add_column("Missing", justify="right")
     for column in columns[:_SHOWN]:

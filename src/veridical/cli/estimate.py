@@ -105,7 +105,7 @@ def estimate(
 
     common = options.begin("estimate", data, target, drop, seed, jobs, quiet=quiet)
     options.check_names([] if selector is None else [selector], [estimator])
-    wanted = options.read_features(features)
+    wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
         raise InputError(
             f"--features {features} needs a selector; add --selector, for example "

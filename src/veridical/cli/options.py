@@ -125,7 +125,7 @@ def examples(*commands: str) -> str:
     return "\n\n".join(["Examples:", *(f"  veridical {line}" for line in commands)])
 
 
-def read_features(text: str | None) -> int | float | None:
+def read_feature_count(text: str | None) -> int | float | None:
     """Read ``--features``: a number of features, or a share of them."""
     from veridical._core.errors import InputError
 

@@ -61,7 +61,7 @@ def probabilities(
     """
     common = options.begin("probabilities", data, target, drop, seed, jobs, quiet=quiet)
     _check_cv(cv)
-    wanted = options.read_features(features)
+    wanted = options.read_feature_count(features)
     request = ProbabilitiesRequest(**common, features=wanted, cv=cv)
     notice = (
         f"Without DATA, this uses the {SOURCE} source: {N_SAMPLES} samples, "

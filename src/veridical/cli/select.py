@@ -90,7 +90,7 @@ def select(
         selector=selector,
         alpha=alpha,
         relevance=relevance,
-        features=options.read_features(features),
+        features=options.read_feature_count(features),
         estimator=estimator,
         cv=cv,
     )

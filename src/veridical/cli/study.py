@@ -348,10 +348,10 @@ def watch(
     console.set_quiet(quiet)
     import threading
 
-    from veridical.cli.study_watch import Watcher, serve
+    from veridical.cli.study_watch import Watcher, make_server
 
     watcher, stop = Watcher(store), threading.Event()
-    with serve(watcher, port) as server:
+    with make_server(watcher, port) as server:
         url = f"http://127.0.0.1:{server.server_port}/"
         if as_json:
             answer = {"schema": "veridical/study-watch/1", "store": str(store)}

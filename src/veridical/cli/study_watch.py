@@ -136,7 +136,7 @@ class Watcher:
         return None
 
 
-def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
+def make_server(watcher: Watcher, port: int) -> ThreadingHTTPServer:
     """Make a server on the loopback interface, for this machine only.
 
     Raises

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.canonical import canonical as canonical_json
 from veridical._core.errors import InputError
 from veridical.experiments.keys import StoredKeys, recipe_digest
-from veridical.experiments.store import Row, Store
+from veridical.experiments.store import Store, StoredAttempt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
     """Return the cells as a data frame, see `Store.frame`."""
     import pandas as pd
 
-    rows: Iterable[Row] = store.rows(by_key=True)
+    rows: Iterable[StoredAttempt] = store.rows(by_key=True)
     if only is not None:
         rows = (row for row in rows if only.contain([row.key])[0])
     rows = list(rows)
@@ -114,7 +114,7 @@ def _records(store: Store, canonical: bool) -> Iterator[FlatRecord]:
         yield record
 
 
-def _record(row: Row, canonical: bool) -> FlatRecord:
+def _record(row: StoredAttempt, canonical: bool) -> FlatRecord:
     study, digest = _study_and_hash(row.recipe)
     record: FlatRecord = {
         "study": study,

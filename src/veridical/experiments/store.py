@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("veridical", "numpy", "scipy", "scikit-learn", "numba")
 
 
-class Row(NamedTuple):
+class StoredAttempt(NamedTuple):
     """The last attempt at a cell, as it is stored."""
 
     key: bytes
@@ -125,7 +125,7 @@ class Store:
         with reading(self.path):
             return StoredKeys.read(self._connection)
 
-    def rows(self, *, by_key: bool = False) -> Iterator[Row]:
+    def rows(self, *, by_key: bool = False) -> Iterator[StoredAttempt]:
         """Iterate over the last attempt at every cell.
 
         Parameters
@@ -146,12 +146,14 @@ class Store:
                     f"{n_rows} rows were written, {attempts} were found"
                 )
 
-    def failures(self, limit: int = 10) -> list[Row]:
+    def failures(self, limit: int = 10) -> list[StoredAttempt]:
         """Read the most recent failures, the last one first."""
         query = f"{_LAST_ATTEMPTS} AND a.status <> 'ok' ORDER BY a.seq DESC LIMIT ?"
         return [row for row, _ in self._checked(query, limit)]
 
-    def _checked(self, query: str, *arguments: Any) -> Iterator[tuple[Row, int]]:
+    def _checked(
+        self, query: str, *arguments: Any
+    ) -> Iterator[tuple[StoredAttempt, int]]:
         """Read rows, and raise if one differs from what was written.
 
         Each comes with the number of rows in the store when it was read.
@@ -160,7 +162,7 @@ class Store:
         with reading(self.path):
             for found in self._connection.execute(query, arguments):
                 *columns, seq, recipe, digest, recipe_check, n_rows = found
-                row = Row(*columns)
+                row = StoredAttempt(*columns)
                 if row_check((seq, *row[:3], recipe, *row[4:])) != digest:
                     raise sqlite3.DatabaseError(f"row {seq} was altered")
                 if recipe not in intact:

@@ -144,14 +144,14 @@ class ModelCells:
         return float(times.median()) if len(times) else None
 
 
-def interval(values: NDArray[np.float64]) -> Interval:
+def mean_interval(values: NDArray[np.float64]) -> Interval:
     """Return a mean with its 95 % interval."""
     return Mean.from_values(values).interval
 
 
 def words(values: NDArray[np.float64], digits: int = 4) -> str:
     """Write a mean with its interval."""
-    return format_interval(*interval(values), digits)
+    return format_interval(*mean_interval(values), digits)
 
 
 # -- tables --------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def draw_pictures(figures: ModelCells) -> Iterator[Picture]:
     places = tuple(range(len(ks)))
 
     def curve(label: str, correct: bool, what: str, scale: float) -> Curve:
-        values = [interval(scale * figures.get(k, correct, what)) for k in ks]
+        values = [mean_interval(scale * figures.get(k, correct, what)) for k in ks]
         return Curve(label, places, tuple(values))
 
     yield Picture(
@@ -348,7 +348,7 @@ def draw_pictures(figures: ModelCells) -> Iterator[Picture]:
             Curve(
                 MODELS[c],
                 places,
-                tuple(interval(np.log10(figures.get(k, c, "alpha"))) for k in ks),
+                tuple(mean_interval(np.log10(figures.get(k, c, "alpha"))) for k in ks),
             )
             for c in (True, False)
         ),

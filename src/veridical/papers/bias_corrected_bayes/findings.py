@@ -25,11 +25,11 @@ from veridical.papers.bias_corrected_bayes.figures import (
     TIMES,
     ModelCells,
     draw_pictures,
-    interval,
     make_calibration,
     make_colon,
     make_measures,
     make_times,
+    mean_interval,
     words,
 )
 
@@ -79,7 +79,7 @@ def _count(k: int) -> str:
 
 
 def _points(values: NDArray[np.float64]) -> str:
-    text = format_interval(*interval(100 * values), 2, signed=True)
+    text = format_interval(*mean_interval(100 * values), 2, signed=True)
     return f"{text} points, {format_count(len(values), 'data set')}"
 
 
