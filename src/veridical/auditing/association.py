@@ -142,15 +142,15 @@ def _same_class_shares(values: FloatArray, labels: IntArray) -> FloatArray:
     """Return the share of neighbours along each feature with the same class, (B, p)."""
     order = np.argsort(values, axis=0, kind="stable")
     n_pairs = sum(max(len(values) - lag, 0) for lag in _LAGS)
-    alike = np.empty((len(labels), values.shape[1]))
+    same_class = np.empty((len(labels), values.shape[1]))
     step = max(1, _MOST_NUMBERS // order.size)
     small = labels.astype(np.int16)
     for start in range(0, len(labels), step):
         along = small[start : start + step][:, order]
-        alike[start : start + step] = sum(
+        same_class[start : start + step] = sum(
             np.count_nonzero(along[:, lag:] == along[:, :-lag], axis=1) for lag in _LAGS
         )
-    return alike / max(n_pairs, 1)
+    return same_class / max(n_pairs, 1)
 
 
 def _cells(values: FloatArray, categorical: Any) -> tuple[FloatArray, IntArray]:

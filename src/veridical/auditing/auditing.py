@@ -130,7 +130,7 @@ def audit(
     ------
     InputError
         For data or parameters that cannot give an honest answer; with a selector also
-        if a training set holds one class only.
+        if a training set has only one class.
 
     Warns
     -----

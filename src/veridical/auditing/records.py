@@ -58,7 +58,7 @@ class Null:
     accuracies : array of shape (n_permutations,)
         The accuracy of the whole procedure on each permutation of the labels.
     mean, low, high : float
-        Their mean, and the range that holds the middle 95 % of them.
+        Their mean, and the range of the middle 95 % of them.
     pvalue : float
         Share of permutations with at least the accuracy of the true labels; the true
         labels are counted as one of them.

@@ -1,7 +1,7 @@
 """The file of a store: opening, tables, and checksums of rows.
 
 ========  ==================================================================
-table     holds
+table     content
 ========  ==================================================================
 attempts  one row per attempt at a cell; rows are added and never changed
 recipes   what cells depend on besides their coordinates, each written once
@@ -125,8 +125,8 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path} does not hold what was written to it ({error}); `veridical study "
-            "verify` lists the differences."
+            f"{path} does not contain what was written to it ({error}); `veridical "
+            "study verify` lists the differences."
         ) from error
 
 

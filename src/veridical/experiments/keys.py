@@ -147,17 +147,17 @@ class StoredKeys:
         if self.known.size == 0 or not keys:
             return np.zeros(len(keys), dtype=bool)
         raw = b"".join(keys)
-        asked = np.frombuffer(raw, dtype=_KEY_TYPE)
+        searched = np.frombuffer(raw, dtype=_KEY_TYPE)
         place = np.searchsorted(self._prefixes, _prefixes(raw))
         place[place == self.known.size] = 0
-        found = np.asarray(self.known[place] == asked, dtype=bool)
+        found = np.asarray(self.known[place] == searched, dtype=bool)
         # Two keys with the same first eight bytes are rare; then whole keys are
         # compared.
         same_prefix = ~found & (self._prefixes[place] == _prefixes(raw))
         if same_prefix.any():
-            place = np.searchsorted(self.known, asked[same_prefix])
+            place = np.searchsorted(self.known, searched[same_prefix])
             place[place == self.known.size] = 0
-            found[same_prefix] = self.known[place] == asked[same_prefix]
+            found[same_prefix] = self.known[place] == searched[same_prefix]
         return found
 
     def have_failed(self, keys: Sequence[bytes]) -> BoolArray:

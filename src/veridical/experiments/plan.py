@@ -81,7 +81,7 @@ class Plan:
     where : mapping of coordinate to values, optional
         Only these cells, see `parse_where`.
     retry_failed : bool, default=False
-        Try cells again whose last attempt failed.
+        Retry cells whose last attempt failed.
 
     Notes
     -----

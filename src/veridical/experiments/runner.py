@@ -143,7 +143,7 @@ def run_study(
     limit_seconds: float | None = None,
     watch: Watch | None = None,
 ) -> RunReport:
-    """Compute the cells of a study that its store does not hold yet.
+    """Compute the cells of a study that are not in its store yet.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def run_study(
     where : mapping of coordinate to values, optional
         Compute only these cells, see `parse_where`.
     retry_failed : bool, default=False
-        Try cells again whose last attempt failed.
+        Retry cells whose last attempt failed.
     limit_seconds : float, optional
         Stop after this time; finished cells are saved.
     watch : callable, optional

@@ -289,7 +289,7 @@ class Writer(Store):
         found = super().keys()
         if found.known.size != self._n_rows:
             raise InputError(
-                f"{self.path} does not hold what was written to it ({self._n_rows} "
+                f"{self.path} does not contain what was written to it ({self._n_rows} "
                 f"rows were written, {found.known.size} were found); `veridical study "
                 "verify` lists the differences."
             )

@@ -128,7 +128,8 @@ class BiasCorrectedBayes(PaperStudy):
 
     name = "bias-corrected-bayes"
     question = (
-        "Do probabilities become honest when a model is told what selection discarded?"
+        "Are probabilities calibrated when a model accounts for the features that "
+        "selection discarded?"
     )
     paper = (
         "L. Li, J. Zhang & R. M. Neal, A method for avoiding bias from feature "
