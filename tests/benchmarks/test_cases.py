@@ -105,7 +105,7 @@ def test_sampled_stretches_do_not_overlap(n_features):
 
 @pytest.mark.parametrize("whole", [np.inf, 0.0])
 def test_elimination_drops_what_scikit_learn_drops(whole, monkeypatch):
-    monkeypatch.setattr(elimination, "WHOLE", whole)
+    monkeypatch.setattr(elimination, "WHOLE_SECONDS", whole)
     problem = problems.normal(40, 70)
     given = problems.Problem(problem.X, problem.y, 10, limit=np.inf)
     path = elimination.with_path(given)
