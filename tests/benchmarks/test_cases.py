@@ -108,8 +108,8 @@ def test_elimination_drops_what_scikit_learn_drops(whole, monkeypatch):
     monkeypatch.setattr(elimination, "WHOLE_SECONDS", whole)
     problem = problems.normal(40, 70)
     given = problems.Problem(problem.X, problem.y, 10, limit=np.inf)
-    path = elimination.with_path(given)
-    result = elimination.sklearn_rfe(elimination.TIGHT)(path)
+    path = elimination.with_elimination(given)
+    result = elimination.sklearn_rfe(elimination.TIGHT_TOLERANCE)(path)
     assert result.seconds > 0
     known = result.order >= 0
     if whole:
