@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks import draw, front, machine, store, tabulate, write
+from benchmarks import draw, machine, readme_table, results_page, store, tabulate
 from benchmarks.cases import CASES, find
-from benchmarks.declare import Case, CaseRecord, Measurement
+from benchmarks.definitions import Case, CaseRecord, Measurement
 from benchmarks.measure import run_case
 from benchmarks.worker import LIMIT
 
@@ -125,8 +125,8 @@ def _write(records: Sequence[CaseRecord], about: dict[str, str]) -> None:
     if drawn:
         draw.draw(drawn, PICTURE)
     picture = PICTURE.name if drawn else None
-    store.write(PAGE, write.page(CASES, records, about, picture))
-    front.update()
+    store.write(PAGE, results_page.page(CASES, records, about, picture))
+    readme_table.update()
 
 
 def _contradicted(record: CaseRecord) -> bool:

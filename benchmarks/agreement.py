@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.declare import Agreement, Check, Result, rows_of
+from benchmarks.definitions import Agreement, Check, Result, rows_of
 
 
 def same_order(k: int | None = None) -> Check:
-    """The first `k` features (all without a number), equal place by place."""
+    """Check that the first `k` features (by default all) are in the same order."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         a, b = (rows_of(result.order)[:, :k] for result in (ours, theirs))
@@ -32,7 +32,7 @@ def same_order(k: int | None = None) -> Check:
 
 
 def close_scores(rtol: float = 1e-9, atol: float = 1e-12) -> Check:
-    """The scores of all features, equal but for rounding."""
+    """Check that the scores of all features are equal up to rounding."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         a, b = np.asarray(ours.scores), np.asarray(theirs.scores)
@@ -44,9 +44,9 @@ def close_scores(rtol: float = 1e-9, atol: float = 1e-12) -> Check:
 
 
 def overlap(k: int, at_least: float | None = None) -> Check:
-    """The share of the first `k` features that both have, on average over sets.
+    """Check the mean share of the first `k` features that both have.
 
-    Without a threshold the share is told, not judged.
+    Without a threshold the share is only reported.
     """
 
     def check(ours: Result, theirs: Result) -> Agreement:
@@ -60,7 +60,7 @@ def overlap(k: int, at_least: float | None = None) -> Check:
 
 
 def rank_correlation(at_least: float) -> Check:
-    """Spearman's correlation of the scores of all features."""
+    """Check Spearman's correlation of the scores of all features."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         rho = float(spearmanr(ours.scores, theirs.scores).statistic)
@@ -71,7 +71,7 @@ def rank_correlation(at_least: float) -> Check:
 
 
 def same_set(k: int | None = None) -> Check:
-    """The same features selected, whatever their order; told, not judged, without `k`.
+    """Check that the same features are selected, in any order.
 
     Without `k` each result's own number of features is compared: methods that stop by
     themselves.
@@ -88,10 +88,10 @@ def same_set(k: int | None = None) -> Check:
 
 
 def same_elimination(at_least: float | None = None) -> Check:
-    """What a backward search dropped, round by round.
+    """Check which features a backward search dropped, round by round.
 
     The contender's order may have gaps (-1) where it was not run; places are compared
-    where it was. Without a threshold the share of equal places is told, not judged.
+    where it was. Without a threshold the share of equal places is only reported.
     """
 
     def check(ours: Result, theirs: Result) -> Agreement:
@@ -108,13 +108,13 @@ def same_elimination(at_least: float | None = None) -> Check:
 
 
 def all_of(*checks: Check) -> Check:
-    """Several checks at once; all that are judged must hold."""
+    """Combine several checks; all that decide must hold."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         found = [one(ours, theirs) for one in checks]
-        judged = [one.holds for one in found if one.holds is not None]
+        decided = [one.holds for one in found if one.holds is not None]
         return Agreement(
-            all(judged) if judged else None, "; ".join(one.words for one in found)
+            all(decided) if decided else None, "; ".join(one.words for one in found)
         )
 
     return check

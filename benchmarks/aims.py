@@ -1,16 +1,16 @@
-"""What we want to reach, as ratios, and whether the measurements reach it."""
+"""The aims, as ratios, and whether the measurements reach them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from benchmarks.declare import CaseRecord, Measurement
+from benchmarks.definitions import CaseRecord, Measurement
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An aim held against the measurements; ``reached`` is None if nobody can say.
+    """An aim compared with the measurements; ``reached`` is None if unknown.
 
     ``firm`` is False where one of the two times was not measured here.
     """
@@ -22,9 +22,9 @@ class Verdict:
 
 
 class Aim(Protocol):
-    """Anything that can be held against the measurements of a case."""
+    """Something that can be compared with the measurements of a case."""
 
-    def judge(self, record: CaseRecord) -> Verdict:
+    def assess(self, record: CaseRecord) -> Verdict:
         """Say whether the aim is reached."""
         ...
 
@@ -57,14 +57,14 @@ class Faster:
             return f"{self.contender}: at least {self.times:g} × as fast as {self.than}"
         return f"{self.contender}: at most {1 / self.times:g} × the time of {self.than}"
 
-    def judge(self, record: CaseRecord) -> Verdict:
+    def assess(self, record: CaseRecord) -> Verdict:
         """Compare the two times; a time over the limit gives a bound."""
-        ours, theirs = record.of(self.contender), record.of(self.than)
+        ours, theirs = record.find(self.contender), record.find(self.than)
         if ours is None or ours.status != "measured" or not ours.counts:
             return Verdict(self.words, None, f"{self.contender}: {_why_not(ours)}")
         assert ours.seconds is not None
         if theirs is None or theirs.status in ("missing", "failed"):
-            return self._judge_recorded(ours.seconds, _why_not(theirs))
+            return self._assess_recorded(ours.seconds, _why_not(theirs))
         if not theirs.counts:
             return Verdict(self.words, None, f"{self.than}: {_why_not(theirs)}")
         assert theirs.seconds is not None
@@ -75,7 +75,7 @@ class Faster:
             return Verdict(self.words, reached, f"more than {self._show(ratio)}")
         return Verdict(self.words, ratio >= self.times, self._show(ratio))
 
-    def _judge_recorded(self, seconds: float, why_not: str) -> Verdict:
+    def _assess_recorded(self, seconds: float, why_not: str) -> Verdict:
         if self.recorded is None:
             return Verdict(self.words, None, f"{self.than}: {why_not}")
         ratio = self.recorded / seconds
@@ -106,9 +106,9 @@ class Lean:
         """The aim as a sentence."""
         return f"{self.contender}: memory under {self.times:g} × X (and n × n)"
 
-    def judge(self, record: CaseRecord) -> Verdict:
+    def assess(self, record: CaseRecord) -> Verdict:
         """Compare the growth of memory with the size of X."""
-        ours = record.of(self.contender)
+        ours = record.find(self.contender)
         if ours is None or ours.status != "measured" or ours.peak is None:
             return Verdict(self.words, None, f"{self.contender}: {_why_not(ours)}")
         allowed = (self.times - 1) * ours.data_bytes + 8 * ours.n_samples**2
@@ -117,7 +117,7 @@ class Lean:
 
 
 def show_ratio(ratio: float) -> str:
-    """A ratio with as many digits as it deserves."""
+    """Write a ratio with three significant digits."""
     if ratio >= 100:
         return f"{ratio:.0f}"
     return f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"

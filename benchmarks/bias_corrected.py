@@ -12,14 +12,14 @@ import numpy as np
 
 from benchmarks.agreement import close_scores
 from benchmarks.aims import Faster
-from benchmarks.declare import Agreement, Case, Check, Contender, Problem, Result
+from benchmarks.definitions import Agreement, Case, Check, Contender, Problem, Result
 from benchmarks.problems import SEED
 
 N_TRAIN = 200
 
 
 def weak_features(n: int, p: int, *, n_selected: int = 1000) -> Problem:
-    """The paper's simulation: binary features, all of them weak."""
+    """Make the paper's simulation: binary features, all of them weak."""
     from veridical.datasets import make_beta_bernoulli
 
     X, y = make_beta_bernoulli(n, p, random_state=SEED)
@@ -27,7 +27,7 @@ def weak_features(n: int, p: int, *, n_selected: int = 1000) -> Problem:
 
 
 def all_features(n: int, p: int) -> Problem:
-    """The same, with all features retained."""
+    """Make the same problem with all features retained."""
     problem = weak_features(n, p)
     return Problem(problem.X, problem.y, p)
 
@@ -82,14 +82,14 @@ def read_once(problem: Problem) -> Result:
 
 
 def very_wide(n: int, p: int) -> Problem:
-    """Coin flips, a thousand of which are wanted."""
+    """Make random binary features, of which a thousand are to be selected."""
     rng = np.random.default_rng(SEED)
     X = rng.integers(0, 2, size=(n, p), dtype=np.int8)
     return Problem(X, np.arange(n) % 2, min(1000, p // 10))
 
 
 def near(within: float) -> Check:
-    """Probabilities that differ, on average, by no more than this."""
+    """Check that probabilities differ by at most this on average."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         gap = float(np.mean(np.abs(np.asarray(ours.scores) - theirs.scores)))

@@ -18,7 +18,7 @@ from benchmarks import (
     prioritization,
     training_sets,
 )
-from benchmarks.declare import Case
+from benchmarks.definitions import Case
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -40,7 +40,7 @@ CASES: dict[str, Case] = {
 
 
 def find(names: list[str]) -> list[Case]:
-    """Cases by name or by the beginning of a name; all for no names.
+    """Return cases by name or by prefix of a name; all without names.
 
     Raises
     ------

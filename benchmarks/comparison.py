@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import problems
 from benchmarks.aims import Faster
-from benchmarks.declare import (
+from benchmarks.definitions import (
     VERIDICAL,
     Agreement,
     Case,
@@ -40,7 +40,7 @@ def compare_selectors(problem: Problem) -> Result:
 
 
 def pipelines_of_ours(problem: Problem) -> Result:
-    """The same four cross-validations, one pipeline after the other."""
+    """Run the same four cross-validations, one pipeline after the other."""
     from sklearn.model_selection import cross_val_score
 
     from veridical.selection import FCBF, ReliefF
@@ -96,13 +96,13 @@ def _pipeline(selector: Any) -> Any:
 
 
 def splits(problem: Problem) -> list[tuple[Any, Any]]:
-    """Training and test rows of each fold."""
+    """Return training and test rows of each fold."""
     everyone = np.arange(len(problem.y))
     return [(train, np.setdiff1d(everyone, train)) for train in problem.folds]
 
 
 def same_accuracy(within: float) -> Check:
-    """Mean accuracy over the folds that both have, up to a difference."""
+    """Check the mean accuracy over the folds that both have."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         known = ~np.isnan(np.asarray(theirs.scores))

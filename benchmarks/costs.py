@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def load() -> dict[str, Any]:
-    """The figures measured so far."""
+    """Read the times measured so far."""
     if FIGURES.exists():
         stored: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8"))
         return stored
@@ -72,7 +72,7 @@ def load() -> dict[str, Any]:
 
 
 def measure_kind(kind: Kind) -> dict[str, dict[str, float]]:
-    """Seconds of every method of a table, at its size and with each thing doubled."""
+    """Measure every method of a table, at its size and with each number doubled."""
     small = Size(max(20, kind.size.n // 4), max(12, kind.size.p // 10))
     found = {}
     for method in kind.methods:
@@ -91,7 +91,7 @@ def _at(kind: Kind, method: Method, size: Size) -> float:
 
 
 def best_of(call: Callable[[], Any], longest: float = LONGEST, most: int = 7) -> float:
-    """The shortest of several calls, as many as fit into some time, at least one."""
+    """Return the shortest of several calls, as many as fit into a time limit."""
     best, spent = float("inf"), 0.0
     for _ in range(most):
         start = time.perf_counter()
@@ -137,7 +137,7 @@ def _table(kind: Kind, times: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def show_time(seconds: float) -> str:
-    """Two digits, in the unit that suits."""
+    """Write a time with two digits, in a suitable unit."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         value = seconds * factor
         if value >= 0.95 or unit == "µs":
@@ -146,7 +146,7 @@ def show_time(seconds: float) -> str:
 
 
 def show_growth(found: Mapping[str, float], symbol: str) -> str:
-    """By how much the time grew."""
+    """Write by which factor the time grew."""
     if symbol not in found:
         return "–"
     return f"×\u00a0{found[symbol] / found['base']:.1f}"

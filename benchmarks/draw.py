@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.aims import Faster, show_ratio
-from benchmarks.declare import Case, CaseRecord, Measurement
+from benchmarks.definitions import Case, CaseRecord, Measurement
 
 AGAINST_PEERS = "Time of others, in times of veridical's"
 MANY = "Ten training sets, in times of one fit"
@@ -25,7 +25,7 @@ OURS, OTHERS, AIM = "#0b6e4f", "#8a6d3b", "#b00020"
 
 @dataclass(frozen=True)
 class Point:
-    """One ratio: its panel and row, how it was come by, and the aim for it."""
+    """One ratio: its panel and row, how it was measured, and its aim."""
 
     panel: str
     row: str
@@ -36,7 +36,7 @@ class Point:
 
 
 def points(cases: Mapping[str, Case], records: Sequence[CaseRecord]) -> list[Point]:
-    """What there is to draw: every ratio that may be believed, except memory's."""
+    """Return all valid ratios of times; memory is not drawn."""
     found = []
     for record in records:
         reference = record.measurements[0]
@@ -142,7 +142,7 @@ def _kind(measurement: Measurement) -> str:
 
 
 def _aim(case: Case, contender: str) -> float | None:
-    """The aim as a ratio to the first contender, the hardest if there are several."""
+    """Return the strictest aim as a ratio to the first contender."""
     first = case.contenders[0].name
     aims = [aim for aim in case.aims if isinstance(aim, Faster)]
     wanted = [a.times for a in aims if (a.contender, a.than) == (first, contender)]

@@ -18,19 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import ours, problems
+from benchmarks import problems, veridical_selectors
 from benchmarks.agreement import same_elimination
 from benchmarks.aims import Faster
-from benchmarks.declare import VERIDICAL, Case, Contender, Problem, Result
+from benchmarks.definitions import VERIDICAL, Case, Contender, Problem, Result
 
 ROUNDS = 20  # timed at each width
 WIDTHS = 8
-WHOLE = 20.0  # seconds that an elimination may take to be run to its end
-TIGHT = 1e-8  # a tolerance at which the solver's weights have settled
+WHOLE_SECONDS = 20.0  # seconds that an elimination may take to be run to its end
+TIGHT_TOLERANCE = 1e-8  # a tolerance at which the solver's weights have settled
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Elimination:
     """The problem, and the order in which veridical drops its features.
 
     The narrow widths must be timed on the columns that are left by then; any other
@@ -41,25 +41,25 @@ class Path:
     order: Any
 
     def left(self, width: int) -> Any:
-        """The columns still there when `width` are left."""
+        """Return the features that remain when `width` are left."""
         return np.sort(self.order[:width])
 
 
-def with_path(problem: Problem) -> Path:
+def with_elimination(problem: Problem) -> Elimination:
     """Run veridical's own elimination to know which columns are left when."""
     from veridical.selection import SVMRFE
 
     order = SVMRFE(problem.n_selected, n_jobs=-1).fit(problem.X, problem.y).order_
-    return Path(problem, order)
+    return Elimination(problem, order)
 
 
-def sklearn_rfe(tol: float = 1e-3) -> Callable[[Path], Result]:
+def sklearn_rfe(tol: float = 1e-3) -> Callable[[Elimination], Result]:
     """Eliminate with scikit-learn, whose solver stops at a tolerance of `tol`.
 
-    Rounds are sampled; the whole is run where that takes no longer than `WHOLE`.
+    Rounds are sampled; all are run where that takes at most `WHOLE_SECONDS`.
     """
 
-    def run(path: Path) -> Result:
+    def run(path: Elimination) -> Result:
         X, y, k = path.problem.X, path.problem.y, path.problem.n_selected
         n_features = X.shape[1]
         widths = sample_widths(k, n_features)
@@ -74,7 +74,7 @@ def sklearn_rfe(tol: float = 1e-3) -> Callable[[Path], Result]:
             # Rank 2 went last, the largest rank first.
             order[stop:width] = columns[np.argsort(ranking, kind="stable")][stop:]
         estimate = float(np.trapezoid(per_round, widths))
-        if estimate < min(WHOLE, path.problem.limit):
+        if estimate < min(WHOLE_SECONDS, path.problem.limit):
             seconds, ranking = _timed_rfe(X, y, k, tol)
             order = np.argsort(ranking, kind="stable")
             order[:k] = -1  # RFE does not order those it selects
@@ -106,8 +106,8 @@ def _timed_rfe(X: Any, y: Any, n_selected: int, tol: float) -> tuple[float, Any]
     from sklearn.svm import SVC
 
     started = perf_counter()
-    machine = SVC(kernel="linear", tol=tol)
-    model = RFE(machine, n_features_to_select=n_selected, step=1).fit(X, y)
+    svm = SVC(kernel="linear", tol=tol)
+    model = RFE(svm, n_features_to_select=n_selected, step=1).fit(X, y)
     return perf_counter() - started, model.ranking_
 
 
@@ -118,19 +118,22 @@ SVM_RFE = Case(
     size={"n": 150, "p": 9000},
     small={"n": 60, "p": 120},
     contenders=(
-        Contender(VERIDICAL, ours.fit("svm-rfe", n_features_to_select=10, step=1)),
+        Contender(
+            VERIDICAL,
+            veridical_selectors.fit("svm-rfe", n_features_to_select=10, step=1),
+        ),
         Contender(
             "scikit-learn",
             sklearn_rfe(),
-            prepare=with_path,
+            prepare=with_elimination,
             check=same_elimination(),
             differs="its solver stops at a tolerance of 0.001, so that features of "
             "nearly equal weight change places",
         ),
         Contender(
             "scikit-learn, solved",
-            sklearn_rfe(TIGHT),
-            prepare=with_path,
+            sklearn_rfe(TIGHT_TOLERANCE),
+            prepare=with_elimination,
             check=same_elimination(0.9),
         ),
     ),
@@ -139,6 +142,6 @@ SVM_RFE = Case(
         Faster(VERIDICAL, "scikit-learn, solved", 20),
     ),
     notes="scikit-learn: `RFE(SVC(kernel='linear'), step=1)`, at the tolerance it has "
-    f"by default and with {TIGHT:g}; in both it keeps products of cases in single "
-    "precision, which decides between weights that are nearly equal.",
+    f"by default and with {TIGHT_TOLERANCE:g}; in both it keeps inner products in "
+    "single precision, which decides between weights that are nearly equal.",
 )

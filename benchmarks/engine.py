@@ -11,13 +11,13 @@ import numpy as np
 
 from benchmarks.agreement import close_scores
 from benchmarks.aims import Faster
-from benchmarks.declare import Case, Contender, Problem, Result
+from benchmarks.definitions import Case, Contender, Problem, Result
 
 STUDY, SCALE, USUAL = "in-vs-out", "smoke", 125
 
 
 def study(n: int, p: int) -> Problem:
-    """The study brings its own data; `X` only stands for their usual size.
+    """Make a problem whose `X` only has the size of the study's data.
 
     Below that size there is one training set of each source instead of all.
     """
@@ -32,7 +32,7 @@ def work_alone(problem: Problem) -> Result:
 
 
 def work_in_a_fork(problem: Problem) -> Result:
-    """The work alone where the engine has it done: in a copy of this process.
+    """Run the work without the engine, in a fork of this process.
 
     The copy loads the compiled kernels from disk, which takes it half a second whether
     there is an engine or not.
@@ -52,7 +52,7 @@ def with_engine(problem: Problem) -> Result:
 
 
 def with_a_worker(problem: Problem) -> Result:
-    """The same as ``veridical study run`` does it: in a process that can be killed."""
+    """Run the same in a worker process, as ``veridical study run`` does."""
     from veridical.experiments import Processes
 
     return _run(problem, Processes(1))
@@ -84,7 +84,7 @@ def _plan(problem: Problem) -> tuple[Any, Any]:
 
 
 def _numbers(values: list[Any]) -> Any:
-    """All accuracies, in an order that does not depend on who ran first."""
+    """Return all accuracies, sorted."""
     return np.sort([float(cell["truth"]) for cell in values])
 
 
@@ -116,6 +116,6 @@ ENGINE = Case(
     ),
     notes="The smoke scale of the study in-vs-out: planning, keys, checksums and a "
     "store on disk come on top of the work, and in the last row a worker process, as "
-    "veridical study run uses one. That row is judged against the second: both load "
+    "veridical study run uses one. That row is compared with the second: both load "
     "the compiled kernels anew in a process of their own.",
 )

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import weka
 from benchmarks.agreement import close_scores
 from benchmarks.aims import Faster
-from benchmarks.declare import (
+from benchmarks.definitions import (
     Agreement,
     Case,
     Check,
@@ -40,7 +40,7 @@ MUSHROOMS = {"n": 8124, "p": 22}
 
 
 def mushroom(n: int, p: int) -> Problem:
-    """The mushroom data as codes; fewer rows are names drawn at random."""
+    """Make the mushroom data as codes; with fewer rows random categories."""
     if n != MUSHROOMS["n"]:
         rng = np.random.default_rng(SEED)
         X = rng.integers(4, size=(n, p)).astype(np.float64)
@@ -57,7 +57,7 @@ def mushroom(n: int, p: int) -> Problem:
 
 
 def numbers(n: int, p: int) -> Problem:
-    """Normal columns; the class depends on three of them, with noise."""
+    """Make normal features; the class depends on three of them, with noise."""
     rng = np.random.default_rng(SEED)
     X = rng.normal(size=(n, p))
     score = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
@@ -68,7 +68,7 @@ def numbers(n: int, p: int) -> Problem:
 
 
 def as_categories(problem: Problem) -> tuple[Any, Any]:
-    """A data frame whose columns are categories."""
+    """Return a data frame of categorical features."""
     import pandas as pd
 
     columns = {}
@@ -80,13 +80,13 @@ def as_categories(problem: Problem) -> tuple[Any, Any]:
 
 
 def as_text(problem: Problem) -> tuple[Any, Any]:
-    """A data frame of text, as it comes from a file."""
+    """Return a data frame of text, as read from a file."""
     frame, y = as_categories(problem)
     return frame.astype("string"), y
 
 
 def as_indicators(problem: Problem) -> tuple[Any, Any]:
-    """A matrix with a column of 0 and 1 for every name of every column."""
+    """Return a matrix with a 0/1 feature for every category."""
     import pandas as pd
 
     frame, y = as_categories(problem)
@@ -128,7 +128,7 @@ def _learn(model: Any, X: Any, y: Any) -> Result:
 
 
 def j48(prepare: Callable[[Problem], weka.Table]) -> tuple[Contender, Contender]:
-    """Weka's C4.5, with as many untimed calls as the others get, and with more."""
+    """Make contenders for Weka's C4.5, with few and with many untimed calls."""
     return (
         Contender(
             "Weka J48",
@@ -148,7 +148,7 @@ def j48(prepare: Callable[[Problem], weka.Table]) -> tuple[Contender, Contender]
 
 
 def same_answers(at_least: float | None = None) -> Check:
-    """The share of rows on which both name the same class."""
+    """Check the share of rows on which both predict the same class."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         share = float(np.mean(np.asarray(ours.scores) == np.asarray(theirs.scores)))
@@ -228,7 +228,7 @@ C45_NUMBERS = Case(
 
 
 def bootstrap(plus: bool) -> Callable[[Problem], Result]:
-    """The bootstrap with Gaussian naive Bayes."""
+    """Estimate by the bootstrap with Gaussian naive Bayes."""
 
     def run(problem: Problem) -> Result:
         from sklearn.naive_bayes import GaussianNB
@@ -245,7 +245,7 @@ def bootstrap(plus: bool) -> Callable[[Problem], Result]:
 
 
 def bootstrap_by_fits(plus: bool) -> Callable[[Problem], Result]:
-    """The same samples, each with a fit of its own: what the formula says."""
+    """Estimate on the same samples with one fit per sample."""
 
     def run(problem: Problem) -> Result:
         from sklearn.naive_bayes import GaussianNB
@@ -270,7 +270,7 @@ def bootstrap_by_fits(plus: bool) -> Callable[[Problem], Result]:
 
 
 def mlxtend_bootstrap(method: str) -> Callable[[Problem], Result]:
-    """As mlxtend's documentation shows it."""
+    """Estimate as mlxtend's documentation shows it."""
 
     def run(problem: Problem) -> Result:
         from mlxtend.evaluate import bootstrap_point632_score
@@ -289,8 +289,8 @@ def mlxtend_bootstrap(method: str) -> Callable[[Problem], Result]:
     return run
 
 
-def told() -> Check:
-    """Both values, not judged: the samples differ, and so do the formulas."""
+def report_both() -> Check:
+    """Show both values without a decision: samples and formulas differ."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         a, b = float(ours.scores[0]), float(theirs.scores[0])
@@ -321,7 +321,10 @@ def _bootstrap_case(name: str, title: str, method: str, times: float) -> Case:
                 check=close_scores(rtol=1e-12),
             ),
             Contender(
-                "mlxtend", mlxtend_bootstrap(method), check=told(), differs=_ITS_WAY
+                "mlxtend",
+                mlxtend_bootstrap(method),
+                check=report_both(),
+                differs=_ITS_WAY,
             ),
         ),
         aims=(Faster(VERIDICAL, "mlxtend", times),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import ours, praznik, problems, theirs, weka
+from benchmarks import praznik, problems, python_packages, veridical_selectors, weka
 from benchmarks.agreement import (
     all_of,
     close_scores,
@@ -14,7 +14,7 @@ from benchmarks.agreement import (
     same_set,
 )
 from benchmarks.aims import Faster
-from benchmarks.declare import VERIDICAL, Case, Contender
+from benchmarks.definitions import VERIDICAL, Case, Contender
 
 _SAME_WEIGHTS = all_of(rank_correlation(0.999), overlap(50, 0.95))
 
@@ -25,17 +25,21 @@ RELIEFF = Case(
     size={"n": 500, "p": 1000},
     small={"n": 80, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.fit("relieff", n_features_to_select=50)),
+        Contender(
+            VERIDICAL, veridical_selectors.fit("relieff", n_features_to_select=50)
+        ),
         Contender(
             "fast-select",
-            theirs.fast_select_relieff,
+            python_packages.fast_select_relieff,
             check=_SAME_WEIGHTS,
             differs="finds neighbours in single precision",
         ),
-        Contender("scikit-feature", theirs.skfeature_relieff, check=_SAME_WEIGHTS),
+        Contender(
+            "scikit-feature", python_packages.skfeature_relieff, check=_SAME_WEIGHTS
+        ),
         Contender(
             "skrebate",
-            theirs.skrebate_relieff,
+            python_packages.skrebate_relieff,
             check=_SAME_WEIGHTS,
             own_processes=True,
         ),
@@ -64,15 +68,17 @@ RELIEFF_FOLDS = Case(
     size={"n": 500, "p": 1000},
     small={"n": 80, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.rank_many("relieff", n_features_to_select=50)),
+        Contender(
+            VERIDICAL, veridical_selectors.rank_many("relieff", n_features_to_select=50)
+        ),
         Contender(
             "veridical, ten fits",
-            ours.fit_each("relieff", n_features_to_select=50),
+            veridical_selectors.fit_each("relieff", n_features_to_select=50),
             check=same_order(),
         ),
         Contender(
             "fast-select, ten fits",
-            theirs.fast_select_relieff_each,
+            python_packages.fast_select_relieff_each,
             check=overlap(50, 0.95),
             differs="finds neighbours in single precision",
         ),
@@ -89,7 +95,7 @@ INFORMATION_GAIN = Case(
     size={"n": 1000, "p": 5000},
     small={"n": 100, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.fit("information-gain")),
+        Contender(VERIDICAL, veridical_selectors.fit("information-gain")),
         Contender(
             "Weka",
             weka.evaluator("InfoGainAttributeEval"),
@@ -99,7 +105,7 @@ INFORMATION_GAIN = Case(
         ),
         Contender(
             "scikit-learn",
-            theirs.sklearn_mutual_information,
+            python_packages.sklearn_mutual_information,
             check=overlap(50),
             differs="mutual_info_classif estimates mutual information from nearest "
             "neighbours and does not discretise",
@@ -116,7 +122,7 @@ INFORMATION_GAIN_BINNED = Case(
     size={"n": 1000, "p": 5000},
     small={"n": 100, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.fit_codes("information-gain")),
+        Contender(VERIDICAL, veridical_selectors.fit_codes("information-gain")),
         Contender(
             "praznik",
             praznik.mutual_information,
@@ -133,7 +139,7 @@ INFORMATION_GAIN_BINNED = Case(
         ),
         Contender(
             "scikit-learn",
-            theirs.sklearn_mutual_information_of_codes,
+            python_packages.sklearn_mutual_information_of_codes,
             check=close_scores(rtol=1e-7, atol=1e-9),
             own_processes=True,
         ),
@@ -151,7 +157,9 @@ FCBF = Case(
     size={"n": 200, "p": 20000},
     small={"n": 100, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.select("fcbf", n_features_to_select=None)),
+        Contender(
+            VERIDICAL, veridical_selectors.select("fcbf", n_features_to_select=None)
+        ),
         Contender(
             "Weka, relevance alone",
             weka.evaluator("SymmetricalUncertAttributeEval"),
@@ -163,8 +171,8 @@ FCBF = Case(
         ),
         Contender(
             "scikit-feature",
-            theirs.skfeature_fcbf,
-            prepare=theirs.discretized,
+            python_packages.skfeature_fcbf,
+            prepare=python_packages.discretized,
             check=same_set(),
             differs="gets the columns discretised beforehand (not timed), and cuts the "
             "relevance of its candidates to whole numbers, so that it takes them by "
@@ -181,8 +189,10 @@ ANOVA = Case(
     size={"n": 200, "p": 10000},
     small={"n": 60, "p": 60},
     contenders=(
-        Contender(VERIDICAL, ours.fit("anova")),
-        Contender("scikit-learn", theirs.sklearn_anova, check=close_scores(rtol=1e-7)),
+        Contender(VERIDICAL, veridical_selectors.fit("anova")),
+        Contender(
+            "scikit-learn", python_packages.sklearn_anova, check=close_scores(rtol=1e-7)
+        ),
     ),
     aims=(Faster(VERIDICAL, "scikit-learn", 1),),
     notes="`SelectKBest(f_classif)`.",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import ours, praznik, problems, theirs
+from benchmarks import praznik, problems, python_packages, veridical_selectors
 from benchmarks.agreement import overlap, same_order
 from benchmarks.aims import Faster
-from benchmarks.declare import VERIDICAL, Case, Contender
+from benchmarks.definitions import VERIDICAL, Case, Contender
 
 _PRODUCTS = Contender(
     "the products alone",
-    theirs.products,
-    prepare=theirs.standardized,
+    python_packages.products,
+    prepare=python_packages.standardized,
     differs="no selector: the matrix–vector products that any such search needs, one "
     "for each feature selected",
 )
@@ -24,7 +24,7 @@ MRMR = Case(
     size={"n": 200, "p": 12000},
     small={"n": 60, "p": 150},
     contenders=(
-        Contender(VERIDICAL, ours.fit("mrmr", n_features_to_select=100)),
+        Contender(VERIDICAL, veridical_selectors.fit("mrmr", n_features_to_select=100)),
         _PRODUCTS,
         Contender(
             "praznik",
@@ -37,14 +37,14 @@ MRMR = Case(
         ),
         Contender(
             "mrmr_selection, one job",
-            theirs.mrmr_selection_one_job,
-            prepare=theirs.as_frame,
+            python_packages.mrmr_selection_one_job,
+            prepare=python_packages.as_frame,
             check=same_order(100),
         ),
         Contender(
             "mrmr_selection, default",
-            theirs.mrmr_selection_default,
-            prepare=theirs.as_frame,
+            python_packages.mrmr_selection_default,
+            prepare=python_packages.as_frame,
             check=same_order(100),
             own_processes=True,
         ),
@@ -64,7 +64,7 @@ DDP = Case(
     size={"n": 200, "p": 12000},
     small={"n": 60, "p": 150},
     contenders=(
-        Contender(VERIDICAL, ours.fit("ddp", n_features_to_select=100)),
+        Contender(VERIDICAL, veridical_selectors.fit("ddp", n_features_to_select=100)),
         _PRODUCTS,
     ),
     aims=(Faster(VERIDICAL, "the products alone", 0.5),),

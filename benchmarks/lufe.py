@@ -19,12 +19,12 @@ import numpy as np
 
 from benchmarks import problems
 from benchmarks.aims import Faster
-from benchmarks.declare import Agreement, Case, Check, Contender, Problem, Result
+from benchmarks.definitions import Agreement, Case, Check, Contender, Problem, Result
 
 GRID = tuple(10.0**k for k in range(-3, 4))
 
-Prices = Sequence[tuple[float, float]]
-WHOLE_GRID: Prices = tuple(product(GRID, GRID))
+Parameters = Sequence[tuple[float, float]]
+WHOLE_GRID: Parameters = tuple(product(GRID, GRID))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Grams:
 
 
 def problem(n: int, p: int, *, n_folds: int = 0) -> Problem:
-    """Normal columns, standardised, those that differ most between classes first.
+    """Make standardised normal features, those that separate the classes best first.
 
     300 of 9300 count as selected, or that share of fewer.
     """
@@ -75,7 +75,7 @@ def fit(C: float, gamma: float) -> Callable[[list[Grams]], Result]:
 
 
 def solve_grids(sets: list[Grams]) -> Result:
-    """Every C and γ for every training set, as `LUFeCV` does."""
+    """Solve every C and γ for every training set, as `LUFeCV` does."""
     from veridical.kernels.svm_plus import PrivilegedGram, SignedGram, solve_grid
 
     values = []
@@ -105,7 +105,7 @@ def _plain(one: Grams, C: float, gamma: float) -> Program:
     n = len(one.sign)
     Q = one.selected * np.outer(one.sign, one.sign)
     H = one.unselected / gamma
-    price = -C * H.sum(axis=1)
+    linear = -C * H.sum(axis=1)
     A = np.vstack([np.append(one.sign, np.zeros(n)), np.ones(2 * n)])
 
     def value(x: Any) -> float:
@@ -113,7 +113,7 @@ def _plain(one: Grams, C: float, gamma: float) -> Program:
         return float(a.sum() - 0.5 * a @ Q @ a - 0.5 * delta @ H @ delta)
 
     program = qpsolvers.Problem(
-        np.block([[Q + H, H], [H, H]]), np.append(price - 1, price),
+        np.block([[Q + H, H], [H, H]]), np.append(linear - 1, linear),
         A=A, b=np.array([0.0, n * C]), lb=np.zeros(2 * n),
     )  # fmt: skip
     return Program(program, value)
@@ -130,8 +130,8 @@ def _scaled(one: Grams, C: float, gamma: float) -> Program:
 
     def value(x: Any) -> float:
         a, h = x[:n], x[n:]
-        bend = 0.5 * a @ Q @ a + gamma / 2 * h @ one.unselected @ h
-        return float(a.sum() - bend)
+        quadratic = 0.5 * a @ Q @ a + gamma / 2 * h @ one.unselected @ h
+        return float(a.sum() - quadratic)
 
     program = qpsolvers.Problem(
         np.block([[Q, nothing], [nothing, gamma * one.unselected]]),
@@ -143,7 +143,7 @@ def _scaled(one: Grams, C: float, gamma: float) -> Program:
 
 
 def programs(
-    prices: Prices, scaled: bool = False
+    parameters: Parameters, scaled: bool = False
 ) -> Callable[[Problem], list[list[Any]]]:
     """Prepare matrices per training set; programs are written when they are solved.
 
@@ -153,9 +153,9 @@ def programs(
 
     def prepare(made: Problem) -> list[list[Any]]:
         sets = grams(made)
-        if len(prices) == 1:
-            return [[write(one, *prices[0])] for one in sets]
-        return [[(write, one, C, gamma) for C, gamma in prices] for one in sets]
+        if len(parameters) == 1:
+            return [[write(one, *parameters[0])] for one in sets]
+        return [[(write, one, C, gamma) for C, gamma in parameters] for one in sets]
 
     return prepare
 
@@ -189,8 +189,8 @@ def generic(solver: str) -> Callable[[list[list[Any]]], Result]:
 # -- agreement -----------------------------------------------------------------------
 
 
-def same_optimum(rtol: float = 1e-6, *, judged: bool = True) -> Check:
-    """The optimal values, relative to 1 + value; told, not judged, if so asked."""
+def same_optimum(rtol: float = 1e-6, *, decides: bool = True) -> Check:
+    """Check the optimal values, relative to 1 + value."""
 
     def check(ours: Result, theirs: Result) -> Agreement:
         a, b = np.asarray(ours.scores), np.asarray(theirs.scores)
@@ -198,7 +198,7 @@ def same_optimum(rtol: float = 1e-6, *, judged: bool = True) -> Check:
         good = int((gaps <= rtol).sum())
         worst = np.nanmax(gaps) if not np.isnan(gaps).all() else np.nan
         words = f"{good} of {a.size} optima equal to {rtol:g}, worst {worst:.1g}"
-        return Agreement(good == a.size if judged else None, words)
+        return Agreement(good == a.size if decides else None, words)
 
     return check
 
@@ -211,15 +211,15 @@ _MISSES = "may stop short of the optimum"
 
 
 def _generic(
-    solver: str, prices: Prices, *, scaled: bool = False, judged: bool = True
+    solver: str, parameters: Parameters, *, scaled: bool = False, decides: bool = True
 ) -> Contender:
     form = "well-scaled dual" if scaled else "plain dual"
     return Contender(
         f"{solver}, {form}",
         generic(solver),
-        prepare=programs(prices, scaled),
-        check=same_optimum(judged=judged),
-        differs="" if judged else _MISSES if scaled else _LOSES,
+        prepare=programs(parameters, scaled),
+        check=same_optimum(decides=decides),
+        differs="" if decides else _MISSES if scaled else _LOSES,
     )
 
 
@@ -253,9 +253,9 @@ CASES = (
         contenders=(
             Contender(_VERIDICAL, fit(1000.0, 0.001), prepare=grams),
             _generic("piqp", [(1000.0, 0.001)], scaled=True),
-            _generic("cvxopt", [(1000.0, 0.001)], scaled=True, judged=False),
-            _generic("piqp", [(1000.0, 0.001)], judged=False),
-            _generic("cvxopt", [(1000.0, 0.001)], judged=False),
+            _generic("cvxopt", [(1000.0, 0.001)], scaled=True, decides=False),
+            _generic("piqp", [(1000.0, 0.001)], decides=False),
+            _generic("cvxopt", [(1000.0, 0.001)], decides=False),
         ),
         aims=(Faster(_VERIDICAL, "piqp, well-scaled dual", 5),),
         notes="Here the plain dual carries a constant of 10⁹ times its optimum.",
@@ -268,14 +268,14 @@ CASES = (
         small={"n": 60, "p": 310},
         contenders=(
             Contender(_VERIDICAL, solve_grids, prepare=grams),
-            _generic("piqp", WHOLE_GRID, judged=False),
-            _generic("piqp", WHOLE_GRID, scaled=True, judged=False),
+            _generic("piqp", WHOLE_GRID, decides=False),
+            _generic("piqp", WHOLE_GRID, scaled=True, decides=False),
         ),
         aims=(
             Faster(_VERIDICAL, "piqp, plain dual", 5),
             Faster(_VERIDICAL, "piqp, plain dual", 10),
         ),
-        notes="245 problems of 120 cases; how many optima agree is told, because "
+        notes="245 problems of 120 samples; how many optima agree is reported, because "
         "generic solvers miss some. One thread.",
     ),
     Case(

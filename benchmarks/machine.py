@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import weka
-from benchmarks.declare import Missing
+from benchmarks.definitions import Missing
 
 PACKAGES = (
     "veridical",
@@ -30,7 +30,7 @@ PACKAGES = (
 
 
 def describe() -> dict[str, str]:
-    """The machine, by headings fit for a table."""
+    """Describe the machine, by headings for a table."""
     about = {
         "Cores": str(cores()),
         "Processor": _processor(),
@@ -44,14 +44,14 @@ def describe() -> dict[str, str]:
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def load() -> float:
-    """How busy the machine is: processes wanting a core, over the last minute."""
+    """Return the load average over the last minute."""
     with contextlib.suppress(OSError, AttributeError):
         return os.getloadavg()[0]
     return 0.0

@@ -17,7 +17,7 @@ from typing import IO
 
 import numpy as np
 
-from benchmarks.declare import (
+from benchmarks.definitions import (
     Agreement,
     Case,
     CaseRecord,
@@ -38,7 +38,7 @@ def run_case(
     load: float = 0.0,
     tell: Callable[[Measurement], None] = lambda _: None,
 ) -> CaseRecord:
-    """Measure every contender in turn; `tell` hears of each when it is done.
+    """Measure every contender in turn; `tell` is called after each.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def read_outcome(
 def compare(
     case: Case, contender: Contender, results: dict[str, Result]
 ) -> Agreement | None:
-    """Hold a contender's result against that of the one it is compared with."""
+    """Compare the result of a contender with that of another."""
     if contender.check is None:
         return None
     other = contender.compared_with or case.contenders[0].name
@@ -147,7 +147,7 @@ def _read(file: IO[str]) -> str:
 
 
 def commit() -> str:
-    """The short hash of the code measured, marked where the source was changed."""
+    """Return the short hash of the measured code, with a mark for local changes."""
     try:
         named = subprocess.run(
             ["git", "describe", "--always", "--abbrev=7", "--exclude=*"],

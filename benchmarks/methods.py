@@ -33,7 +33,7 @@ class Size:
     K: int = 2
 
     def doubled(self, symbol: str) -> Size:
-        """The same with twice as many of one thing."""
+        """Return the size with one number doubled."""
         changed = {"n": self.n, "p": self.p, "K": self.K}
         changed[symbol] *= 2
         return Size(**changed)
@@ -74,7 +74,7 @@ class Kind:
 
 
 def make_table(size: Size, *, binary: bool = False) -> tuple[Any, Any]:
-    """Draw a table in which a tenth of the columns tell the class a little."""
+    """Draw a table in which a tenth of the features are weakly informative."""
     rng = np.random.default_rng(0)
     y = np.arange(size.n) % size.K
     X = rng.normal(size=(size.n, size.p))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from tests.selection.rows import ROWS
 
-from benchmarks import ours, problems
+from benchmarks import problems, veridical_selectors
 from benchmarks.agreement import close_scores
-from benchmarks.declare import VERIDICAL, Case, Contender, Problem, Result
+from benchmarks.definitions import VERIDICAL, Case, Contender, Problem, Result
 from veridical.selection import SELECTORS
 
 
@@ -28,7 +28,7 @@ def _beside(row: Any) -> Case:
         size=row.peer.timed_at,
         small={"n": 60, "p": 30},
         contenders=(
-            Contender(VERIDICAL, ours.fit(name, **row.parameters)),
+            Contender(VERIDICAL, veridical_selectors.fit(name, **row.parameters)),
             Contender(row.peer.name, run, check=close_scores(), own_processes=True),
         ),
     )

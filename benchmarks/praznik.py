@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import problems
-from benchmarks.declare import CALLS, ENOUGH, MOST, Missing, Problem, Result
+from benchmarks.definitions import CALLS, ENOUGH, MOST, Missing, Problem, Result
 
 NOTE = "best of several calls inside R"
 SCRIPT = """
@@ -66,14 +66,14 @@ def as_codes(problem: Problem) -> Codes:
 
 
 def mutual_information(written: Codes) -> Result:
-    """Mutual information of every column with the class, in bits."""
+    """Compute the mutual information of every feature with the class, in bits."""
     seconds, nats = _call(written, "mi")
     bits = nats / np.log(2.0)
     return Result(np.argsort(-bits, kind="stable"), bits, seconds, NOTE)
 
 
 def mrmr(written: Codes) -> Result:
-    """Peng's mRMR on the codes."""
+    """Run Peng's mRMR on the codes."""
     seconds, places = _call(written, "mrmr")
     return Result(places.astype(np.intp) - 1, seconds=seconds, note=NOTE)
 

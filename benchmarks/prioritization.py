@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import ours, problems
+from benchmarks import problems, veridical_selectors
 from benchmarks.agreement import close_scores
 from benchmarks.aims import Faster
-from benchmarks.declare import Case, Contender, Problem, Result
+from benchmarks.definitions import Case, Contender, Problem, Result
 
 ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 LARGEST = 30
@@ -37,7 +37,7 @@ def nested(problem: Problem) -> Result:
 
 
 def fitted_anew(problem: Problem) -> Result:
-    """The same with scikit-learn's pairwise machines, fitted at every size."""
+    """Do the same with scikit-learn's pairwise SVMs, fitted at every size."""
     from sklearn.svm import SVC
 
     X, y = problem.X[:, :LARGEST], problem.y
@@ -66,7 +66,9 @@ DDP_PATH = Case(
     size={"n": 166, "p": 12000},
     small={"n": 60, "p": 150},
     contenders=(
-        Contender("one alpha", ours.fit("ddp", n_features_to_select=100)),
+        Contender(
+            "one alpha", veridical_selectors.fit("ddp", n_features_to_select=100)
+        ),
         Contender("ten alphas", ten_alphas, check=close_scores(rtol=1e-12)),
     ),
     aims=(Faster("ten alphas", "one alpha", 1 / 3),),

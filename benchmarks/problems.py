@@ -1,4 +1,4 @@
-"""Data for the cases: seeded, with a few columns that tell about the class."""
+"""Data for the cases: seeded, with a few informative features."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.declare import Problem
+from benchmarks.definitions import Problem
 
 SEED = 20070722
 
@@ -15,17 +15,17 @@ SEED = 20070722
 def normal(
     n: int, p: int, *, n_classes: int = 2, n_selected: int = 10, n_folds: int = 0
 ) -> Problem:
-    """Normal columns; one in fifty has class means that differ.
+    """Make normal features; for one in fifty the class means differ.
 
-    The telling columns come in groups of five around a common factor, so that they
+    The informative columns come in groups of five around a common factor, so that they
     repeat each other in part, as genes do; they are spread over the matrix.
     """
     rng = np.random.default_rng(SEED)
     X = rng.normal(size=(n, p))
     y = _classes(rng, n, n_classes)
-    telling = rng.permutation(p)[: max(n_selected, p // 50)]
-    for start in range(0, telling.size, 5):
-        group = telling[start : start + 5]
+    informative = rng.permutation(p)[: max(n_selected, p // 50)]
+    for start in range(0, informative.size, 5):
+        group = informative[start : start + 5]
         means = rng.normal(scale=0.8, size=n_classes)
         common = means[y] + 0.7 * rng.normal(size=n)
         X[:, group] += common[:, None] * rng.uniform(0.4, 1.2, group.size)
@@ -33,7 +33,7 @@ def normal(
 
 
 def uniform(n: int, p: int, *, n_folds: int = 0) -> Problem:
-    """Columns that fill [0, 1] exactly; two classes, one telling column in fifty.
+    """Make features that fill [0, 1] exactly; one in fifty is informative.
 
     A method that divides differences by the range and one that does not then solve
     the same problem.
@@ -41,15 +41,15 @@ def uniform(n: int, p: int, *, n_folds: int = 0) -> Problem:
     rng = np.random.default_rng(SEED)
     X = rng.random((n, p))
     y = _classes(rng, n, 2)
-    telling = rng.permutation(p)[: max(10, p // 50)]
-    X[:, telling] += y[:, None] * rng.uniform(0.1, 0.8, telling.size)
+    informative = rng.permutation(p)[: max(10, p // 50)]
+    X[:, informative] += y[:, None] * rng.uniform(0.1, 0.8, informative.size)
     X -= X.min(axis=0)
     X /= X.max(axis=0)
     return Problem(X, y, 50, folds(y, n_folds))
 
 
 def binned(n: int, p: int, *, n_bins: int = 5) -> Problem:
-    """Normal columns cut into bins of equal counts: integer codes."""
+    """Make normal features cut into bins of equal counts: integer codes."""
     source = normal(n, p)
     return Problem(codes(source.X, n_bins), source.y, source.n_selected)
 
@@ -61,7 +61,7 @@ def codes(X: Any, n_bins: int = 5) -> Any:
 
 
 def folds(y: Any, n_folds: int) -> tuple[Any, ...]:
-    """Training rows of stratified cross-validation; none for 0 folds."""
+    """Return the training rows of stratified folds; none for 0 folds."""
     if n_folds == 0:
         return ()
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=0)

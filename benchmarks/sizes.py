@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def plain(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
-    """Every test that is made for the geometry, with its own p-values."""
+    """Measure every test for the geometry, with its own p-values."""
     tests = [name for name, e in TESTS.items() if e.fits(n_repeats, n_folds)]
     for n, learner, effect, method in product(N_SAMPLES, ESTIMATORS, EFFECTS, METHODS):
         design = NullDesign(n_repeats, n_folds, method, n, learner, effect)
@@ -60,7 +60,7 @@ def plain(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
 
 
 def calibrated(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
-    """The tests that can take their p-values from a measured null."""
+    """Measure the tests that can take their p-values from a simulated null."""
     tests = [n for n, e in TESTS.items() if e.calibrated and e.fits(n_repeats, n_folds)]
     for n, effect in product(N_SAMPLES, EFFECTS[1:]):
         design = NullDesign(n_repeats, n_folds, "in", n, "centroid", effect)
@@ -73,7 +73,7 @@ def calibrated(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
 
 
 def many(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
-    """Friedman's test on the folds of several selectors."""
+    """Measure Friedman's test on the folds of several selectors."""
     for sides, n, effect, method in product(MANY, N_SAMPLES, EFFECTS, METHODS):
         design = NullDesign(n_repeats, n_folds, method, n, "centroid", effect)
         found = simulate(design, N_SIMULATIONS, seed(design), stream=sides, sides=sides)
@@ -83,7 +83,7 @@ def many(n_repeats: int, n_folds: int) -> Iterator[dict[str, Any]]:
 
 
 def count(test: str, design: NullDesign, found: Any, null: Any = None) -> list[int]:
-    """How many data sets a test rejects at each level."""
+    """Count the data sets that a test rejects at each level."""
     rejected = [0] * len(ALPHAS)
     for a, b in found:
         result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
@@ -116,7 +116,7 @@ def row(
 
 
 def seed(design: NullDesign) -> int:
-    """A seed of its own for every design, the same for both methods."""
+    """Return a seed for each design, the same for both methods."""
     text = f"{design.n_repeats}x{design.n_folds} {design.n_samples} "
     return SEED + zlib.crc32(f"{text}{design.estimator} {design.effect:g}".encode())
 

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.declare import Agreement, CaseRecord, Measurement
+from benchmarks.definitions import Agreement, CaseRecord, Measurement
 
 FILE = Path(__file__).resolve().parent / ".cache" / "records.json"
 
 
 def load(machine: Mapping[str, str], file: Path = FILE) -> dict[str, CaseRecord]:
-    """Records measured earlier on the same machine with the same versions.
+    """Read records measured earlier on the same machine with the same versions.
 
     Figures from another machine, or from other versions of what is compared, are left
     behind: they must not stand in one table with the new ones.

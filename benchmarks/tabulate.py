@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.aims import Verdict, show_ratio
-from benchmarks.declare import Case, CaseRecord, Contender, Measurement
+from benchmarks.definitions import Case, CaseRecord, Contender, Measurement
 
 HEADINGS = ("contender", "seconds", "ratio", "memory", "result")
 
@@ -22,12 +22,12 @@ class Row:
     result: str
 
     def cells(self) -> tuple[str, ...]:
-        """The row, in the order of the headings."""
+        """Return the row, in the order of the headings."""
         return self.contender, self.seconds, self.ratio, self.memory, self.result
 
 
 def rows(case: Case, record: CaseRecord) -> list[Row]:
-    """The table of a case."""
+    """Return the table of a case."""
     return [
         row(case.contender(measurement.contender), record, measurement)
         for measurement in record.measurements
@@ -35,7 +35,7 @@ def rows(case: Case, record: CaseRecord) -> list[Row]:
 
 
 def row(contender: Contender, record: CaseRecord, measurement: Measurement) -> Row:
-    """One contender's line, held against the first contender of the record."""
+    """Return the row of a contender, with its ratio to the first contender."""
     return Row(
         measurement.contender,
         show_seconds(measurement),
@@ -46,7 +46,7 @@ def row(contender: Contender, record: CaseRecord, measurement: Measurement) -> R
 
 
 def show_seconds(measurement: Measurement) -> str:
-    """The time with three digits, or why there is none."""
+    """Write the time with three digits, or why there is none."""
     if measurement.status == "over":
         return f"over {measurement.seconds:g}"
     if measurement.seconds is None:
@@ -59,7 +59,7 @@ def show_seconds(measurement: Measurement) -> str:
 
 
 def show_relative(reference: Measurement, measurement: Measurement) -> str:
-    """The time in times of the reference; none for results that differ."""
+    """Write the ratio to the reference; none for results that differ."""
     if not measurement.counts or reference.status != "measured":
         return "—"
     assert measurement.seconds is not None
@@ -69,12 +69,12 @@ def show_relative(reference: Measurement, measurement: Measurement) -> str:
 
 
 def show_memory(peak: int | None) -> str:
-    """Bytes as MiB."""
+    """Write bytes as MiB."""
     return "—" if peak is None else f"{peak / 2**20:.1f} MiB"
 
 
 def show_result(contender: Contender, measurement: Measurement) -> str:
-    """How the result compares, or why there is none."""
+    """Write how the result compares, or why there is none."""
     if measurement.status in ("missing", "failed"):
         return measurement.note
     if measurement.agreement is None:
@@ -84,7 +84,7 @@ def show_result(contender: Contender, measurement: Measurement) -> str:
 
 
 def remarks(case: Case, record: CaseRecord) -> list[str]:
-    """What must be said of single contenders: other problems, other ways to time."""
+    """Return remarks on contenders: other problems, other ways to time."""
     said = []
     for measurement in record.measurements:
         if measurement.seconds is None:
@@ -103,9 +103,9 @@ def remarks(case: Case, record: CaseRecord) -> list[str]:
 def verdicts(
     cases: Mapping[str, Case], records: Iterable[CaseRecord]
 ) -> list[tuple[Case, CaseRecord, Verdict]]:
-    """Every aim of every record, judged."""
+    """Return the verdict on every aim of every record."""
     return [
-        (cases[record.case], record, aim.judge(record))
+        (cases[record.case], record, aim.assess(record))
         for record in records
         for aim in cases[record.case].aims
     ]

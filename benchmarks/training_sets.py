@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import ours, problems
+from benchmarks import problems, veridical_selectors
 from benchmarks.agreement import same_order
 from benchmarks.aims import Faster, Lean
-from benchmarks.declare import Case, Contender
+from benchmarks.definitions import Case, Contender
 from veridical.selection import SELECTORS
 
 #: Parameters under which a selector takes its time, where the defaults would not do.
@@ -38,11 +38,11 @@ def _rank_many(name: str, parameters: dict[str, object]) -> Case:
         size={"n": 200, "p": 10000},
         small={"n": 60, "p": 60},
         contenders=(
-            Contender("one fit", ours.fit(name, **parameters)),
-            Contender("ten fits", ours.fit_each(name, **parameters)),
+            Contender("one fit", veridical_selectors.fit(name, **parameters)),
+            Contender("ten fits", veridical_selectors.fit_each(name, **parameters)),
             Contender(
                 "rank_many",
-                ours.rank_many(name, **parameters),
+                veridical_selectors.rank_many(name, **parameters),
                 check=same_order(),
                 compared_with="ten fits",
             ),
@@ -61,7 +61,7 @@ MEMORY = Case(
     size={"n": 200, "p": 100000},
     small={"n": 60, "p": 2000},
     contenders=tuple(
-        Contender(name, ours.fit(name, **parameters))
+        Contender(name, veridical_selectors.fit(name, **parameters))
         for name, parameters in EVERY.items()
     ),
     aims=tuple(Lean(name) for name in EVERY),

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import CALLS, ENOUGH, MOST, Missing, Problem, Result
+from benchmarks.definitions import CALLS, ENOUGH, MOST, Missing, Problem, Result
 
 DEBIAN_JAR = "/usr/share/java/weka.jar"
 TIMER = Path(__file__).with_name("WekaTimer.java")
@@ -113,7 +113,7 @@ def _note(warm: int, calls: int) -> str:
 
 
 def find_jar() -> str:
-    """Where Weka is; the error says how to get it."""
+    """Return the path of Weka; the error says how to get it."""
     if shutil.which("java") is None:
         raise Missing("no java on the PATH (Debian: default-jdk-headless)")
     jar = os.environ.get("WEKA_JAR", DEBIAN_JAR)
@@ -132,7 +132,7 @@ def _table(problem: Problem, n_codes: int) -> Table:
 
 
 def _reason(stderr: str) -> str:
-    """The line that tells most: the exception, or what the compiler disliked."""
+    """Return the most informative line: the exception, or the compiler error."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    telling = [line for line in lines if "rror" in line or "xception" in line]
-    return (telling or lines or ["java ended with an error"])[0]
+    informative = [line for line in lines if "rror" in line or "xception" in line]
+    return (informative or lines or ["java ended with an error"])[0]

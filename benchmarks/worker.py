@@ -4,7 +4,7 @@
 ``--result FILE`` it keeps what the contender found. The steps: call once on a small
 problem of the same kind (imports, compilation), make the data, prepare, then call three
 times, or more often where calls are short. A contender that takes longer than 20 s is
-called once. If the first call is not over within the limit, the alarm clock ends the
+called once. If the first call is not over within the limit, a timer ends the
 process.
 """
 
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import CASES
-from benchmarks.declare import (
+from benchmarks.definitions import (
     CALLS,
     ENOUGH,
     MOST,
@@ -77,8 +77,8 @@ def measure(
 def _best(
     run: Callable[[Any], Result], prepared: Any, limit: float
 ) -> tuple[float, int, int, Result]:
-    """Best time of several calls, and the growth of memory in the first."""
-    before = _forget_peak()
+    """Return the best time of several calls, and the memory growth of the first."""
+    before = _reset_peak()
     with _alarm(limit):
         started = perf_counter()
         result = run(prepared)
@@ -110,11 +110,11 @@ def _alarm(limit: float) -> Any:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _forget_peak() -> int:
-    """Give back what is free, set the high-water mark to what is in use, return it.
+def _reset_peak() -> int:
+    """Free memory, reset the peak to the memory in use, and return it.
 
     ru_maxrss alone would hide growth below an earlier peak (making the data, or the
-    process this one was started from), so the kernel is asked to forget; where it
+    process this one was started from), so the kernel resets the peak; where it
     cannot (not Linux) the mark stays and growth is a lower bound.
     """
     gc.collect()
@@ -126,7 +126,7 @@ def _forget_peak() -> int:
 
 
 def _peak() -> int:
-    """The most memory this process ever had, in bytes, since it was told to forget."""
+    """Return the peak memory of this process in bytes, since the last reset."""
     with contextlib.suppress(OSError):
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
         if found:
@@ -136,7 +136,7 @@ def _peak() -> int:
 
 
 def reason(error: BaseException) -> str:
-    """An error in one line, without the folders of this machine."""
+    """Write an error in one line, without paths of this machine."""
     lines = str(error).strip().splitlines()
     words = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return re.sub(r"(?<![\w.])(?:/[^/\s'\"]+)+/", "…/", words)[:200]

@@ -1,8 +1,8 @@
 """veridical: feature selection you can believe.
 
 The verbs are here: `select`, `estimate`, `compare`, `audit`, `truth`, `sensitivity`.
-The rooms hold everything else: ``veridical.selection``, ``veridical.comparison`` and so
-on. Both load when first used, so that ``import veridical`` stays instant.
+Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
+and so on. Both are imported when first used, so that ``import veridical`` is fast.
 """
 
 from importlib import import_module
@@ -46,8 +46,8 @@ __all__ = [
     "truth",
 ]
 
-#: Where the verbs live; all other names are rooms.
-_HOMES = {
+#: Modules of the verbs; all other names are subpackages.
+_MODULES = {
     "audit": "auditing",
     "compare": "comparison",
     "estimate": "evaluation",
@@ -59,8 +59,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

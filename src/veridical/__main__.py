@@ -1,4 +1,4 @@
-"""The command line: where ``veridical`` and ``python -m veridical`` begin."""
+"""The entry point of ``veridical`` and ``python -m veridical``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from veridical._core import interrupts
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is handled while it is being loaded, too."""
+    """Run the command line; Ctrl-C is handled during its import, too."""
     with interrupts.handled():
         from veridical.cli import main as run
 

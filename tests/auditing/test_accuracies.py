@@ -23,8 +23,7 @@ from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import describe_splits
 from veridical.auditing import audit, nulls
-from veridical.auditing.choosing import QuickF, quick_version
-from veridical.auditing.procedures import make_audited
+from veridical.auditing.procedures import FastF, fast_version, make_audited
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson
@@ -131,9 +130,11 @@ def test_null_against_plain_code(weak):
     found = audit(learner, X, y, selected=chosen, **FEW)
 
     codes = (y == "yes").astype(int)
-    orders = nulls.Orders(CrossValidation(10), seed_for(3, Purpose.PERMUTATIONS), 19)
+    permutations = nulls.LabelPermutations(
+        CrossValidation(10), seed_for(3, Purpose.PERMUTATIONS), 19
+    )
     for b in range(19):
-        mixed, splits = orders.draw(b, codes, np.array(["no", "yes"]))
+        mixed, splits = permutations.draw(b, codes, np.array(["no", "yes"]))
         assert sorted(mixed) == sorted(codes)
         select = SelectKBest(f_classif, k=5)
         for protocol, run in (("in", oracle.inside), ("out", oracle.outside)):
@@ -177,7 +178,7 @@ def test_equal_folds_still_leave_room_for_doubt():
 
 
 def test_interval_is_wilsons_for_fewer_cases():
-    # So many orders that Student's quantile is the normal one.
+    # So many permutations that Student's quantile is the normal one.
     alone = np.random.default_rng(0).binomial(50, 0.5, size=200_000) / 50
     wide = 0.5 + 2 * (alone - 0.5)  # four times the variance: a quarter of the cases
 
@@ -253,7 +254,7 @@ def test_frames_names_and_labels_change_nothing(weak):
     ):
         assert found.accuracy["in"] == plain.accuracy["in"]
         assert found.accuracy["out"].value == plain.accuracy["out"].value
-        assert found.preselection.columns == plain.preselection.columns
+        assert found.preselection.features == plain.preselection.features
         assert (found.null["in"].accuracies == plain.null["in"].accuracies).all()
 
 
@@ -297,19 +298,19 @@ def test_plain_learner_has_no_outside(weak):
     assert alone.stability is None
 
 
-# ---- the short way through many random orders ------------------------------------
+# ---- the fast way through many permutations ----------------------------------------
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), n_classes=st.integers(2, 4))
-def test_quick_f_chooses_as_anova(seed, n_classes):
+def test_fast_f_selects_as_anova(seed, n_classes):
     rng = np.random.default_rng(seed)
     X = rng.normal(loc=rng.normal(scale=100, size=25), size=(24, 25))
     X[:, 3] = 7.0  # constant
     codes = rng.permutation(np.arange(24) % n_classes)
     sets = [np.arange(24), np.arange(2, 24), rng.integers(24, size=24)]
 
-    chosen = QuickF.of(X, 6).rank_table(read_table(X, codes), sets)
+    chosen = FastF.from_values(X, 6).rank_table(read_table(X, codes), sets)
 
     for rows, columns in zip(sets, chosen, strict=True):
         if np.ptp(codes[rows]):
@@ -327,9 +328,11 @@ def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
     found = audit(pipeline, moved, y, cv=3, **FEW)
 
     codes, classes = (y == "yes").astype(int), np.array(["no", "yes"])
-    orders = nulls.Orders(CrossValidation(3), seed_for(3, Purpose.PERMUTATIONS), 19)
+    permutations = nulls.LabelPermutations(
+        CrossValidation(3), seed_for(3, Purpose.PERMUTATIONS), 19
+    )
     for b in range(5):
-        mixed, splits = orders.draw(b, codes, classes)
+        mixed, splits = permutations.draw(b, codes, classes)
         right = [
             clone(pipeline).fit(moved[t], mixed[t]).predict(moved[s]) == mixed[s]
             for t, s in splits
@@ -349,9 +352,9 @@ def test_features_too_close_to_tell_are_chosen_as_by_anova():
     for n_features in (1, 5, 7):
         codes = rng.integers(2, size=40)
         table = read_table(X, codes)
-        quick = quick_version(AnovaF(n_features), table, n_features, order)
+        quick = fast_version(AnovaF(n_features), table, n_features, order)
         exact = rank(AnovaF(n_features), table, sets, n_features, order)
-        rounded = QuickF.of(X, n_features).rank_table(table, sets)
+        rounded = FastF.from_values(X, n_features).rank_table(table, sets)
         chosen = quick.rank_table(table, sets)
         for ours, theirs, other in zip(chosen, exact, rounded, strict=True):
             assert set(ours) == set(theirs.order)
@@ -365,7 +368,9 @@ def test_quick_way_is_taken_only_where_it_is_the_same():
 
     def hurries(selector, data=data):
         pipeline = make_pipeline(selector, GaussianNB())
-        return isinstance(make_audited(pipeline, data).hurried().selector, QuickF)
+        return isinstance(
+            make_audited(pipeline, data).prepare_permutations().selector, FastF
+        )
 
     assert hurries(AnovaF(5))
     assert hurries(Correlation(5))

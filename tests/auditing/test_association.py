@@ -1,4 +1,4 @@
-"""Were the columns chosen by the labels? Levels, power and the scar of selection."""
+"""Tests of features selected by the labels: level, power, and traces of selection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from veridical._core.reading import read_table
 from veridical.auditing.association import (
     LEVEL,
     chosen_by_labels,
-    selection_scar,
+    find_selection_trace,
     strengths,
 )
 from veridical.datasets import make_random_labels
@@ -116,30 +116,30 @@ def test_few_columns_are_judged_by_labels_alone():
     assert chosen_by_labels(read_table(X, y), np.array([1]), 0) > LEVEL
 
 
-# ---- the scar ----------------------------------------------------------------------
+# ---- traces of selection -----------------------------------------------------------
 
 
-def test_selection_leaves_a_scar_on_noise():
+def test_selection_leaves_a_trace_on_noise():
     for seed in range(20):
         X, y = make_random_labels(50, 2000, random_state=seed)
         best = AnovaF(20).fit(X, y).transform(X)
-        n, edge, fit = selection_scar(read_table(best, y))
+        n, largest, fit = find_selection_trace(read_table(best, y))
         assert n == 20
-        assert edge < 0.02
+        assert largest < 0.02
         assert fit > 0.001
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_useful_columns_have_none(load):
     X, y = load(return_X_y=True)
-    assert selection_scar(read_table(X, y)) is None
+    assert find_selection_trace(read_table(X, y)) is None
 
 
 def test_columns_that_nobody_selected_have_none():
     for seed in range(20):
         X, y = make_random_labels(50, 20, random_state=seed)
-        assert selection_scar(read_table(X, y)) is None
+        assert find_selection_trace(read_table(X, y)) is None
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     strong = rng.normal(size=(60, 20)) + 1.5 * y[:, None]
-    assert selection_scar(read_table(strong, y)) is None
+    assert find_selection_trace(read_table(strong, y)) is None

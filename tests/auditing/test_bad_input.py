@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.auditing import audit
-from veridical.auditing.reading import read_columns
+from veridical.auditing.preselection import read_features
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 6))
@@ -26,15 +26,15 @@ named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"selected": []}, "selected holds no column"),
-        ({"selected": "alpha"}, "must be a list of column names"),
+        ({"selected": []}, "selected contains no feature"),
+        ({"selected": "alpha"}, "must be a list of feature names"),
         ({"selected": ["alhpa"]}, "did you mean 'alpha'"),
-        ({"selected": [6]}, "X has 6 columns, 0 to 5"),
-        ({"selected": [-1]}, "names column -1"),
+        ({"selected": [6]}, "X has 6 features, 0 to 5"),
+        ({"selected": [-1]}, "contains index -1"),
         ({"selected": [0, 0]}, "'alpha' more than once"),
-        ({"selected": [0.5]}, "neither the name nor the number"),
+        ({"selected": [0.5]}, "neither the name nor the index"),
         ({"selected": range(6)}, "nothing was selected"),
-        ({"selector": "anova"}, "but there are none"),
+        ({"selector": "anova"}, "but selected= is missing"),
         ({"selected": [0], "selector": "anvoa"}, "did you mean 'anova'"),
         ({"selected": [0], "selector": StandardScaler()}, "does not select"),
         ({"cv": "ten"}, "There is no method 'ten'"),
@@ -83,12 +83,12 @@ def test_data():
 
 def test_names_that_two_columns_share():
     data = read_table(X, y)
-    assert read_columns(["x1", "x4"], data).tolist() == [1, 4]
-    assert read_columns([4, 1], data).tolist() == [1, 4]
+    assert read_features(["x1", "x4"], data).tolist() == [1, 4]
+    assert read_features([4, 1], data).tolist() == [1, 4]
     names = ("a", "a", "b", "c", "d", "e")
     twice = data.replace(features=replace(data.features, names=names))
-    with pytest.raises(InputError, match="2 columns are called that"):
-        read_columns(["a"], twice)
+    with pytest.raises(InputError, match="2 features have that name"):
+        read_features(["a"], twice)
 
 
 def test_one_code_may_be_given_alone():

@@ -13,7 +13,7 @@ from tests.oracles.audit import near_copies
 
 from veridical._core.reading import read_table
 from veridical.auditing.duplicates import (
-    ACCIDENTS,
+    MOST_BY_CHANCE,
     NEAR,
     NEIGHBOURS,
     across_folds,
@@ -57,7 +57,7 @@ def test_near_copies_against_the_obvious_code():
 
     pairs, nearness = near_pairs(read_table(X, y))
 
-    expected = near_copies(X, NEAR, NEIGHBOURS, ACCIDENTS)
+    expected = near_copies(X, NEAR, NEIGHBOURS, MOST_BY_CHANCE)
     assert (4, 11) in expected
     assert {tuple(pair) for pair in pairs.tolist()} == set(expected)
     for pair, r in zip(pairs.tolist(), nearness, strict=True):

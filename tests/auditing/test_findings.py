@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.tree import DecisionTreeClassifier
 
 from veridical.auditing import CODES, audit
-from veridical.auditing.entry import CHECKS
+from veridical.auditing.auditing import CHECKS
 from veridical.datasets import make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
@@ -130,7 +130,9 @@ def test_001_leak_that_changes_nothing_is_a_warning():
     found = audit(GaussianNB(), X, y, selected=[0], **FEW)
 
     leak = finding(found, "VD001")
-    assert leak.evidence.startswith("The column is tied to the labels more closely")
+    assert leak.evidence.startswith(
+        "The feature is associated with the labels more strongly"
+    )
     assert leak.severity == "warning"
     assert "the leak changes little here" in leak.evidence
 
@@ -207,7 +209,7 @@ def test_001_unknown_selector_is_named_as_such():
     assert max(found.preselection.overlap.values()) < 8
     leak = finding(found, "VD001")
     if leak is not None:
-        assert "stands in for it" in leak.evidence
+        assert "is used instead" in leak.evidence
 
 
 def test_001_selector_can_be_named():
@@ -232,12 +234,12 @@ def test_001_selector_can_be_named():
     ("step", "words"),
     [
         (StandardScaler(), "standardised on all of them"),
-        (MinMaxScaler(), "scaled by the smallest and largest"),
+        (MinMaxScaler(), "scaled by the minimum and maximum"),
         (PCA(8), "principal components"),
-        (SimpleImputer(), "filled in with the mean of all cases"),
+        (SimpleImputer(), "replaced by the mean of all samples"),
     ],
 )
-def test_002_marks_of_preprocessing(step, words):
+def test_002_traces_of_preprocessing(step, words):
     X, y = signal()
     raw = X * 7 + 3
     raw[::7, 3] = np.nan if isinstance(step, SimpleImputer) else raw[::7, 3]
@@ -303,7 +305,7 @@ def test_003_copies_to_be_expected_are_a_note():
     X = pd.DataFrame(rng.integers(0, 2, size=(80, 4)).astype(str)).astype("category")
     copies = finding(audit("nb", X, np.arange(80) % 2, **FEW), "VD003")
     assert copies.severity == "note"
-    assert "to be expected" in copies.evidence
+    assert "are expected" in copies.evidence
 
 
 # ---- VD004, VD010 ------------------------------------------------------------------
@@ -319,7 +321,7 @@ def test_004_small_folds():
     assert finding(quiet, "VD004") is None
     assert finding(note, "VD004").severity == "note"
     assert finding(warned, "VD004").severity == "warning"
-    assert "holds 3 cases" in finding(note, "VD004").evidence
+    assert "has 3 samples" in finding(note, "VD004").evidence
 
 
 def test_010_uncorrected_test():
@@ -333,7 +335,7 @@ def test_010_uncorrected_test():
     assert uncorrected.details["shared"] == pytest.approx(8 / 9)
     assert uncorrected.details["factor"] == pytest.approx(np.sqrt(1 + 10 / 9))
     assert uncorrected.details["measured_size"] > 0.05
-    assert "Where there is nothing to find it rejects in" in uncorrected.evidence
+    assert "Where nothing differs it rejects in" in uncorrected.evidence
     for test in (None, "corrected-t"):
         assert finding(audit(GaussianNB(), X, y, test=test, **FEW), "VD010") is None
     halves = KFold(2)

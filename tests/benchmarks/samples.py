@@ -1,7 +1,7 @@
 """A case and its record, made by hand: one contender for every fate there is."""
 
 from benchmarks.aims import Faster, Lean
-from benchmarks.declare import (
+from benchmarks.definitions import (
     Agreement,
     Case,
     CaseRecord,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.declare import Agreement, Result
+from benchmarks.definitions import Agreement, Result
 
 from benchmarks import agreement
 

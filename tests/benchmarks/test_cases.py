@@ -10,9 +10,9 @@ from benchmarks.comparison import (
     skrebate_inside,
     splits,
 )
-from benchmarks.declare import Result
+from benchmarks.definitions import Result
 from benchmarks.elimination import ROUNDS, sample_widths
-from benchmarks.theirs import products, standardized
+from benchmarks.python_packages import products, standardized
 from benchmarks.training_sets import EVERY, MANY_AIMS
 
 from benchmarks import elimination, problems
@@ -105,11 +105,11 @@ def test_sampled_stretches_do_not_overlap(n_features):
 
 @pytest.mark.parametrize("whole", [np.inf, 0.0])
 def test_elimination_drops_what_scikit_learn_drops(whole, monkeypatch):
-    monkeypatch.setattr(elimination, "WHOLE", whole)
+    monkeypatch.setattr(elimination, "WHOLE_SECONDS", whole)
     problem = problems.normal(40, 70)
     given = problems.Problem(problem.X, problem.y, 10, limit=np.inf)
-    path = elimination.with_path(given)
-    result = elimination.sklearn_rfe(elimination.TIGHT)(path)
+    path = elimination.with_elimination(given)
+    result = elimination.sklearn_rfe(elimination.TIGHT_TOLERANCE)(path)
     assert result.seconds > 0
     known = result.order >= 0
     if whole:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.declare import Missing, Result
+from benchmarks.definitions import Missing, Result
 from benchmarks.estimation import CASES, as_categories, as_text, mushroom, same_answers
 
 from benchmarks import estimation, weka

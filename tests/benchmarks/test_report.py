@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 from benchmarks.aims import Faster
-from benchmarks.declare import Measurement
+from benchmarks.definitions import Measurement
 from tests.benchmarks.samples import CASE, RECORD
 
 from benchmarks import __main__ as command
-from benchmarks import draw, machine, store, tabulate, write
+from benchmarks import draw, machine, results_page, store, tabulate
 
 CASES = {"sample": CASE}
 ABOUT = {"Cores": "2", "Processor": "a processor"}
@@ -53,7 +53,7 @@ def test_an_extrapolated_time_is_marked(rows):
 
 
 def test_the_page_holds_machine_aims_and_every_contender():
-    page = write.page(CASES, [RECORD], ABOUT, "results.svg")
+    page = results_page.page(CASES, [RECORD], ABOUT, "results.svg")
     for part in ("a processor", "at least 2 × as fast as equal", "results.svg"):
         assert part in page
     for contender in CASE.contenders:
@@ -66,7 +66,7 @@ def test_the_page_holds_machine_aims_and_every_contender():
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_heading():
-    page = write.page(CASES, [RECORD], ABOUT)
+    page = results_page.page(CASES, [RECORD], ABOUT)
     widths = {
         line.replace("\\|", "").count("|")
         for line in page.split("## A sample")[1].splitlines()

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 from benchmarks.cases import CASES
-from benchmarks.declare import Contender, Missing, Result
+from benchmarks.definitions import Contender, Missing, Result
 from benchmarks.measure import call, compare, read_outcome, run_case, run_contender
 from tests.benchmarks.samples import CASE
 
@@ -153,4 +153,4 @@ def test_a_case_runs_from_end_to_end():
     record = run_case(CASES["anova"], limit=60, small=True, tell=told.append)
     assert [m.status for m in told] == ["measured", "measured"]
     assert record.measurements == tuple(told)
-    assert record.of("scikit-learn").agreement.holds is True
+    assert record.find("scikit-learn").agreement.holds is True

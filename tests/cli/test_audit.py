@@ -124,7 +124,7 @@ def test_without_data_it_shows_the_mistake(run):
     result = run("audit", *FEW)
 
     assert result.exit_code == 1
-    assert result.stdout.startswith("No data given, so these are 50 cases")
+    assert result.stdout.startswith("Without DATA, this uses 50 samples")
     assert "VD001 error" in result.stdout
 
 
@@ -151,15 +151,15 @@ def test_sparse_data(run, tmp_path):
     [
         (("--estimator", "svmm"), "did you mean 'svm'"),
         (("--selector", "anvoa"), "did you mean 'anova'"),
-        (("--features", "3"), "--features 3 is for a selector"),
-        (("--first",), "--first is for a selector"),
+        (("--features", "3"), "--features 3 needs a selector"),
+        (("--first",), "--first needs a selector"),
         (("--ignore", "VD1"), "There is no finding 'VD1'"),
         (("--seed", "-1"), "--seed -1 is below 0"),
-        (("--jobs", "0"), "--jobs 0 does no work"),
+        (("--jobs", "0"), "--jobs 0 starts no process"),
         (("--cv", "1"), "2"),
         (("--permutations", "3"), "19"),
-        (("--selected", "missing.txt"), "cannot read the columns in missing.txt"),
-        (("--selected", "COLUMNS", "--first"), "do not go together"),
+        (("--selected", "missing.txt"), "cannot read the features in missing.txt"),
+        (("--selected", "COLUMNS", "--first"), "exclude each other"),
     ],
 )
 def test_bad_words(run, noise, words, said):
@@ -176,9 +176,9 @@ def test_bad_words(run, noise, words, said):
 def test_bad_lists_of_columns(run, noise, tmp_path):
     path, _ = noise
     for text, said in (
-        ("", "names no column"),
-        ("gene 1\ngene one", "which is no column of X"),
-        ("500", "X has 200 columns"),
+        ("", "names no feature"),
+        ("gene 1\ngene one", "which is not a feature of X"),
+        ("500", "X has 200 features"),
         ("gene 1\ngene 1", "more than once"),
     ):
         columns = tmp_path / "bad.txt"

@@ -239,7 +239,7 @@ def test_where_the_answer_has_no_room():
         )
     assert done.returncode == 1
     assert done.stderr == (
-        "veridical: cannot write: No space left on device; make room, or write "
+        "veridical: cannot write: No space left on device; free some space, or write "
         "elsewhere.\n"
     )
 
@@ -251,5 +251,5 @@ def test_a_cluster_is_for_studies(run, verb):
     result = run(verb, "--dask", "local")
     assert result.exit_code == 2
     told = " ".join(result.stderr.replace("│", " ").split())
-    assert "A cluster works on studies: veridical study run NAME --dask" in told
+    assert "A cluster runs studies: veridical study run NAME --dask" in told
     assert "Possible options" not in told

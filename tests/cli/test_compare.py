@@ -96,7 +96,7 @@ def test_without_data_several_run_on_a_source_and_say_so(run):
     words = ("--selectors", "anova,correlation,information-gain", *MANY)
     result = run("compare", *words)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("No data given, so this is the linear source")
+    assert result.stdout.startswith("Without DATA, this uses the linear source")
 
 
 def test_seed_decides(run, table):
@@ -140,7 +140,7 @@ def test_the_papers_example_knows_the_truth(run, monkeypatch):
     answer = json.loads(run("compare", "--cv", 5, "--json").stdout)
 
     assert plain.exit_code == 0, plain.stderr
-    assert plain.stdout.startswith("No data given, so this is the paper's own example")
+    assert plain.stdout.startswith("Without DATA, this runs the example of the paper")
     assert "TRUTH" in plain.stdout
     assert [m["label"] for m in answer["methods"]] == ["IN", "OUT", "TRUTH"]
     assert answer["names"] == {"a": "ReliefF", "b": "FCBF"}
@@ -206,7 +206,7 @@ def test_ctrl_c_is_a_short_word_and_130(tmp_path):
         start_new_session=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("No data given")
+    assert process.stdout.readline().startswith("Without DATA")
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
@@ -276,7 +276,7 @@ def test_sizes_repeats_and_calibration_from_the_command_line(run, table):
     )
     answer = json.loads(calibrated.stdout)
     assert answer["methods"][0]["difference"]["size"]["calibrated"]
-    assert answer["settings"]["command"].endswith("--calibrated")
+    assert answer["settings"]["command"].endswith("--calibrated --seed 0")
 
 
 def test_the_same_selector_three_times_is_refused(run, table):

@@ -16,7 +16,7 @@ def cache(monkeypatch, tmp_path):
 def test_list(run, monkeypatch, table):
     result = run("data", "list")
     assert result.exit_code == 0
-    assert "Made here: beta-bernoulli, linear, " in result.stdout
+    assert "Sources: beta-bernoulli, linear, " in result.stdout
     assert "Set VERIDICAL_DATA to a folder" in result.stdout
     monkeypatch.setenv("VERIDICAL_DATA", str(table.parent))
     found = json.loads(run("data", "list", "--json").stdout)
@@ -29,7 +29,10 @@ def test_show_a_file(run, tmp_path):
     path.write_text("mass,[bold]colour,kind\n7,red,cherry\n150,,apple\n9,red,cherry\n")
     shown = run("data", "show", path, "--target", "kind")
     assert shown.exit_code == 0
-    assert "3 cases, 2 features (1 of them nominal), 1 values missing." in shown.stdout
+    assert (
+        "3 samples, 2 features (1 of them categorical), 1 missing values."
+        in shown.stdout
+    )
     assert "Classes: apple 1 (33 %), cherry 2 (67 %)." in shown.stdout
     assert "[bold]colour" in shown.stdout
     summary = json.loads(run("data", "show", path, "--target", "kind", "--json").stdout)
@@ -60,7 +63,7 @@ def test_names_cannot_steer_the_terminal(run, tmp_path):
 def test_show_by_name(run):
     result = run("data", "show", "linear")
     assert result.exit_code == 0
-    assert "125 cases, 60 features (0 of them nominal)" in result.stdout
+    assert "125 samples, 60 features (0 of them categorical)" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -88,4 +91,4 @@ def test_fetch(run, monkeypatch):
     again = run("data", "fetch", "two", "--again")
     assert "--target class" in again.stdout
     shown = run("data", "show", fetched["path"], "--target", "class")
-    assert "2 cases, 1 features" in shown.stdout
+    assert "2 samples, 1 features" in shown.stdout

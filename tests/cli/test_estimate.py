@@ -183,7 +183,7 @@ def test_selection_is_repeated_in_every_split(run, tmp_path):
     expected = estimate(pipeline, X, y, cv=make_method("10"), random_state=0)
     assert found["estimates"][0]["value"] == expected.value < 0.7
     assert found["words"]["belief"] == "open"
-    assert "chosen anew on every training set" in found["settings"]["selection"]
+    assert "selected on every training set" in found["settings"]["selection"]
 
 
 def test_nominal_columns_reach_the_learner_behind_a_selector(run, tmp_path):
@@ -285,7 +285,7 @@ def test_without_data_the_truth_is_known(run, monkeypatch):
     plain = run("estimate", "--estimator", "nb", *FEW)
     found = answer(run("estimate", "--estimator", "nb", *FEW, "--json"))
 
-    assert plain.stdout.startswith("No data given, so this is the linear source")
+    assert plain.stdout.startswith("Without DATA, this uses the linear source")
     assert "the truth" in plain.stdout
     assert found["words"]["belief"] == "known"
     assert found["data"]["n_samples"] == 125

@@ -1,8 +1,15 @@
 """``--features``: a number, or a share, in the same words whatever the verb."""
 
+import inspect
 import json
 
 import pytest
+from tests.cli.conftest import make_table
+
+from veridical._core.defaults import N_FEATURES_TO_SELECT
+from veridical.comparison import compare, sensitivity, truth
+from veridical.evaluation import correction
+from veridical.selection import SELECTORS
 
 # What else each verb is asked, so that it selects and is done soon.
 VERBS = {
@@ -33,6 +40,24 @@ def test_a_share_is_the_number_that_it_comes_to(ask, verb):
     for found in (answer, same):
         found.pop("seconds", None)
     assert answer == same
+
+
+@pytest.mark.parametrize(
+    "call", [*SELECTORS.values(), compare, sensitivity, truth, correction]
+)
+def test_python_has_the_same_default(call):
+    parameter = inspect.signature(call).parameters["n_features_to_select"]
+    assert parameter.default == N_FEATURES_TO_SELECT
+
+
+@pytest.mark.parametrize(("n_features", "wanted"), [(30, N_FEATURES_TO_SELECT), (6, 3)])
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_default_is_pythons_or_half_of_few(run, tmp_path, verb, n_features, wanted):
+    path = tmp_path / "table.csv"
+    make_table(p=n_features).to_csv(path, index=False)
+    common = (verb, path, "--target", "kind", "--cv", 3, "--json")
+    answer = json.loads(run(*common, *VERBS[verb]).stdout)
+    assert f"--features {wanted} " in answer["settings"]["command"]
 
 
 def test_compare_records_the_number(ask):

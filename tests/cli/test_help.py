@@ -81,7 +81,7 @@ def test_help_lists_what_there_is():
     places = [text.index(f"│ {name} ") for name in VERBS]
 
     assert places == sorted(places)
-    assert "Exit status: 0 done" in text
+    assert "Exit status: 0 success" in text
 
 
 def test_names_are_those_of_the_library():
@@ -216,7 +216,10 @@ def test_version():
         (["audit", "--permutations", "3"], "give 19 or more"),
         (["schema", "compaer"], "did you mean 'compare'"),
         (["schema", "study"], "study run"),
-        *(([verb, "--jobs", "0"], "--jobs 0 does no work") for verb in WORKING_VERBS),
+        *(
+            ([verb, "--jobs", "0"], "--jobs 0 starts no process")
+            for verb in WORKING_VERBS
+        ),
         *(([verb, "--seed", "-1"], "--seed -1 is below 0") for verb in WORKING_VERBS),
     ],
 )

@@ -188,8 +188,8 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 def test_a_study_says_its_own_word_and_no_other():
     body = """
-        from veridical.cli.study_options import told
-        with told():
+        from veridical.cli.study_options import errors_printed
+        with errors_printed():
             {}
             stop()
             time.sleep(30)

@@ -58,15 +58,15 @@ def test_it_tells_the_terminal(weak):
 def test_without_data_it_says_what_stands_in():
     result = invoke("--features", 20, "--cv", 3)
     assert result.exit_code == 0, result.output
-    assert "No data given, so this is the beta-bernoulli source" in result.stdout
+    assert "Without DATA, this uses the beta-bernoulli source" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cv", "1"), "--cv 1 leaves nothing to test"),
+        (("--cv", "1"), "--cv 1 has no test set"),
         (("--cv", "10x5"), "use a number of folds, or loo"),
-        (("--cv", "boot632"), "--cv boot632 does not test every case once"),
+        (("--cv", "boot632"), "--cv boot632 does not test every sample once"),
         (("--cv", "many"), "There is no method 'many'"),
         (("--features", "0"), "--features 0"),
     ],

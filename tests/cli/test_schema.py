@@ -163,7 +163,7 @@ def test_a_page_is_named(run, table, folder):
 def test_messages_do_not_mix_with_json(run, folder):
     words = ("estimate", "--estimator", "nb", "--cv", "3", "--json")
     result = run(*words)
-    assert "No data given" in result.stderr
+    assert "Without DATA" in result.stderr
     assert json.loads(result.stdout)["kind"] == "estimates"
     quiet = run(*words, "--quiet")
     assert (quiet.stdout, quiet.stderr) == (result.stdout, "")
@@ -174,7 +174,9 @@ def test_the_watcher_tells_where_it_is(folder, run, monkeypatch):
     interrupted = Mock(side_effect=KeyboardInterrupt)
     server = MagicMock(server_port=8123, serve_forever=interrupted)
     server.__enter__.return_value = server
-    monkeypatch.setattr("veridical.cli.study_watch.serve", lambda watcher, port: server)
+    monkeypatch.setattr(
+        "veridical.cli.study_watch.make_server", lambda watcher, port: server
+    )
     result = run("study", "watch", "s.sqlite", "--json")
     answer = json.loads(result.stdout)
     assert faults(answer, schema(run, "study watch")) == []

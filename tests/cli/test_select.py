@@ -54,7 +54,7 @@ def test_json_is_what_the_library_computes(run, table):
 def test_without_data_it_says_what_it_runs_on(run):
     done = run("select", "--selector", "anova", "--features", 5)
     assert done.exit_code == 0
-    assert done.output.startswith("No data given, so this is the linear source")
+    assert done.output.startswith("Without DATA, this uses the linear source")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_without_data_it_says_what_it_runs_on(run):
         (["--selector", "ddp", "--alpha", "much"], "must be a number"),
         (["--selector", "ddp", "--relevance", "some"], "one-vs-all"),
         (["--features", "0"], "selects nothing"),
-        (["--cv", "1"], "nothing to test"),
+        (["--cv", "1"], "has no test set"),
         (["--jobs", "0"], "--jobs 0"),
         (["--seed", "-1"], "below 0"),
         (["--target", "kind"], "there is no file"),

@@ -27,7 +27,7 @@ from veridical.experiments import (
     StoreError,
     Writer,
 )
-from veridical.experiments.outcomes import Outcome
+from veridical.experiments.attempts import Attempt
 from veridical.experiments.study import Cell, Recipe
 
 SLICE = ("--where", "source=monks-1", "--where", "set=0", "--where", "classifier=nb")
@@ -129,12 +129,12 @@ def test_a_specification_from_a_file(run, grid, tmp_path):
         (["in-vs-out", "--limit-time", "soon"], ["--limit-time soon", "30m"]),
         (["in-vs-out", "--limit-cell", "0s"], ["--limit-cell 0s"]),
         (["in-vs-out", "--limit-memory", "4X"], ["--limit-memory 4X", "4G"]),
-        (["in-vs-out", "--jobs", "0"], ["--jobs 0 does no work"]),
+        (["in-vs-out", "--jobs", "0"], ["--jobs 0 starts no process"]),
         (["in-vs-out", "--seed", "-1"], ["--seed -1"]),
         (["in-vs-out", "--spec", "no.toml"], ["no.toml cannot be read"]),
         (["in-vs-out", "--spec", "a.toml", "--seed", "1"], ["leave out --seed"]),
         (["in-vs-out", "--spec", "a.toml", "--scale", "paper"], ["leave out --scale"]),
-        (["in-vs-out", "--store", "no/s.sqlite"], ["make the folder first"]),
+        (["in-vs-out", "--store", "no/s.sqlite"], ["create the folder first"]),
     ],
 )
 def test_bad_input(run, options, words):
@@ -167,7 +167,7 @@ def test_a_slice_of_nothing_leaves_no_store_behind(run, grid, tmp_path):
     result = run("study", "run", "grid", "--where", "unit=never")
 
     assert result.exit_code == 2
-    assert "no cell is so" in result.stderr
+    assert "no cell has this value" in result.stderr
     assert os.listdir(tmp_path) == []
 
 
@@ -208,7 +208,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
     with Store(store) as opened:
         assert f"planned 384 = ok {len(opened)} + failed 0 + pending" in out
         assert sign is is_begun or len(opened) > 0
-    assert "To go on: veridical study run in-vs-out --where source=monks-2" in out
+    assert "To resume: veridical study run in-vs-out --where source=monks-2" in out
     assert err == ""
 
 
@@ -216,8 +216,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
 
 
 def failing_outcome(detail):
-    cell = Cell({"unit": 1}, Recipe.of("grid", 0))
-    return Outcome(cell, b"k" * 32, 1, "error", None, detail, 0.1)
+    cell = Cell({"unit": 1}, Recipe.from_details("grid", 0))
+    return Attempt(cell, b"k" * 32, 1, "error", None, detail, 0.1)
 
 
 class Terminal(io.StringIO):
@@ -352,7 +352,7 @@ def test_a_stop_ends_all_of_them(run, three, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["good", "poor", "--out", "page.html"], "page.html is no folder"),
+        (["good", "poor", "--out", "page.html"], "page.html is not a folder"),
         (["good", "poor", "--store", "s.sqlite"], "such as good.sqlite"),
         (["good", "poor", "--spec", "a.toml"], "--spec a.toml belongs to one study"),
         (["good", "--all"], "--all and good"),

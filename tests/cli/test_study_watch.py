@@ -13,7 +13,7 @@ import pytest
 
 from veridical._core.errors import InputError
 from veridical.cli import study_watch
-from veridical.cli.study_watch import Watcher, serve
+from veridical.cli.study_watch import Watcher, make_server
 from veridical.experiments import Serial, Store, Writer, parse_where, run_study
 from veridical.papers import find_study
 from veridical.report.render import html
@@ -33,7 +33,7 @@ def store(tmp_path_factory):
 @pytest.fixture
 def server(store):
     watcher = Watcher(store)
-    with serve(watcher, 0) as server:
+    with make_server(watcher, 0) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server
@@ -94,7 +94,7 @@ def test_the_page_moves_on(store, tmp_path):
     study = find_study("in-vs-out")
     where = parse_where(["source=monks-2", "set=0"])
     run_study(study, study.plan("smoke", 0), path, executor=Serial(), where=where)
-    watcher.look()
+    watcher.update()
     came = watcher.state["ok"] - before
     assert came > 0
     assert set(watcher.state["unchanged"]) <= {0, came}
@@ -137,7 +137,7 @@ def test_what_cannot_be_watched(run, tmp_path):
 
 def test_a_port_that_is_taken(server, store):
     with pytest.raises(InputError, match=r"cannot be used.*--port"):
-        serve(Watcher(store), server.server_port)
+        make_server(Watcher(store), server.server_port)
 
 
 class Failing:
@@ -164,7 +164,7 @@ def test_a_browser_follows_it(store, tmp_path, browser, monkeypatch):
     spec = study.plan("smoke", 0)
     watcher, stop = Watcher(path), threading.Event()
     followed = threading.Thread(target=watcher.follow, args=(stop,), daemon=True)
-    with serve(watcher, 0) as server, browser.tab() as tab:
+    with make_server(watcher, 0) as server, browser.tab() as tab:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         followed.start()
@@ -211,7 +211,7 @@ def test_a_browser_follows_it(store, tmp_path, browser, monkeypatch):
 
 def test_a_page_says_when_nobody_answers(store, browser, monkeypatch):
     monkeypatch.setattr(watch, "REFRESH", 0.2)
-    server = serve(Watcher(store), 0)
+    server = make_server(Watcher(store), 0)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     with browser.tab() as tab:

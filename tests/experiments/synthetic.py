@@ -65,7 +65,9 @@ class Grid(PaperStudy):
         return {}
 
     def units(self, spec: GridSpec) -> Iterator[Unit]:
-        recipes = {g: Recipe.of(self.name, spec.seed, group=g) for g in spec.groups}
+        recipes = {
+            g: Recipe.from_details(self.name, spec.seed, group=g) for g in spec.groups
+        }
         for u in range(spec.n_units):
             cells = [
                 Cell({"unit": u, "cell": c, "group": g}, recipes[g])

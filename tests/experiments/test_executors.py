@@ -23,8 +23,8 @@ from veridical.experiments import (
     WorkerError,
     run_study,
 )
-from veridical.experiments.outcomes import perform
-from veridical.experiments.supervisor import CAN_FORK, WORKER, start_copy
+from veridical.experiments.attempts import run_unit
+from veridical.experiments.supervisor import CAN_FORK, WORKER, start_fork
 
 SMALL = Limits(seconds=1.0, memory=10**8)
 HERE = ("error", "invalid", "unpicklable")
@@ -111,7 +111,7 @@ def test_cells_share_no_fate_with_those_before_them():
     study = Grid(poison=((0, 1, "exception"), (0, 2, "too few"), (0, 4, "exception")))
     (unit,) = study.units(GridSpec(n_units=1, n_cells=6))
 
-    results = list(perform(study, unit))
+    results = list(run_unit(study, unit))
 
     assert [r.number for r in results] == list(range(6))
     assert [r.status for r in results] == ["ok", "error", "error", "ok", "error", "ok"]
@@ -290,9 +290,9 @@ def test_poison_costs_little(tmp_path):
 
 
 def test_limits_that_make_no_sense():
-    with pytest.raises(InputError, match="leaves no time"):
+    with pytest.raises(InputError, match="is not positive"):
         Limits(seconds=0)
-    with pytest.raises(InputError, match="do no work"):
+    with pytest.raises(InputError, match="is below 1"):
         Processes(0)
 
 
@@ -317,7 +317,7 @@ def test_tasks_are_taken_as_workers_become_free(tmp_path):
 @pytest.mark.skipif(not CAN_FORK, reason="no forks here")
 def test_a_copy_keeps_none_of_its_parents_files(tmp_path):
     with open(tmp_path / "kept", "w") as kept, open(tmp_path / "said", "a+b") as said:
-        process = start_copy(said)
+        process = start_fork(said)
         try:
             links = Path(f"/proc/{process._pid}/fd")
             deadline = time.monotonic() + 20

@@ -63,7 +63,7 @@ def test_coordinates_are_written_as_canonical_json(cell):
 
 
 def test_a_key_is_the_hash_of_canonical_json():
-    cell, recipe = {"n": 125, "a": "ü"}, Recipe.of("s", 0).text
+    cell, recipe = {"n": 125, "a": "ü"}, Recipe.from_details("s", 0).text
 
     assert cell_key(cell, recipe_digest(recipe)) == digest(
         {"cell": cell, "recipe": recipe_digest(recipe)}
@@ -72,21 +72,21 @@ def test_a_key_is_the_hash_of_canonical_json():
 
 def test_every_detail_of_a_recipe_counts():
     recipes = [
-        Recipe.of("s", 0, k=10),
-        Recipe.of("s", 0, k=11),
-        Recipe.of("s", 1, k=10),
-        Recipe.of("t", 0, k=10),
-        Recipe.of("s", 0, k=10.0),
+        Recipe.from_details("s", 0, k=10),
+        Recipe.from_details("s", 0, k=11),
+        Recipe.from_details("s", 1, k=10),
+        Recipe.from_details("t", 0, k=10),
+        Recipe.from_details("s", 0, k=10.0),
     ]
 
     assert len({recipe.text for recipe in recipes}) == len(recipes)
 
 
 def test_the_numerics_have_a_version(monkeypatch):
-    before = Recipe.of("s", 0)
+    before = Recipe.from_details("s", 0)
     monkeypatch.setattr("veridical.experiments.study.NUMERIC_VERSION", 999)
 
-    assert Recipe.of("s", 0) != before
+    assert Recipe.from_details("s", 0) != before
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, [-math.inf]])
@@ -143,7 +143,7 @@ alike = st.sets(
 
 @given(alike, alike)
 def test_a_set_of_keys_is_a_set(known, asked):
-    stored = StoredKeys.of([sorted(known, reverse=True)])
+    stored = StoredKeys.from_units([sorted(known, reverse=True)])
 
     found = stored.contain(list(asked))
 

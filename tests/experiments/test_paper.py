@@ -13,14 +13,14 @@ from veridical.experiments import (
     Mean,
     Plan,
     Serial,
-    average,
+    average_means,
     decide,
-    if_enough,
+    decide_all,
+    decide_if_enough,
     parse_where,
     refuse_repeated,
     refuse_unknown,
     run_study,
-    together,
 )
 
 
@@ -83,24 +83,24 @@ def test_without_more_a_study_has_nothing_to_say_beforehand(filled):
 
 def test_means_and_their_intervals():
     values = np.array([1.0, 2.0, 3.0, 4.0])
-    mean = Mean.of(values)
+    mean = Mean.from_values(values)
     half = 3.182446305 * np.std(values, ddof=1) / 2  # t with 3 degrees of freedom
 
     assert mean.interval == pytest.approx((2.5, 2.5 - half, 2.5 + half))
     same = mean.minus(mean)
     assert (same.value, same.df) == (0, pytest.approx(6))
     assert same.error == pytest.approx(np.sqrt(2) * mean.error)
-    assert average([mean, mean]).error == pytest.approx(mean.error / np.sqrt(2))
-    assert Mean.of(np.array([1.0])).interval.high == np.inf
-    assert decide(Mean.of(np.array([1.0])).interval, 0, 2) == "open"
+    assert average_means([mean, mean]).error == pytest.approx(mean.error / np.sqrt(2))
+    assert Mean.from_values(np.array([1.0])).interval.high == np.inf
+    assert decide(Mean.from_values(np.array([1.0])).interval, 0, 2) == "open"
 
 
 def test_outcomes():
     assert decide(Interval(1.0, 0.5, 1.5), low=0) == "reproduced"
     assert decide(Interval(1.0, -0.5, 1.5), low=0) == "open"
     assert decide(Interval(1.0, 0.5, 1.5), -np.inf, 0) == "not reproduced"
-    assert if_enough(False, 3, 3) == "not reproduced"
-    assert together([]) == together(["reproduced", "open"]) == "open"
+    assert decide_if_enough(False, 3, 3) == "not reproduced"
+    assert decide_all([]) == decide_all(["reproduced", "open"]) == "open"
 
 
 def test_names_in_specifications():

@@ -56,7 +56,7 @@ def test_failed_cells_are_done_unless_asked_for(tmp_path):
     assert list(plan.tasks()) == []
     tasks = list(again.tasks())
     assert [len(task.keys) for task in tasks] == [1, 1]
-    assert [list(task.attempts) for task in tasks] == [[2], [2]]
+    assert [list(task.numbers) for task in tasks] == [[2], [2]]
 
 
 def test_a_slice(filled):

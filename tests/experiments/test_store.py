@@ -22,14 +22,14 @@ from veridical.experiments import (
     run_study,
     verify,
 )
+from veridical.experiments.attempts import run_unit
 from veridical.experiments.database import SCHEMA_VERSION
-from veridical.experiments.outcomes import perform
 
 
 def outcomes(study, spec):
     for task in Plan(study, spec).tasks():
-        for result in perform(study, task.unit):
-            yield task.outcome(result)
+        for result in run_unit(study, task.unit):
+            yield task.make_attempt(result)
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -130,7 +130,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path, canonical):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"not a database at all" * 100, "not a study's store"), (None, "no store")],
+    [(b"not a database at all" * 100, "not the store of a study"), (None, "no store")],
 )
 def test_what_is_no_store_is_refused(tmp_path, content, words):
     path = tmp_path / "s.sqlite"
@@ -151,7 +151,7 @@ def test_other_peoples_databases_are_left_alone(tmp_path):
     connection.close()
     before = path.read_bytes()
 
-    with pytest.raises(InputError, match="not a study's store"):
+    with pytest.raises(InputError, match="not the store of a study"):
         Writer(path)
 
     assert path.read_bytes() == before
@@ -168,7 +168,7 @@ def test_a_newer_store_is_refused_in_words(filled):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(InputError, match="make the folder first"):
+    with pytest.raises(InputError, match="create the folder first"):
         Writer(tmp_path / "no" / "s.sqlite")
 
 

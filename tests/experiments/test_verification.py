@@ -225,10 +225,10 @@ def test_nothing_altered_leaves_a_store(filled, tmp_path, seed):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("DELETE FROM attempts WHERE seq = 20", "50 rows were written, 49 are there"),
-        ("DELETE FROM attempts", "50 rows were written, 0 are there"),
+        ("DELETE FROM attempts WHERE seq = 20", "50 rows were written, 49 were found"),
+        ("DELETE FROM attempts", "50 rows were written, 0 were found"),
         ("UPDATE recipes SET text = replace(text, 'grid', 'grit')", "recipe 1 was alt"),
-        ("DELETE FROM head", "its head is damaged"),
+        ("DELETE FROM head", "its table head is damaged"),
     ],
 )
 def test_rows_that_are_gone_are_noticed_by_whoever_reads(
@@ -262,13 +262,13 @@ def test_a_store_with_a_damaged_first_page_is_still_ours(filled, tmp_path, place
     found = verify(copy)
 
     assert not found.ok
-    assert "cannot be opened" in found.damage[0]
+    assert "can no longer be opened" in found.damage[0]
 
 
 def test_a_foreign_file_is_bad_input(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear store, " * 1000)
-    with pytest.raises(InputError, match="not a study's store"):
+    with pytest.raises(InputError, match="not the store of a study"):
         verify(path)
 
 

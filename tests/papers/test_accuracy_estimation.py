@@ -34,8 +34,8 @@ from veridical.papers.accuracy_estimation.figures import TABLE_1, spread
 from veridical.papers.accuracy_estimation.study import (
     STUDY,
     AccuracySpec,
-    Data,
-    Trial,
+    DrawnSample,
+    HashedData,
     facts,
     get_table,
     make_folds,
@@ -68,7 +68,8 @@ def nothing_there(monkeypatch, tmp_path):
 def everything_there(monkeypatch):
     """A machine with all of the files; `rand` stands for each of them."""
     table = get_table("rand", 0)
-    monkeypatch.setattr(study, "present", lambda: tuple(TABLE_1))
+    files = [row.file for row in TABLE_1.values()]
+    monkeypatch.setattr("veridical.papers.data.available", lambda: files)
     monkeypatch.setattr(study, "get_table", lambda *_: table)
 
 
@@ -87,7 +88,7 @@ def mixed_table(n=160, n_classes=4, seed=0):
     )
     X.loc[rng.random(n) < 0.15, "number"] = np.nan
     X.loc[rng.random(n) < 0.15, "name"] = None
-    return Data.of(X, np.array([f"class {c}" for c in y]))
+    return HashedData.from_arrays(X, np.array([f"class {c}" for c in y]))
 
 
 # -- the grid ------------------------------------------------------------------------
@@ -123,10 +124,10 @@ def test_keys_are_stable_and_depend_on_seed_and_data(monkeypatch):
         ({"data": ("rnad",)}, "there is no data set 'rnad'"),
         ({"learners": ("c45", "svm")}, "there is no learner 'svm'"),
         ({"folds": (2, 2)}, "2 is named twice"),
-        ({"folds": (1,)}, "1 folds cannot be made of 100 cases"),
-        ({"folds": (101,)}, "101 folds cannot be made of 100 cases"),
-        ({"folds": (-100,)}, "-100 folds cannot be made of 100 cases"),
-        ({"bootstraps": (0,)}, "greater than or equal to 1"),
+        ({"folds": (1,)}, "1 folds cannot be made of 100 samples"),
+        ({"folds": (101,)}, "101 folds cannot be made of 100 samples"),
+        ({"folds": (-100,)}, "-100 folds cannot be made of 100 samples"),
+        ({"bootstraps": (0,)}, "greater than 0"),
     ],
 )
 def test_a_wrong_specification_is_refused_in_words(changes, words):
@@ -143,7 +144,7 @@ def test_without_the_files_rand_is_left_and_the_rest_is_named(nothing_there):
     assert "Vehicle" in sentence
     assert "kr_vs_kp.csv.gz" in sentence
     assert "VERIDICAL_DATA" in sentence
-    with pytest.raises(InputError, match=r"not here: Vehicle\. Put vehicle\.csv\.gz"):
+    with pytest.raises(InputError, match=r"not found: Vehicle\. Put vehicle\.csv\.gz"):
         next(STUDY.units(small(data=("rand", "vehicle"))))
 
 
@@ -162,7 +163,7 @@ def test_a_file_that_is_too_small_is_refused(monkeypatch, tmp_path):
     (tmp_path / "vehicle.csv").write_text("a,class\n1,x\n2,y\n3,x\n")
     monkeypatch.setenv("VERIDICAL_DATA", str(tmp_path))
     get_table.cache_clear()
-    with pytest.raises(InputError, match="more than 100 cases"):
+    with pytest.raises(InputError, match="more than 100 samples"):
         get_table("vehicle", 0)
 
 
@@ -174,7 +175,9 @@ def test_rand_is_what_the_paper_says_and_facts_are_counted():
     assert found["n_classes"] == 2
     assert found["duplicates"] < 15  # 2.1 are expected
     frame = pd.DataFrame({"a": [1.0, 1.0, 1.0, np.nan, np.nan]})
-    assert facts(Data.of(frame, np.array(list("xxyxx"))))["duplicates"] == 2
+    assert (
+        facts(HashedData.from_arrays(frame, np.array(list("xxyxx"))))["duplicates"] == 2
+    )
 
 
 # -- its numbers ---------------------------------------------------------------------
@@ -220,7 +223,7 @@ def test_a_run_agrees_with_estimate(kind):
         )
     )
     table = get_table("rand", 0)
-    trial = Trial.draw(table, unit[0].settings, 0)
+    trial = DrawnSample.draw(table, unit[0].settings, 0)
     methods = {
         ("plain", 5): CrossValidation(5, stratified=False),
         ("plain", -5): LeaveOut(5),
@@ -253,8 +256,8 @@ def test_learners_share_samples_and_folds():
     units = list(STUDY.units(small()))
     assert all("learner" not in unit.settings for unit in units)
     table, settings = get_table("rand", 0), units[-1].settings
-    a, b = (Trial.draw(table, settings, 1) for _ in range(2))
-    other = Trial.draw(table, settings, 0)
+    a, b = (DrawnSample.draw(table, settings, 1) for _ in range(2))
+    other = DrawnSample.draw(table, settings, 0)
 
     assert a.X.equals(b.X)
     assert not a.X.equals(other.X)
@@ -264,7 +267,7 @@ def test_learners_share_samples_and_folds():
 
 def test_bootstraps_are_nested():
     unit = list(STUDY.units(small()))[-1]
-    trial = Trial.draw(get_table("rand", 0), unit.settings, 0)
+    trial = DrawnSample.draw(get_table("rand", 0), unit.settings, 0)
     few, many = trial.splits("bootstrap", 2), trial.splits("bootstrap", 6)
 
     for one, two in zip(few[:-1], many[:-1], strict=False):
@@ -295,11 +298,11 @@ def test_a_small_run_has_findings(tmp_path):
     found = STUDY.report(store)
 
     rows = {check.statement: check for check in found.checks}
-    truth = rows["True accuracy of C4.5 on Rand, 100 cases"]
+    truth = rows["True accuracy of C4.5 on Rand, 100 samples"]
     assert truth.published == "49.96 ± 0.04 %"
     assert "3 holdouts" in truth.ours
-    assert rows["True accuracy of C4.5 on Chess, 900 cases"].ours == "no data"
-    assert rows["True accuracy of C4.5 on Chess, 900 cases"].outcome == "open"
+    assert rows["True accuracy of C4.5 on Chess, 900 samples"].ours == "no data"
+    assert rows["True accuracy of C4.5 on Chess, 900 samples"].outcome == "open"
     accuracies, counts = found.tables
     assert accuracies.rows[0][2::2] == ("49.96 ± 0.04", "49.90 ± 0.04")
     # The published figure stands in parentheses where it is another.
@@ -324,7 +327,7 @@ def test_the_command_line_tells_and_writes(nothing_there, tmp_path, monkeypatch)
 
     assert result.exit_code == 0, result.output
     assert "findings of the paper" in result.stdout
-    assert "The data are not here: Breast cancer, Chess" in result.stderr
+    assert "Data not found: Breast cancer, Chess" in result.stderr
     text = Page((tmp_path / "page.html").read_text(encoding="utf-8")).text
     assert "True accuracy of Naive Bayes on Rand" in text
     call[1] = "show"
@@ -354,7 +357,7 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     get_table.cache_clear()
 
     # counts of the data, 2 learners x 1 holdout, 2 learners x (2 kinds of folds + 1)
-    sentence = "because their files are not here: Vehicle (9 cells)."
+    sentence = "because their files were not found: Vehicle (9 cells)."
     assert sentence in CliRunner().invoke(app, call).stdout
     shown = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
     assert sentence in shown["absent"][0]
@@ -448,7 +451,7 @@ def test_the_bias_falls(biases, outcome):
 )
 def test_the_bootstrap_on_vehicle(bias, outcome):
     cells = vehicle(bootstrap_50=0, bootstrap_100=bias)
-    statement = ".632 bootstrap of 100 flatters C4.5 on Vehicle"
+    statement = ".632 bootstrap of 100 is optimistic: C4.5 on Vehicle"
 
     assert outcomes(made(cells))[statement] == outcome
 
@@ -468,8 +471,8 @@ def test_stratification_is_judged_run_by_run():
 
 def test_published_accuracies_and_other_columns():
     cells = {("vehicle", "nb", "truth", 100): 0.468, ("breast", "nb", "truth", 50): 0.9}
-    on_vehicle = "True accuracy of Naive Bayes on Vehicle, 100 cases"
-    on_breast = "True accuracy of Naive Bayes on Breast cancer, 50 cases"
+    on_vehicle = "True accuracy of Naive Bayes on Vehicle, 100 samples"
+    on_breast = "True accuracy of Naive Bayes on Breast cancer, 50 samples"
 
     same = outcomes(made(cells, attributes={"vehicle": 18, "breast": 10}))
     other = outcomes(made(cells, attributes={"vehicle": 17, "breast": 9}))
@@ -603,7 +606,7 @@ def test_a_report_is_plain_json():
 def test_published_counts_of_the_real_data():
     """Table 1's duplicates agree in all columns and the class."""
     get_table.cache_clear()
-    for name in study.present():
+    for name in study.FILES.present():
         row, found = TABLE_1[name], facts(get_table(name, 0))
         assert found["n_cases"] == row.n_cases
         assert found["n_classes"] == row.n_classes

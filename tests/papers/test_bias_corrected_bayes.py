@@ -14,8 +14,8 @@ from veridical.papers.bias_corrected_bayes.findings import count_bad_bins
 from veridical.papers.bias_corrected_bayes.study import (
     STUDY,
     BiasCorrectedSpec,
-    Drawn,
-    Subset,
+    GeneSubset,
+    SimulatedData,
 )
 from veridical.report import page
 
@@ -84,7 +84,7 @@ def test_a_broken_promise_is_counted():
 def test_a_data_set_is_measured_as_the_classifier_says(no_colon):
     unit = next(STUDY.units(small()))
     values = list(STUDY.run(unit))
-    trial = Drawn.of(unit.settings)
+    trial = SimulatedData.draw(unit.settings)
     model = BiasCorrectedNB(10).fit(trial.X[:40], trial.y[:40])
     p = model.predict_proba(trial.X[40:])[:, 1]
     y = trial.y[40:]
@@ -128,16 +128,16 @@ def test_smaller_scales_are_parts_of_larger(made_up_colon):
 def test_genes_are_dealt_out_once(made_up_colon):
     X, _ = made_up_colon
     settings = {"seed": 0, "digest": study.colon_digest()}
-    parts = [Subset.of({**settings, "set": s}).X for s in range(10)]
+    parts = [GeneSubset.draw({**settings, "set": s}).X for s in range(10)]
     firsts = np.concatenate([part[0] for part in parts])
     assert sorted(firsts) == sorted(X[0])
     with pytest.raises(InputError, match="not the file"):
-        Subset.of({"seed": 0, "digest": "other", "set": 0})
+        GeneSubset.draw({"seed": 0, "digest": "other", "set": 0})
 
 
 def test_each_case_is_left_out(made_up_colon):
     unit = next(STUDY.units(small(n_sets=0, n_subsets=1)))
-    trial = Subset.of(unit.settings)
+    trial = GeneSubset.draw(unit.settings)
     found = next(STUDY.run(unit))
     logs = []
     for i in range(62):
@@ -154,7 +154,7 @@ def test_without_the_colon_data_it_says_so(no_colon):
     assert spec.n_subsets == 0
     (notice,) = STUDY.notices(spec)
     assert "colon.npz" in notice
-    with pytest.raises(InputError, match="not here"):
+    with pytest.raises(InputError, match="not found"):
         list(STUDY.units(small(n_sets=0, n_subsets=1)))
 
 
@@ -223,7 +223,7 @@ def outcomes(frame):
     return {c.statement: c.outcome for c in STUDY.findings(frame).checks}
 
 
-KNOWS = "1000 features: the corrected model knows its error rate"
+KNOWS = "1000 features: the corrected model predicts its error rate"
 FEW = "1000 features: without correction it expects far too few errors"
 
 

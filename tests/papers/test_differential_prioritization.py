@@ -14,22 +14,28 @@ from tests.report.markup import Page
 
 from veridical.auditing import audit
 from veridical.datasets import load
-from veridical.experiments import InputError, Plan, Serial, Store, run_study
+from veridical.experiments import (
+    InputError,
+    Plan,
+    Serial,
+    Store,
+    run_study,
+    stratified_split,
+)
 from veridical.learning import DAGSVM
 from veridical.papers import find_study
 from veridical.papers.differential_prioritization import figures, study
 from veridical.papers.differential_prioritization.figures import (
-    Figures,
-    Result,
-    with_classes,
+    DataSetResult,
+    PredictorSetResults,
+    correlate_with_classes,
 )
 from veridical.papers.differential_prioritization.study import (
     STUDY,
     DifferentialSpec,
-    Trial,
-    stratified_split,
+    TrainTestSplit,
 )
-from veridical.papers.expression import DATA, Arrays, get_arrays
+from veridical.papers.expression import DATA, ExpressionArrays, get_arrays
 from veridical.report import page
 from veridical.selection import (
     DifferentialPrioritization,
@@ -51,7 +57,9 @@ def fake(name, n_genes=50):
     markers = (codes[:, None] == np.arange(K)) * 1.5 + rng.normal(size=(6 * K, K))
     X = rng.normal(size=(6 * K, n_genes))
     X[:, : 2 * K] += 2 * np.repeat(markers, 2, axis=1)
-    return Arrays(X, codes.astype(np.intp), tuple(f"c{k}" for k in range(K)), name * 9)
+    return ExpressionArrays(
+        X, codes.astype(np.intp), tuple(f"c{k}" for k in range(K)), name * 9
+    )
 
 
 @pytest.fixture
@@ -59,7 +67,8 @@ def simulated(monkeypatch):
     """A machine where made-up arrays stand for the files."""
     for module in (study, figures):
         monkeypatch.setattr(module, "get_arrays", fake)
-    monkeypatch.setattr(study, "present", lambda: tuple(DATA))
+    files = [row.file for row in DATA.values()]
+    monkeypatch.setattr("veridical.papers.data.available", lambda: files)
 
 
 def small(**changes):
@@ -111,7 +120,7 @@ def test_without_files_everything_is_missing(monkeypatch, tmp_path):
     (sentence,) = STUDY.notices(spec)
     assert "mll.npz" in sentence
     get_arrays.cache_clear()
-    with pytest.raises(InputError, match="not here: MLL"):
+    with pytest.raises(InputError, match="not found: MLL"):
         get_arrays("mll")
 
 
@@ -127,7 +136,7 @@ def test_other_data_on_a_worker_are_refused(simulated):
 
 @pytest.mark.parametrize("relevance", ["all-classes", "one-vs-all"])
 def test_a_cell_is_what_its_words_say(simulated, relevance):
-    trial = Trial.draw("srbc", 0, 1)
+    trial = TrainTestSplit.draw("srbc", 0, 1)
     (found,) = trial.measure(relevance, [0.4], 6)
     order = (
         DifferentialPrioritization(6, alpha=0.4, relevance=relevance, n_searched=6)
@@ -156,16 +165,18 @@ def test_a_cell_is_what_its_words_say(simulated, relevance):
 
 def test_recalls_weighted_with_class_shares_are_the_accuracy(simulated):
     for name in ("gcm", "mll"):
-        for values in Trial.draw(name, 3, 0).measure("all-classes", [0.1, 1.0], 12):
+        for values in TrainTestSplit.draw(name, 3, 0).measure(
+            "all-classes", [0.1, 1.0], 12
+        ):
             shares = np.array(values["class_tested"]) / sum(values["class_tested"])
             total = shares @ values["class_accuracy"]
             assert total == pytest.approx(values["accuracy"], abs=1e-12)
 
 
 def test_both_kinds_of_relevance_see_the_same_split(simulated):
-    a, b = Trial.draw("lung", 0, 2), Trial.draw("lung", 0, 2)
+    a, b = TrainTestSplit.draw("lung", 0, 2), TrainTestSplit.draw("lung", 0, 2)
     np.testing.assert_array_equal(a.X_train, b.X_train)
-    other = Trial.draw("lung", 0, 3)
+    other = TrainTestSplit.draw("lung", 0, 3)
     assert not np.array_equal(a.X_train, other.X_train)
 
 
@@ -189,7 +200,7 @@ def result(data="gcm", **changes):
         "relevance": np.ones((3, 2)),
         "correlation": np.ones((3, 2)),
     }
-    return Result(data, **{**parts, **changes})
+    return DataSetResult(data, **{**parts, **changes})
 
 
 def test_the_best_alpha_and_what_hangs_on_it():
@@ -209,10 +220,10 @@ def test_the_best_alpha_and_what_hangs_on_it():
 
 
 def test_served_classes_and_their_imbalance():
-    most, median, least = result().served()
+    most, median, least = result().class_feature_range()
     assert (most[0], median[0], least[0]) == (13.0, 6.5, 0.0)
     np.testing.assert_array_equal(result().imbalance, [13.0] * 3)
-    assert result("mll").served()[1][0] == 1.0
+    assert result("mll").class_feature_range()[1][0] == 1.0
 
 
 def test_trends_over_the_number_of_classes():
@@ -221,16 +232,16 @@ def test_trends_over_the_number_of_classes():
         for name in DATA
     ]
     results = [
-        Result(
+        DataSetResult(
             r.data, r.alphas, r.A, np.full((3, 4, r.n_classes), 1.0),
             np.ones((3, 4, r.n_classes)), np.ones((3, 4)), np.ones((3, 4)),
         )
         for r in results
     ]  # fmt: skip
-    found = with_classes(results, lambda one: one.highest)
+    found = correlate_with_classes(results, lambda one: one.highest)
     assert found.value == pytest.approx(-1.0)
     assert found.high < 0
-    assert with_classes(results, lambda one: 1.0).value == 0.0
+    assert correlate_with_classes(results, lambda one: 1.0).value == 0.0
 
 
 def test_a_run_has_findings_and_a_page(simulated, tmp_path):
@@ -240,7 +251,7 @@ def test_a_run_has_findings_and_a_page(simulated, tmp_path):
     assert done.counts.ok == done.counts.planned == 7 * 2 * 3 * 5
     with Store(store) as opened:
         frame = opened.frame()
-    sorted_cells = Figures.of(frame)
+    sorted_cells = PredictorSetResults.from_cells(frame)
     assert len(sorted_cells.of_kind("all-classes")) == len(sorted_cells.pairs()) == 7
     one = sorted_cells.results["all-classes", "nci60"]
     mine = frame[(frame["data"] == "nci60") & (frame["relevance"] == "all-classes")]

@@ -25,10 +25,10 @@ from veridical.learning import NaiveBayes
 from veridical.papers import available, find_study
 from veridical.papers.in_vs_out.study import (
     STUDY,
+    DrawnSets,
     InVsOutSpec,
     SelectorChoice,
     SourceGrid,
-    Trial,
     draw_source,
     make_classifier,
 )
@@ -106,9 +106,9 @@ def test_parameters_make_another_cell():
 
 def test_folds_and_data_know_nothing_of_selectors():
     settings = one_unit().settings
-    a, b = Trial.draw(settings), Trial.draw({**settings})
-    other = Trial.draw({**settings, "set": 1})
-    tenfold = Trial.draw({**settings, "n_folds": 10})
+    a, b = DrawnSets.draw(settings), DrawnSets.draw({**settings})
+    other = DrawnSets.draw({**settings, "set": 1})
+    tenfold = DrawnSets.draw({**settings, "n_folds": 10})
 
     assert "selector" not in settings
     for one, two in zip(a.folds, b.folds, strict=True):
@@ -122,7 +122,7 @@ def test_folds_and_data_know_nothing_of_selectors():
 def test_a_cell_agrees_with_compare(classifier):
     """IN and OUT of a cell are those of the public function on the same folds."""
     unit = one_unit(classifiers=(classifier,))
-    trial = Trial.draw(unit.settings)
+    trial = DrawnSets.draw(unit.settings)
     n = trial.n_train
     found = {
         tuple(cell.coordinates[k] for k in ("selector", "n_features")): v
@@ -148,7 +148,7 @@ def test_a_cell_agrees_with_compare(classifier):
 def test_in_and_out_share_folds_and_truth_selects_as_out_does():
     """A0, by the obvious code: fit a pipeline of the public pieces, count hits."""
     unit = one_unit(n_folds=4)
-    trial = Trial.draw(unit.settings)
+    trial = DrawnSets.draw(unit.settings)
     X, y, n = trial.X, trial.y, trial.n_train
 
     values = trial.evaluate(trial.rank("relieff", {}, 5), "nb", [2, 5])[5]
@@ -172,7 +172,7 @@ def test_the_place_of_a_column_tells_nothing():
     orders = set()
     for i in range(5):
         source = draw_source("linear", n, root, i)[0]
-        columns = Trial.draw({**settings, "set": i}).X
+        columns = DrawnSets.draw({**settings, "set": i}).X
         places = (columns.T[:, np.newaxis] == source.T).all(axis=-1)
         assert np.array_equal(places.sum(axis=1), np.ones(len(places)))
         orders.add(tuple(places.argmax(axis=1).tolist()))
@@ -257,4 +257,4 @@ def test_the_registry():
     assert find_study("in-vs-out") is STUDY
     with pytest.raises(InputError, match="did you mean 'in-vs-out'"):
         find_study("in-vs-uot")
-    assert Recipe.of("in-vs-out", 0).text.startswith("{")
+    assert Recipe.from_details("in-vs-out", 0).text.startswith("{")

@@ -14,7 +14,7 @@ from veridical.comparison import (
 )
 from veridical.papers.in_vs_out.figures import (
     TITLES,
-    Figures,
+    GridResults,
     find_biases,
     give_verdicts,
     jackknife,
@@ -74,7 +74,7 @@ def test_a_cell_of_the_public_truth():
         test="paired-t",
         random_state=3,
     )
-    figures = Figures.of(as_frame(cell))
+    figures = GridResults.from_cells(as_frame(cell))
     (pair,) = figures.pairs
 
     assert pair.names == ("relieff", "fcbf")
@@ -149,7 +149,7 @@ def grid(n_sets=3, n_folds=4):
 def test_every_accuracy_finds_its_place_whatever_the_order_of_rows():
     frame = grid().sample(frac=1, random_state=0)
 
-    figures = Figures.of(frame)
+    figures = GridResults.from_cells(frame)
 
     assert [(b.source, b.n) for b in figures.blocks] == [
         ("linear", 125),
@@ -176,7 +176,7 @@ def test_a_data_set_with_a_hole_is_left_out():
     failed = frame.index[(frame["n"] == 125) & (frame["set"] == 1)][4]
     frame.loc[failed, "status"] = "failed"
 
-    figures = Figures.of(frame)
+    figures = GridResults.from_cells(frame)
 
     first = figures.of_source("linear")[0]
     assert first.n_sets == 2
@@ -186,8 +186,8 @@ def test_a_data_set_with_a_hole_is_left_out():
 
 
 def test_one_data_set_alone_makes_no_block():
-    assert Figures.of(grid(n_sets=1)).blocks == ()
-    assert Figures.of(grid().assign(status="failed")).blocks == ()
+    assert GridResults.from_cells(grid(n_sets=1)).blocks == ()
+    assert GridResults.from_cells(grid().assign(status="failed")).blocks == ()
 
 
 def test_cells_count_who_was_right():
@@ -212,7 +212,7 @@ def test_cells_count_who_was_right():
                     **{f"out_{f}": 0.6 + 0.01 * rng.random() for f in range(10)},
                 }
             )
-    figures = Figures.of(pd.DataFrame(rows))
+    figures = GridResults.from_cells(pd.DataFrame(rows))
     (pair,) = figures.pairs
 
     assert pair.true[0, 0] == 1
@@ -255,7 +255,7 @@ def test_mean_biases_are_those_of_the_cells():
     numbers = frame.columns[frame.columns.str.match("truth|in_|out_")]
     frame[numbers] = rng.uniform(0.5, 1, (len(frame), len(numbers)))
 
-    for block in Figures.of(frame).blocks:
+    for block in GridResults.from_cells(frame).blocks:
         for method in ("in", "out"):
             expected = 100 * block.normalised[method].mean()
             assert block.mean_biases[method].value == pytest.approx(expected)

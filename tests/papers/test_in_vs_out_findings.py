@@ -14,7 +14,7 @@ from veridical.learning.many import fill_by_loop, predict_table
 from veridical.papers.in_vs_out.figures import (
     CONTINUOUS,
     DISCRETE,
-    Figures,
+    GridResults,
     give_verdicts,
 )
 from veridical.papers.in_vs_out.findings import BINOMIAL, check_soundness
@@ -105,7 +105,7 @@ def test_few_data_sets_leave_it_open():
     for start in ("A3", "A4", "A5", "A6", "A7", "A8", "A9", "A12"):
         assert {o for s, o in found.items() if s.startswith(f"{start}.")} == {"open"}
     notes = STUDY.findings(cells(n_sets=3)).notes
-    assert any("these are 3" in note for note in notes)
+    assert any("this study has 3" in note for note in notes)
 
 
 def test_protocols_that_see_the_same_are_the_same():
@@ -181,7 +181,7 @@ def test_the_slope_is_that_of_a_regression_with_a_level_per_source():
     frame.loc[late, folds] += (
         0.02 * (frame["source"] == "linear")[late].to_numpy()[:, None]
     )
-    drawn = Figures.of(frame).cells.query("true == 0")
+    drawn = GridResults.from_cells(frame).cells.query("true == 0")
     (found,) = [c for c in STUDY.findings(frame).checks if c.statement[:3] == "A9."]
 
     design = np.column_stack(
@@ -192,7 +192,7 @@ def test_the_slope_is_that_of_a_regression_with_a_level_per_source():
     df = len(hit) - 3
     error = np.sqrt(rest[0] / df * np.linalg.inv(design.T @ design)[0, 0])
     p = stats.t.cdf(solution[0] / error, df)
-    expected = f"{solution[0]:+.3f} per 100 cases, p = {p:.2g}".replace("-", "−", 1)
+    expected = f"{solution[0]:+.3f} per 100 samples, p = {p:.2g}".replace("-", "−", 1)
     assert found.ours.startswith(expected)
 
 
@@ -219,7 +219,7 @@ def test_the_worked_example():
 
 
 def size_of(frame):
-    *_, found = check_soundness(Figures.of(frame))
+    *_, found = check_soundness(GridResults.from_cells(frame))
     assert found.statement.startswith("A12.")
     return found.outcome
 

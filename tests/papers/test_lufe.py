@@ -15,7 +15,7 @@ from veridical.papers.lufe.figures import PUBLISHED
 from veridical.papers.lufe.study import (
     STUDY,
     LUFeSpec,
-    Trial,
+    TrainTestFold,
     get_task,
     present,
     present_genes,
@@ -91,7 +91,7 @@ def test_every_method_says_the_same_alone_and_after_a_journey(tasks):
 
 
 def test_methods_are_the_machines_they_say(tasks):
-    trial = Trial.draw(settings())
+    trial = TrainTestFold.draw(settings())
     assert trial.X.shape[0] + trial.X_test.shape[0] == 60
     np.testing.assert_allclose(trial.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(trial.X.std(axis=0), 1)
@@ -112,7 +112,7 @@ def test_methods_are_the_machines_they_say(tasks):
 
 
 def test_shares_are_the_best_of_the_unselected(tasks):
-    trial = Trial.draw(settings(1))
+    trial = TrainTestFold.draw(settings(1))
     selected, rest, _ = trial.select("rfe", 20)
     assert sorted([*selected, *rest]) == list(range(trial.X.shape[1]))
     for share, some in ((50, rest[: rest.size // 2]), (100, rest)):
@@ -125,7 +125,7 @@ def test_shares_are_the_best_of_the_unselected(tasks):
 
 
 def test_learning_does_not_see_the_test_fold(tasks):
-    trial, other = Trial.draw(settings()), Trial.draw(settings())
+    trial, other = TrainTestFold.draw(settings()), TrainTestFold.draw(settings())
     other.X_test[:] = 1e6
     other.sign_test[:] = 1.0
     for method, k, share in (("all", 0, 0), ("rfe", 20, 0), ("lufe-rfe", 20, 50)):
@@ -135,7 +135,7 @@ def test_learning_does_not_see_the_test_fold(tasks):
 
 
 def test_noise_is_drawn_anew_for_each_fold(tasks):
-    first, second = (Trial.draw(settings(fold)) for fold in (0, 1))
+    first, second = (TrainTestFold.draw(settings(fold)) for fold in (0, 1))
     noise = [one.draw_noise(80) for one in (first, first, second)]
     np.testing.assert_array_equal(noise[0], noise[1])
     assert not np.allclose(noise[0], noise[2])
@@ -174,7 +174,7 @@ def test_gene_tasks_tell_the_largest_class_from_the_rest(colon):
 def test_genes_are_planned_and_run_without_the_curve(colon):
     plan = STUDY.plan("smoke", 0)
     assert plan.data[-1] == "genes/colon"
-    assert "gene expression" in STUDY.notices(plan)[-1]
+    assert "Gene expression" in STUDY.notices(plan)[-1]
     assert set(plan.data) <= set(STUDY.plan("laptop", 0).data)
     spec = LUFeSpec(data=("techtc/ng20_00", "genes/colon"), **SPEC)
     units = list(STUDY.units(spec))
@@ -274,7 +274,7 @@ def test_genes_are_reported_apart_and_decide_no_finding():
     assert any("6 data sets of gene expression" in note for note in both.notes)
     only = STUDY.findings(genes)
     assert only.checks == ()
-    assert any("no finding of the paper can be judged" in note for note in only.notes)
+    assert any("no finding of the paper can be checked" in note for note in only.notes)
 
 
 def test_table_1_has_both_figures():

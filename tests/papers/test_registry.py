@@ -64,7 +64,7 @@ def test_studies_of_other_packages_are_listed(installed):
     # One that cannot be loaded is told, and disturbs no other.
     assert "ModuleNotFoundError: No module named 'no_such_package'" in listed["broken"]
     for name in ("nothing", "other"):
-        assert "is no veridical.experiments.PaperStudy of that name" in listed[name]
+        assert "is not a veridical.experiments.PaperStudy of that name" in listed[name]
     assert "SystemExit: enough" in listed["leaving"]
     with pytest.raises(InputError, match="update or remove the package"):
         papers.find_study("broken")

@@ -1,7 +1,7 @@
 """May an accuracy be believed? Coded findings with evidence and cure."""
 
+from veridical.auditing.auditing import audit
 from veridical.auditing.codes import CODES
-from veridical.auditing.entry import audit
 from veridical.auditing.for_skore import skore_checks
 from veridical.auditing.records import Audit, Finding, Null, Preselection
 

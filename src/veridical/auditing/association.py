@@ -1,17 +1,17 @@
-"""Were these columns chosen by looking at the labels?
+"""Test whether features were selected by using the labels.
 
-Two null hypotheses, in the words of gene-set analysis [1]_. *Self-contained*: the
-columns have nothing to do with the labels, so that labels in random order are tied to
-them as closely. *Competitive*: they are tied to the labels no more closely than other
-columns of the same table. Columns that were chosen without a look at the labels keep
-the second whatever the data, and on noise both; so only columns that break both
-are called chosen.
+Two null hypotheses, in the terms of gene-set analysis [1]_. *Self-contained*: the
+features are not associated with the labels, so that permuted labels are associated
+with them as strongly. *Competitive*: the features are associated with the labels no
+more strongly than other features of the same table. For features that were selected
+without the labels the second hypothesis is true on any data, and on noise both are; so
+only features that reject both count as selected by the labels.
 
 | symbol | meaning                                                      | shape     |
 |--------|--------------------------------------------------------------|-----------|
-| values | numeric columns about their means, missing values at 0       | (n, p)    |
-| cells  | indicators of thirds of a column, or of its categories       | (n, m)    |
-| labels | classes in random orders, the true one first                 | (B, n)    |
+| values | numeric features, centred, missing values set to 0           | (n, p)    |
+| cells  | indicators of thirds of a feature, or of its categories      | (n, m)    |
+| labels | permuted classes, the true ones first                        | (B, n)    |
 
 References
 ----------
@@ -32,83 +32,90 @@ from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
-#: Random orders of the labels, and random sets of columns.
+#: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
-#: Below this, columns count as chosen by the labels; it is the rate of false alarms.
+#: p-value up to which features count as selected by the labels: the rate of false
+#: positives.
 LEVEL = 0.01
+# Number of features in one block of a matrix product.
 _BLOCK = 512
-#: How far apart neighbours along a column may be, in places.
+# Distances, in ranks along a feature, of the samples that are compared as neighbours.
 _LAGS = (1, 2, 3)
-#: Labels sorted along columns that are held at once.
+# Largest number of sorted labels in memory; beyond it permutations go in parts.
 _MOST_NUMBERS = 1 << 24
-#: Columns whose p-values are this small without exception may have been selected.
-_SCAR_LEVEL = 0.05
-_SCAR_COLUMNS = 5
-_SCAR_FIT = 0.001
+# A table looks selected if it has at least this many features, all p-values are at
+# most this level, and a uniform distribution below the largest has at least this
+# p-value in the Kolmogorov-Smirnov test.
+_TRACE_FEATURES = 5
+_TRACE_LEVEL = 0.05
+_TRACE_FIT = 0.001
 
 
-def chosen_by_labels(data: Table, columns: IntArray, seed: int) -> float:
-    """Test whether columns were chosen by the labels.
+def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
+    """Test whether features were selected by the labels.
 
     Parameters
     ----------
     data : Table
-        All cases, all columns.
-    columns : int array
-        The columns in question.
+        All samples, all features.
+    features : int array
+        The features in question.
     seed : int
-        Decides the random orders and sets.
+        Seed of the permutations and random sets.
 
     Returns
     -------
     float
         The larger of the p-values of the two hypotheses. Each is three times the
         smallest of three: of shifts of class means (log of 1 + F), of class shares in
-        the thirds or categories of a column (log of 1 + χ² per degree of freedom), and
-        of neighbours along a column that are of the same class (their share).
+        the thirds or categories of a feature (log of 1 + χ² per degree of freedom), and
+        of neighbours along a feature that have the same class (their share).
     """
     rng = as_generator(seed)
     labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(DRAWS))])
-    alone = strengths(data, columns, labels).mean(axis=2)
+    alone = strengths(data, features, labels).mean(axis=2)
     p_alone = _pvalues(alone)
-    if comb(data.n_features, columns.size) < 1 / LEVEL:
-        return p_alone  # there are too few other sets to compete with
+    if comb(data.n_features, features.size) < 1 / LEVEL:
+        return p_alone  # there are too few other sets to compare with
     everything = strengths(data, np.arange(data.n_features), labels[:1])[:, 0]
     sets = np.stack(
-        [rng.choice(data.n_features, columns.size, replace=False) for _ in range(DRAWS)]
+        [
+            rng.choice(data.n_features, features.size, replace=False)
+            for _ in range(DRAWS)
+        ]
     )
     rivals = everything[:, sets].mean(axis=2)
-    own = everything[:, columns].mean(axis=1, keepdims=True)
+    own = everything[:, features].mean(axis=1, keepdims=True)
     return max(p_alone, _pvalues(np.hstack([own, rivals])))
 
 
 def _pvalues(strength: FloatArray) -> float:
-    """Bonferroni over the measures; the first in each row is the one observed."""
+    """Return the Bonferroni p-value over the measures; the first value is observed."""
     as_strong = strength[:, 1:] >= strength[:, :1] * (1 - 1e-12)
     p = (1 + np.count_nonzero(as_strong, axis=1)) / strength.shape[1]
     return min(1.0, len(p) * float(p.min()))
 
 
-def strengths(data: Table, columns: IntArray, labels: IntArray) -> FloatArray:
-    """How closely each column is tied to each order of the labels, by three measures.
+def strengths(data: Table, features: IntArray, labels: IntArray) -> FloatArray:
+    """Measure the association of features with permuted labels in three ways.
 
     Returns
     -------
-    array of shape (3, B, n_columns)
-        Shifts of means and likeness of neighbours, both 0 for nominal columns; between
-        them, shares in thirds or categories.
+    array of shape (3, B, n_features)
+        Differences of means, shares in thirds or categories, and shares of neighbours
+        of the same class; the first and the last are 0 for categorical features.
     """
-    result = np.zeros((3, len(labels), columns.size))
+    result = np.zeros((3, len(labels), features.size))
     members = [(labels == k).astype(np.float64) for k in range(labels.max() + 1)]
-    for start in range(0, columns.size, _BLOCK):
-        block = columns[start : start + _BLOCK]
+    for start in range(0, features.size, _BLOCK):
+        block = features[start : start + _BLOCK]
         raw = data.take(np.arange(data.n_samples), block)
         numeric = np.flatnonzero(~data.categorical[block])
         if numeric.size:
             result[0][:, start + numeric] = np.log1p(
                 _f_ratios(_centred(raw[:, numeric]), members)
             )
-            result[2][:, start + numeric] = _alike(raw[:, numeric], labels)
+            result[2][:, start + numeric] = _same_class_shares(raw[:, numeric], labels)
         cells, owner = _cells(raw, data.categorical[block])
         chi2, df = chi_squares(cells, owner, members, block.size)
         per_df = chi2 / np.maximum(df, 1)
@@ -123,7 +130,7 @@ def _centred(values: FloatArray) -> FloatArray:
 
 
 def _f_ratios(values: FloatArray, members: list[FloatArray]) -> FloatArray:
-    """F ratio of every column under every order of the labels, shape (B, p)."""
+    """Return the F ratio of every feature and permutation, of shape (B, p)."""
     total = (values**2).sum(axis=0)
     between, _, _ = between_classes(values, members)
     within = np.maximum(total - between, 1e-12 * total)
@@ -131,31 +138,31 @@ def _f_ratios(values: FloatArray, members: list[FloatArray]) -> FloatArray:
     return np.where(total > 0, ratio, 0.0)
 
 
-def _alike(values: FloatArray, labels: IntArray) -> FloatArray:
-    """Share of neighbours along each column that are of the same class, (B, p)."""
+def _same_class_shares(values: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the share of neighbours along each feature with the same class, (B, p)."""
     order = np.argsort(values, axis=0, kind="stable")
     n_pairs = sum(max(len(values) - lag, 0) for lag in _LAGS)
-    alike = np.empty((len(labels), values.shape[1]))
+    same_class = np.empty((len(labels), values.shape[1]))
     step = max(1, _MOST_NUMBERS // order.size)
     small = labels.astype(np.int16)
     for start in range(0, len(labels), step):
         along = small[start : start + step][:, order]
-        alike[start : start + step] = sum(
+        same_class[start : start + step] = sum(
             np.count_nonzero(along[:, lag:] == along[:, :-lag], axis=1) for lag in _LAGS
         )
-    return alike / max(n_pairs, 1)
+    return same_class / max(n_pairs, 1)
 
 
-def _cells(values: FloatArray, nominal: Any) -> tuple[FloatArray, IntArray]:
-    """Cut columns in thirds, or take their categories; whose each cell is."""
-    simple = ~nominal & ~np.isnan(values).any(axis=0)
+def _cells(values: FloatArray, categorical: Any) -> tuple[FloatArray, IntArray]:
+    """Return indicators of thirds or categories, and the feature of each indicator."""
+    simple = ~categorical & ~np.isnan(values).any(axis=0)
     numbers = values[:, simple]
     cuts = np.quantile(numbers, (1 / 3, 2 / 3), axis=0)
     place = (numbers > cuts[0]).astype(np.intp) + (numbers > cuts[1])
     parts = [place == third for third in range(3)]
     owner = [np.flatnonzero(simple)] * 3
     for j in np.flatnonzero(~simple):
-        codes = _places(values[:, j], bool(nominal[j]))
+        codes = _thirds_or_categories(values[:, j], bool(categorical[j]))
         parts.append(codes[:, None] == np.arange(codes.max() + 1))
         owner.append(np.full(codes.max() + 1, j))
     cells, owners = np.hstack(parts), np.concatenate(owner)
@@ -163,34 +170,34 @@ def _cells(values: FloatArray, nominal: Any) -> tuple[FloatArray, IntArray]:
     return cells[:, held].astype(np.float64), owners[held]
 
 
-def _places(column: FloatArray, is_nominal: bool) -> IntArray:
-    """Number the thirds or categories of one column; missing is one of its own."""
-    known = ~np.isnan(column)
-    place = column
-    if not is_nominal and known.any():
-        cuts = np.quantile(column[known], (1 / 3, 2 / 3))
-        place = np.searchsorted(cuts, column, side="left").astype(np.float64)
+def _thirds_or_categories(feature: FloatArray, is_categorical: bool) -> IntArray:
+    """Return the third or category of each sample; missing values form their own."""
+    known = ~np.isnan(feature)
+    place = feature
+    if not is_categorical and known.any():
+        cuts = np.quantile(feature[known], (1 / 3, 2 / 3))
+        place = np.searchsorted(cuts, feature, side="left").astype(np.float64)
     _, codes = np.unique(np.where(known, place, -1.0), return_inverse=True)
     return codes.astype(np.intp)
 
 
-# -- a table that holds nothing but selected columns ---------------------------------
+# -- tables that contain only selected features --------------------------------------
 
 
-def selection_scar(data: Table) -> tuple[int, float, float] | None:
-    """Look for the mark that selection leaves on a table.
+def find_selection_trace(data: Table) -> tuple[int, float, float] | None:
+    """Look for a trace of earlier feature selection in a table.
 
-    The best of many noise columns have p-values that are spread evenly below a sharp
-    edge. A table of useful columns looks otherwise: most p-values are far smaller than
-    the largest. And a table that nobody has selected from has large ones too.
+    The best of many noise features have p-values that are uniform below a sharp limit.
+    In a table of useful features most p-values are far smaller than the largest, and in
+    a table without selection some are large.
 
     Returns
     -------
     tuple or None
-        Number of columns, their largest p-value, and how well an even spread fits (the
-        p-value of a Kolmogorov-Smirnov test); None without such a mark.
+        Number of features, their largest p-value, and the p-value of a
+        Kolmogorov-Smirnov test for a uniform distribution; None without a trace.
     """
-    if data.categorical.any() or data.n_features < _SCAR_COLUMNS:
+    if data.categorical.any() or data.n_features < _TRACE_FEATURES:
         return None
     if sparse.issparse(data.values) or np.isnan(data.values).any():
         return None
@@ -200,9 +207,9 @@ def selection_scar(data: Table) -> tuple[int, float, float] | None:
     for start in range(0, data.n_features, _BLOCK):
         ratio = _f_ratios(_centred(data.values[:, start : start + _BLOCK]), members)[0]
         pvalues[start : start + _BLOCK] = stats.f.sf(ratio, *df)
-        if pvalues[start : start + _BLOCK].max() > _SCAR_LEVEL:
+        if pvalues[start : start + _BLOCK].max() > _TRACE_LEVEL:
             return None
-    edge = float(pvalues.max())
-    others = np.delete(pvalues, pvalues.argmax()) / edge
+    largest = float(pvalues.max())
+    others = np.delete(pvalues, pvalues.argmax()) / largest
     fit = float(stats.kstest(others, "uniform").pvalue)
-    return (data.n_features, edge, fit) if fit > _SCAR_FIT else None
+    return (data.n_features, largest, fit) if fit > _TRACE_FIT else None

@@ -1,4 +1,4 @@
-"""Checks of how accuracy is measured and read: VD004–VD006, VD008–VD010, VD012."""
+"""Checks of the design and the reading: VD004–VD006, VD008–VD010, VD012."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.auditing.codes import finding
-from veridical.auditing.evidence import Evidence
+from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate
 
-#: Fewer cases than this in a fold, and its accuracy has hardly any values to take.
+#: Samples in a test fold; with fewer its accuracy has too few possible values.
 SMALLEST_FOLD = 5
-#: A largest class of this share makes accuracy misleading.
+#: Share of the largest class; from it on accuracy is misleading.
 IMBALANCED = 0.7
-#: Below this, agreement is poor by the scale that Nogueira and others take from Fleiss.
-POOR = 0.4
-#: So large a share of leave-one-out predictions follows the majority.
-FOLLOWS = 0.9
-#: So surprising is a column that tells all classes apart, at least.
-_SURPRISING = 1e-3
+#: Stability; below it agreement is poor, by the scale that Nogueira et al. adopt.
+POOR_STABILITY = 0.4
+#: Share of leave-one-out predictions that name the majority of the training set; from
+#: it on the estimator counts as following the majority.
+FOLLOWS_MAJORITY = 0.9
+# Expected number of features that separate all classes by chance; above it nothing is
+# reported.
+_MOST_BY_CHANCE = 1e-3
 
 
-def folds_too_small(e: Evidence) -> Finding | None:
-    """VD004: a fold's accuracy is too coarse for a test over folds."""
+def folds_too_small(e: AuditEvidence) -> Finding | None:
+    """VD004: folds have too few samples for a test over folds."""
     if e.leaves_one_out and e.test is None:
         return None
     sizes = np.array([len(split.test) for split in e.splits])
@@ -41,20 +43,20 @@ def folds_too_small(e: Evidence) -> Finding | None:
     if smallest >= SMALLEST_FOLD:
         return None
     severity: Severity = "note" if e.test is None else "warning"
-    used = "a test over folds takes" if e.test is None else f"the test {e.test!r} takes"
+    used = "a test over folds" if e.test is None else f"the test {e.test!r}"
     return finding(
         "VD004",
         severity,
-        f"The smallest of {len(sizes)} test folds holds {smallest} "
-        f"{'case' if smallest == 1 else 'cases'}, so its accuracy moves in steps of "
-        f"{100 / smallest:.0f} points, and {used} such accuracies for normal.",
+        f"The smallest of {len(sizes)} test folds has {smallest} "
+        f"{'sample' if smallest == 1 else 'samples'}, so its accuracy changes in steps "
+        f"of {100 / smallest:.0f} points, but {used} assumes a normal distribution.",
         {"smallest_fold": smallest, "n_folds": len(sizes)},
     )
 
 
-def follows_the_majority(e: Evidence) -> Finding | None:
-    """VD005: leaving a case out makes the estimator name another class."""
-    if not e.leaves_one_out or len(e.splits) < e.n_cases:
+def follows_the_majority(e: AuditEvidence) -> Finding | None:
+    """VD005: leaving a sample out makes the estimator predict another class."""
+    if not e.leaves_one_out or len(e.splits) < e.n_samples:
         return None
     codes, sizes = e.procedure.table.y, e.class_sizes
     tested = np.array([split.test[0] for split in e.splits])
@@ -64,25 +66,25 @@ def follows_the_majority(e: Evidence) -> Finding | None:
     share = float(follows.mean())
     close = sizes.max() - np.sort(sizes)[-2] <= 1
     accuracy = e.accuracy["in"].value
-    if not close or share < FOLLOWS or accuracy >= e.majority:
+    if not close or share < FOLLOWS_MAJORITY or accuracy >= e.majority:
         return None
     return finding(
         "VD005",
         "error",
-        f"In {percent(share)} of the cases the estimator names the most frequent class "
-        "of the others, and leaving a case out makes its own class the rarer one. So "
-        f"leave-one-out says {percent(accuracy)} where naming the largest class is "
-        f"right about {percent(e.majority)} of new cases.",
+        f"For {percent(share)} of the samples the estimator predicts the most frequent "
+        "class of the others, and leaving a sample out makes its own class rarer. So "
+        f"leave-one-out reports {percent(accuracy)}, although always predicting the "
+        f"largest class is right for {percent(e.majority)} of new samples.",
         {"follows": share, "accuracy": accuracy, "majority": e.majority},
     )
 
 
-def memoriser_in_632(e: Evidence) -> Finding | None:
-    """VD006: 36.8 % of the estimate is 1, whatever the data."""
+def memoriser_in_632(e: AuditEvidence) -> Finding | None:
+    """VD006: the estimator memorises, so 36.8 % of the .632 estimate is constant."""
     if not isinstance(e.method, Bootstrap632) or e.method.plus:
         return None
     p = e.procedure
-    table: Any = p.table if p.columns is None else p.table.take_columns(p.columns)
+    table: Any = p.table if p.features is None else p.table.take_columns(p.features)
     found = estimate(p.whole, table, table.labels, cv=e.method, random_state=e.seed)
     remembered, outside = found.details["resubstitution"], found.details["outside"]
     if remembered < 1 or outside >= 1:
@@ -90,43 +92,48 @@ def memoriser_in_632(e: Evidence) -> Finding | None:
     return finding(
         "VD006",
         "error",
-        "The estimator gets every case right that it has learned from, so 0.368 of the "
-        f".632 estimate is 1 whatever the data. It says {percent(found.value)}; on "
-        f"cases outside the samples the estimator reaches {percent(outside)}.",
+        "The estimator predicts all its training samples correctly, so 0.368 of the "
+        f".632 estimate is 1 whatever the data. It reports {percent(found.value)}; on "
+        "samples outside the bootstrap samples the estimator reaches "
+        f"{percent(outside)}.",
         {"estimate": found.value, "outside": outside},
     )
 
 
-def unstable_selection(e: Evidence) -> Finding | None:
-    """VD008: the folds do not agree on what to select."""
-    if e.stability is None or e.n_selected is None or e.stability.value >= POOR:
+def unstable_selection(e: AuditEvidence) -> Finding | None:
+    """VD008: the folds select different features."""
+    if (
+        e.stability is None
+        or e.n_selected is None
+        or e.stability.value >= POOR_STABILITY
+    ):
         return None
     d = e.procedure.table.n_features
     s = e.stability
     return finding(
         "VD008",
         "note",
-        f"The {len(e.splits)} training sets select {e.n_selected:.0f} of {d} columns "
-        f"each, and their choices agree with a stability of {s.value:.2f} (95 % "
+        f"The {len(e.splits)} training sets select {e.n_selected:.0f} of {d} features "
+        f"each, and their feature sets agree with a stability of {s.value:.2f} (95 % "
         f"interval {s.low:.2f} to {s.high:.2f}; 1 is perfect, 0 is chance, below "
-        f"{POOR} is poor), although they share most of their cases.",
+        f"{POOR_STABILITY} is poor), although they share most of their samples.",
         {"stability": s.value},
     )
 
 
-def imbalance(e: Evidence) -> Finding | None:
-    """VD009: naming the largest class is right most of the time."""
+def imbalance(e: AuditEvidence) -> Finding | None:
+    """VD009: always predicting the largest class is right most of the time."""
     if e.majority < IMBALANCED:
         return None
     worst = min(e.recalls, key=lambda k: e.recalls[k])
     classes = e.procedure.table.target.classes
     accuracy = e.accuracy["in"]
-    hits = round(accuracy.value * e.n_cases)
-    by_luck = float(stats.binom.sf(hits - 1, e.n_cases, e.majority))
+    hits = round(accuracy.value * e.n_samples)
+    by_luck = float(stats.binom.sf(hits - 1, e.n_samples, e.majority))
     beaten = e.above_chance and by_luck <= e.alpha
     said = (
-        f"Naming the largest class every time is right about {percent(e.majority)} of "
-        f"the cases; the accuracy is {percent(accuracy.value)} "
+        f"Always predicting the largest class is right for {percent(e.majority)} of "
+        f"the samples; the accuracy is {percent(accuracy.value)} "
         f"({percent_range(accuracy.low, accuracy.high)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
         f"accuracy is {percent(e.balanced)}, where chance is "
@@ -137,11 +144,11 @@ def imbalance(e: Evidence) -> Finding | None:
     return finding("VD009", "note" if beaten else "warning", said, details)
 
 
-def uncorrected_test(e: Evidence) -> Finding | None:
-    """VD010: a t-test that takes resamples for independent."""
+def uncorrected_test(e: AuditEvidence) -> Finding | None:
+    """VD010: a t-test that treats resamples as independent."""
     if e.test != "paired-t" or len(e.splits) < 2:
         return None
-    counts = np.zeros(e.n_cases)
+    counts = np.zeros(e.n_samples)
     for train, _ in e.splits:
         counts[train] += 1
     if counts.max() < 2:
@@ -155,8 +162,8 @@ def uncorrected_test(e: Evidence) -> Finding | None:
     factor = math.sqrt(1 + len(e.splits) * float(ratio))
     said = (
         f"Any two of the {len(e.splits)} training sets share {percent(shared)} of "
-        "their cases, and the paired t-test takes their scores for independent. By "
-        "Nadeau and Bengio's correction its standard error should be "
+        "their samples, and the paired t-test assumes that their scores are "
+        "independent. By Nadeau and Bengio's correction its standard error should be "
         f"{factor:.2f} times as large."
     )
     details = {"shared": shared, "factor": factor}
@@ -164,14 +171,14 @@ def uncorrected_test(e: Evidence) -> Finding | None:
     if measured is not None:
         details["measured_size"] = measured.rate
         said += (
-            f" Where there is nothing to find it rejects in {percent(measured.rate)} "
+            f" Where nothing differs it rejects in {percent(measured.rate)} "
             f"of data sets, not in {100 * measured.nominal:g} % (measured on "
             f"{measured.n_simulations}: {measured.design})."
         )
     return finding("VD010", "warning", said, details)
 
 
-def _measured_size(e: Evidence) -> MeasuredSize | None:
+def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
     """Look up how often the paired t-test rejects in a design like this one."""
     if not isinstance(e.method, CrossValidation):
         return None
@@ -179,62 +186,62 @@ def _measured_size(e: Evidence) -> MeasuredSize | None:
         "paired-t",
         "in",
         (e.method.n_repeats, e.method.n_folds),
-        n_samples=e.n_cases,
+        n_samples=e.n_samples,
         estimator=type(e.procedure.procedure.estimator).__name__,
         accuracy=e.accuracy["in"].value,
         alpha=e.alpha,
     )
 
 
-def column_gives_class_away(e: Evidence) -> Finding | None:
-    """VD012: a single column tells all classes apart."""
+def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
+    """VD012: a single feature separates all classes."""
     data, codes = e.procedure.table, e.procedure.table.y
     if sparse.issparse(data.values):
         return None
-    columns = np.arange(data.n_features)
-    if e.procedure.columns is not None:
-        columns = e.procedure.columns
+    features = np.arange(data.n_features)
+    if e.procedure.features is not None:
+        features = e.procedure.features
     sizes = e.class_sizes
-    # Orders of the cases in which every class is in one piece, among all orders.
+    # Share of the orders of the samples in which every class is contiguous.
     log_chance = (
         math.lgamma(sizes.size + 1)
         + sum(math.lgamma(size + 1) for size in sizes)
-        - math.lgamma(e.n_cases + 1)
+        - math.lgamma(e.n_samples + 1)
     )
-    if log_chance + math.log(data.n_features) > math.log(_SURPRISING):
+    if log_chance + math.log(data.n_features) > math.log(_MOST_BY_CHANCE):
         return None
-    telling = columns[_tells(data, codes, columns)].tolist()
-    if not telling:
+    separating = features[_separates(data, codes, features)].tolist()
+    if not separating:
         return None
-    names = ", ".join(show(data.feature_names[j]) for j in telling[:5])
-    more = f" and {len(telling) - 5} more" if len(telling) > 5 else ""
+    names = ", ".join(show(data.feature_names[j]) for j in separating[:5])
+    more = f" and {len(separating) - 5} more" if len(separating) > 5 else ""
     return finding(
         "VD012",
         "warning",
-        f"Column {names}{more} alone tells the classes apart without an error in "
-        f"{e.n_cases} cases. A measurement seldom does; a copy of the class, a code "
-        "made from it, or something that follows from it does.",
-        {"n_columns": len(telling), "first": telling[0]},
+        f"Feature {names}{more} alone separates the classes without an error in "
+        f"{e.n_samples} samples. A measurement seldom does; a copy of the class, a "
+        "code made from it, or a consequence of it does.",
+        {"n_features": len(separating), "first": separating[0]},
     )
 
 
-def _tells(data: Table, codes: IntArray, columns: IntArray) -> NDArray[np.bool_]:
-    """Which columns tell all classes apart: by ranges, or category by category."""
-    tells = np.zeros(columns.size, dtype=bool)
-    numeric = ~data.categorical[columns]
-    values = data.values[:, columns[numeric]]
+def _separates(data: Table, codes: IntArray, features: IntArray) -> NDArray[np.bool_]:
+    """Return which features separate all classes: by ranges, or by categories."""
+    separates = np.zeros(features.size, dtype=bool)
+    numeric = ~data.categorical[features]
+    values = data.values[:, features[numeric]]
     classes = np.unique(codes)
     low = np.stack([values[codes == k].min(axis=0) for k in classes])
     high = np.stack([values[codes == k].max(axis=0) for k in classes])
     order = np.argsort(low, axis=0, kind="stable")
     low, high = (np.take_along_axis(ends, order, axis=0) for ends in (low, high))
-    tells[numeric] = (high[:-1] < low[1:]).all(axis=0)  # never with a missing value
+    separates[numeric] = (high[:-1] < low[1:]).all(axis=0)  # never with a missing value
     for i in np.flatnonzero(~numeric):
-        column = data.values[:, columns[i]]
-        if np.isnan(column).any():
+        feature = data.values[:, features[i]]
+        if np.isnan(feature).any():
             continue
-        seen = np.unique(np.column_stack([column, codes]), axis=0)
-        n_values = np.unique(column).size
+        seen = np.unique(np.column_stack([feature, codes]), axis=0)
+        n_values = np.unique(feature).size
         few = n_values <= len(codes) / SMALLEST_FOLD
-        tells[i] = len(seen) == n_values and few
-    return tells
+        separates[i] = len(seen) == n_values and few
+    return separates

@@ -1,8 +1,7 @@
 """The codes of an audit: what each is called and what cures it.
 
-A code never changes its meaning and is never used again; ``docs/findings`` has a page
-for each. Evidence and severity are for the checks to say, since they depend on the
-data.
+A code never changes its meaning and is never reused; ``docs/findings`` has a page for
+each. AuditEvidence and severity come from the checks, because they depend on the data.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from veridical.auditing.records import Finding, Severity
 
 @dataclass(frozen=True)
 class Code:
-    """What a finding is called, and what to do about it."""
+    """Title of a finding, and what to do about it."""
 
     title: str
     cure: str
@@ -32,12 +31,12 @@ CODES: dict[str, Code] = {
     "VD002": Code(
         "Preprocessing was fitted on all data",
         "Make the preprocessing a step of the pipeline that is cross-validated, and "
-        "give it the raw columns.",
+        "give it the raw features.",
     ),
     "VD003": Code(
-        "Copies of a case lie in different folds",
-        "Find out whether the rows are one case. Keep one row of each, or keep them in "
-        "the same fold (GroupKFold).",
+        "Copies of a sample lie in different folds",
+        "Find out whether the rows are the same sample. Keep one of them, or keep all "
+        "in the same fold (GroupKFold).",
     ),
     "VD004": Code(
         "Folds are too small for a test over folds",
@@ -50,7 +49,7 @@ CODES: dict[str, Code] = {
         "every training set.",
     ),
     "VD006": Code(
-        "The .632 bootstrap of an estimator that knows its cases by heart",
+        "The .632 bootstrap of an estimator that memorises its training samples",
         "Use Bootstrap632(plus=True) or CrossValidation(10).",
     ),
     "VD007": Code(
@@ -61,26 +60,26 @@ CODES: dict[str, Code] = {
     "VD008": Code(
         "The selection is unstable",
         "Do not present the selected features as the answer; report how often each is "
-        "selected over folds, select more of them, or collect more cases.",
+        "selected over folds, select more of them, or collect more samples.",
     ),
     "VD009": Code(
         "Class imbalance makes accuracy misleading",
         "Report balanced accuracy or the recall of each class beside accuracy, and "
-        "hold accuracy against the share of the largest class.",
+        "compare accuracy with the share of the largest class.",
     ),
     "VD010": Code(
         "A p-value from overlapping resamples without correction",
-        "Use a test made for resamples that share training cases: "
+        "Use a test for resamples that share training samples: "
         'test="corrected-t" (Nadeau and Bengio).',
     ),
     "VD011": Code(
-        "Tested on cases that were learned from",
-        "Use splits whose test cases are not in their training sets.",
+        "Tested on training samples",
+        "Use splits whose test samples are not in their training sets.",
     ),
     "VD012": Code(
-        "One column gives the class away",
-        "Find out how the column came about. If it was made from the class, or would "
-        "not be known for a new case, drop it.",
+        "One feature alone determines the class",
+        "Find out how the feature was made. If it was made from the class, or would "
+        "not be known for a new sample, drop it.",
     ),
 }
 
@@ -93,7 +92,7 @@ def finding(
     *,
     cure: str | None = None,
 ) -> Finding:
-    """Make a finding; its title, and its cure unless told otherwise, are the code's."""
+    """Make a finding with the title, and by default the cure, of its code."""
     known = CODES[code]
     return Finding(
         code, known.title, severity, evidence, cure or known.cure, dict(details or {})
@@ -101,7 +100,7 @@ def finding(
 
 
 def check_codes(given: str | Iterable[str]) -> frozenset[str]:
-    """Check the codes that are to be ignored."""
+    """Return the codes that are to be ignored; raise if one is unknown."""
     codes = (given,) if isinstance(given, str) else tuple(given)
     for code in codes:
         if code not in CODES:

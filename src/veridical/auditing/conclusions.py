@@ -1,4 +1,4 @@
-"""May an audited accuracy be believed?"""
+"""The conclusion of an audit: whether the accuracy may be believed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def conclude(record: Audit) -> Conclusion:
     Parameters
     ----------
     record : Audit
-        Its accuracies, what random labels give, and its findings.
+        Accuracies, accuracies on permuted labels, and findings.
     """
     if record.reported == "out" and "out" in record.accuracy:
         return _conclude_preselected(record)
@@ -49,15 +49,15 @@ def _conclude_preselected(record: Audit) -> Conclusion:
     if leaks and percent(record.accuracy["in"].value) == reported:
         return Conclusion(
             "care",
-            "The test cases took part in the selection of the features, but it made no "
+            "The test samples were used to select the features, but it made no "
             "difference here: selected inside each training fold they give "
             f"{honest}.",
         )
     if leaks:
         return Conclusion(
             "no" if "error" in severities else "care",
-            f"Report {honest}, not {reported}: the test cases took part in the "
-            "selection of the features.",
+            f"Report {honest}, not {reported}: the test samples were used to select "
+            "the features.",
         )
     if not beats:
         return Conclusion(
@@ -73,7 +73,7 @@ def _conclude_preselected(record: Audit) -> Conclusion:
 
 
 def beats_random_labels(record: Audit) -> bool:
-    """Tell whether the honest accuracy is better than on labels in random order."""
+    """Return whether the accuracy under IN is better than on permuted labels."""
     null = record.null.get("in")
     return null is not None and null.pvalue <= record.alpha
 

@@ -1,17 +1,17 @@
-"""Rows that are one case: exact copies, and near-copies that are no accident.
+"""Duplicate samples: exact copies, and near-copies that chance does not explain.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
-| d_ij   | distance of two cases, each column scaled to unit variance           |
-| e_i    | distance of a case to its k-th neighbour, beyond any copies          |
-| r_ij   | d_ij / min(e_i, e_j): how much nearer than its surroundings          |
+| d_ij   | distance of two samples, each feature scaled to unit variance        |
+| e_i    | distance of a sample to its k-th neighbour, exact copies aside       |
+| r_ij   | d_ij / min(e_i, e_j)                                                 |
 | D      | intrinsic dimension: log 2 / log of the median of (2nd / 1st) [1]_   |
 
-Around a point of a D-dimensional cloud the volumes up to the neighbours are uniform
-order statistics, so the nearest of k is at r or nearer with probability
-``1 − (1 − r^D)^(k − 1)``. A pair is a near-copy where r is small and so few such pairs
-are to be expected among n cases that it is no accident. In few dimensions near pairs
-are common, and nothing is said of them.
+Around a point of a D-dimensional distribution the volumes up to the neighbours are
+uniform order statistics, so the nearest of k is at r or nearer with probability
+``1 − (1 − r^D)^(k − 1)``. A pair is a near-copy if r is small and the expected number
+of such pairs among n samples is below a limit. In few dimensions near pairs are common,
+and none is reported.
 
 References
 ----------
@@ -30,30 +30,30 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 
-#: A near-copy is at least four times nearer than its sixth neighbour.
+#: Largest r of a near-copy: four times nearer than the neighbour of this rank.
 NEAR = 0.25
 NEIGHBOURS = 6
-#: So many near-copies may be expected by accident, at most.
-ACCIDENTS = 0.01
-#: All distances between this many cases are held at once, not more.
-MOST_CASES = 5000
+#: Largest expected number of near-copies by chance; beyond it a pair is not reported.
+MOST_BY_CHANCE = 0.01
+#: Largest number of samples whose distances are computed; beyond it only exact copies
+#: are found.
+MOST_SAMPLES = 5000
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Pairs of rows that are alike.
+    """Pairs of rows that are copies or near-copies.
 
     Parameters
     ----------
     pairs : int array of shape (n_pairs, 2)
         Row numbers, the lower one first.
     exact : bool array of shape (n_pairs,)
-        Whether all columns are equal.
+        Whether all features are equal.
     nearness : float array of shape (n_pairs,)
         r of each pair, 0 for exact copies.
     expected : float
-        How many exact copies chance would make, were the columns independent within
-        each class.
+        Expected number of exact copies if features were independent within each class.
     """
 
     pairs: IntArray
@@ -78,7 +78,7 @@ def find_copies(data: Table) -> Copies:
 
 
 def exact_pairs(data: Table) -> IntArray:
-    """Pairs of equal rows; of a group of m rows, the m − 1 pairs with its first."""
+    """Return pairs of equal rows; for m equal rows, the m − 1 pairs with the first."""
     if sparse.issparse(data.values):
         rows = sparse.csr_array(data.values)
         rows.sum_duplicates()
@@ -103,16 +103,16 @@ def exact_pairs(data: Table) -> IntArray:
 
 
 def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
-    """Pairs of rows that are far nearer than their surroundings, with r."""
+    """Return pairs of rows that are far nearer than their neighbours, with r."""
     nothing = np.empty((0, 2), dtype=np.intp), np.empty(0)
     n = data.n_samples
     k = min(NEIGHBOURS, n - 2)
     numeric = np.flatnonzero(~data.categorical)
-    if k < 2 or n > MOST_CASES or numeric.size < 2 or data.categorical.any():
+    if k < 2 or n > MOST_SAMPLES or numeric.size < 2 or data.categorical.any():
         return nothing
     distance = _distances(data, numeric)
     ordered = np.sort(distance, axis=1)
-    # Exact copies would make every surrounding look small; they are told apart.
+    # Exact copies are left out: their distance of 0 would make the dimension small.
     apart = ordered[(ordered[:, 0] > 0) & np.isfinite(ordered[:, 1])]
     if len(apart) < n / 2:
         return nothing
@@ -120,25 +120,25 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     if ratio <= 1:
         return nothing
     dimension = np.log(2) / np.log(ratio)
-    reach = ordered[:, k - 1]
-    nearness = distance / np.minimum(reach[:, None], reach[None, :]).clip(1e-300)
+    to_kth = ordered[:, k - 1]
+    nearness = distance / np.minimum(to_kth[:, None], to_kth[None, :]).clip(1e-300)
     i, j = np.nonzero(np.triu((nearness <= NEAR) & (distance > 0), 1))
     found = nearness[i, j]
-    accidents = n / 2 * -np.expm1((k - 1) * np.log1p(-(found**dimension)))
-    rare = accidents <= ACCIDENTS
+    by_chance = n / 2 * -np.expm1((k - 1) * np.log1p(-(found**dimension)))
+    rare = by_chance <= MOST_BY_CHANCE
     order = np.argsort(found[rare], kind="stable")
     pairs = np.column_stack([i[rare], j[rare]])[order].astype(np.intp)
     return pairs, found[rare][order]
 
 
 def _distances(data: Table, numeric: IntArray) -> FloatArray:
-    """Distances between all rows; infinite on the diagonal."""
+    """Return the distances between all rows; infinite on the diagonal."""
     if sparse.issparse(data.values):
-        columns = data.values[:, numeric]
-        mean = np.asarray(columns.mean(axis=0)).ravel()
-        square = np.asarray(columns.multiply(columns).mean(axis=0)).ravel()
+        features = data.values[:, numeric]
+        mean = np.asarray(features.mean(axis=0)).ravel()
+        square = np.asarray(features.multiply(features).mean(axis=0)).ravel()
         scale = np.sqrt(np.maximum(square - mean**2, 0.0))
-        scaled = columns.multiply(1 / np.where(scale > 0, scale, np.inf)).tocsr()
+        scaled = features.multiply(1 / np.where(scale > 0, scale, np.inf)).tocsr()
         gram = np.asarray((scaled @ scaled.T).toarray())
     else:
         values = data.values[:, numeric]
@@ -151,7 +151,7 @@ def _distances(data: Table, numeric: IntArray) -> FloatArray:
         gram = values @ values.T
     norm = np.diag(gram)
     squared = norm[:, None] + norm[None, :] - 2 * gram
-    # What is left of equal rows after the subtraction is rounding.
+    # For equal rows the subtraction leaves only rounding error.
     squared[squared < 1e-10 * np.maximum(norm[:, None], norm[None, :])] = 0.0
     distance = np.sqrt(squared)
     np.fill_diagonal(distance, np.inf)
@@ -159,15 +159,15 @@ def _distances(data: Table, numeric: IntArray) -> FloatArray:
 
 
 def _expected_copies(data: Table) -> float:
-    """Pairs of equal rows to expect if columns were independent within each class."""
+    """Return the expected number of equal pairs if features were independent."""
     expected = 0.0
     for k in np.unique(data.y):
         rows = np.flatnonzero(data.y == k)
         pairs = rows.size * (rows.size - 1) / 2
         log_share = 0.0
         for j in range(data.n_features):
-            column = data.take(rows, np.array([j]))[:, 0]
-            _, counts = np.unique(column, return_counts=True)
+            feature = data.take(rows, np.array([j]))[:, 0]
+            _, counts = np.unique(feature, return_counts=True)
             equal = float((counts * (counts - 1.0)).sum()) / 2
             log_share += np.log(equal / pairs) if equal else -np.inf
             if log_share < -700:
@@ -177,9 +177,9 @@ def _expected_copies(data: Table) -> float:
 
 
 def across_folds(pairs: IntArray, splits: object) -> IntArray:
-    """How many splits part each pair: one row to learn from, the other to test on."""
-    parted = np.zeros(len(pairs), dtype=np.intp)
+    """Return how many splits have one row of each pair in training, one in testing."""
+    n_split = np.zeros(len(pairs), dtype=np.intp)
     for train, test in splits:  # type: ignore[attr-defined]
         for a, b in (pairs.T, pairs.T[::-1]):
-            parted += np.isin(a, train) & np.isin(b, test)
-    return parted
+            n_split += np.isin(a, train) & np.isin(b, test)
+    return n_split

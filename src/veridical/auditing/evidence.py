@@ -1,4 +1,4 @@
-"""All that the checks of an audit look at, gathered before any of them speaks."""
+"""The measurements that the checks of an audit use, each made once."""
 
 from __future__ import annotations
 
@@ -9,50 +9,58 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import IntArray
+from veridical._core.parallel import one_thread
+from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Interval
+from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
-from veridical.auditing.procedures import Audited, Run
+from veridical.auditing import nulls
+from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
+from veridical.comparison.significance import corrected_resampled_t
+from veridical.evaluation import Method
+from veridical.evaluation.stability import stability
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """What was measured.
+class AuditEvidence:
+    """Measurements for the checks of an audit.
 
     Parameters
     ----------
     procedure : Audited
-        What is audited, with its data.
+        The audited procedure, with its data.
     method : Method
-        How cases are split.
+        Method that splits the samples.
     splits : list of Split
         The splits of the true labels.
     inside : Run
-        The honest run.
+        The run under IN.
     outside : Run or None
-        The other one.
+        The run under OUT.
     accuracy : mapping of "in" and "out" to Interval
-        What they reached.
+        Accuracies of the two runs.
     optimism : Interval or None
         "out" minus "in".
     null : mapping of "in" and "out" to Null
-        What they reach on random labels.
+        Accuracies of the two on permuted labels.
     preselection : Preselection or None
-        Columns that were chosen beforehand.
+        Features that were selected beforehand.
     stability : Interval or None
-        Agreement of the selections of the folds.
+        Agreement of the feature sets of the folds.
     n_selected : float or None
-        Their mean size.
+        Mean size of the feature sets.
     balanced : float
-        Balanced accuracy of the honest run.
+        Balanced accuracy of the run under IN.
     recalls : mapping of int to float
-        Share of right predictions among the cases of each class.
+        Share of correct predictions among the samples of each class.
     test : str or None
         The significance test that is going to be reported.
     alpha : float
         Significance level.
     seed : int
-        The root of all chance.
+        Root seed.
     """
 
     procedure: Audited
@@ -73,26 +81,139 @@ class Evidence:
     seed: int
 
     @property
-    def n_cases(self) -> int:
-        """Number of cases."""
+    def n_samples(self) -> int:
+        """Number of samples."""
         return self.procedure.table.n_samples
 
     @property
     def class_sizes(self) -> IntArray:
-        """Cases of each class, in the order of the sorted labels."""
+        """Number of samples of each class, in the order of the sorted labels."""
         return np.bincount(self.procedure.table.y)
 
     @property
     def majority(self) -> float:
-        """Accuracy of always naming the most frequent class."""
-        return float(self.class_sizes.max() / self.n_cases)
+        """Accuracy of always predicting the most frequent class."""
+        return float(self.class_sizes.max() / self.n_samples)
 
     @property
     def above_chance(self) -> bool:
-        """Whether the honest accuracy beats random labels."""
+        """Whether the accuracy under IN is significantly above permuted labels."""
         return self.null["in"].pvalue <= self.alpha
 
     @property
     def leaves_one_out(self) -> bool:
-        """Whether every test set is a single case."""
+        """Whether every test set is a single sample."""
         return all(len(split.test) == 1 for split in self.splits)
+
+
+def gather_evidence(
+    procedure: Audited,
+    overlap: Mapping[str, int],
+    selector: Any,
+    method: Method,
+    splits: Sequence[Split],
+    permutations: nulls.LabelPermutations,
+    test: str | None,
+    alpha: float,
+    root: int,
+    n_jobs: int | None,
+    progress: ProgressLike,
+) -> AuditEvidence:
+    """Run the procedure on true and permuted labels, and measure what checks need."""
+    protocols = ("in", "out") if procedure.features is not None else ("in",)
+    announce(progress, procedure.whole, permutations.n, len(splits), len(protocols))
+    codes, data = procedure.table.y, procedure.table
+    with one_thread():
+        inside = procedure.inside(codes, splits)
+        outside = None
+        if procedure.features is not None:
+            outside = procedure.on_features(procedure.features, codes, splits)
+        elif procedure.has_outside:
+            outside = procedure.outside(codes, splits)
+    permuted = nulls.null_accuracies(
+        procedure, permutations, protocols, n_jobs, progress
+    )
+    runs = {"in": inside} | ({} if outside is None else {"out": outside})
+    null = {p: nulls.summarise(permuted[p], runs[p].accuracy) for p in protocols}
+    n_test = np.unique(np.concatenate([split.test for split in splits])).size
+    accuracy = {
+        p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
+    }
+    accuracy["in"] = nulls.widened_interval(
+        inside.accuracy, permuted["in"], n_test, alpha
+    )
+    recalls = _recalls(codes, splits, inside)
+    agreement, n_selected = _stability(procedure, inside, splits)
+    preselection = None
+    if procedure.features is not None:
+        preselection = Preselection(
+            features=tuple(int(j) for j in procedure.features),
+            selector=max(overlap, key=lambda name: overlap[name]),
+            given=selector is not None,
+            overlap=overlap,
+            pvalue=chosen_by_labels(
+                data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
+            ),
+        )
+    return AuditEvidence(
+        procedure=procedure,
+        method=method,
+        splits=splits,
+        inside=inside,
+        outside=outside,
+        accuracy=accuracy,
+        optimism=_optimism(inside, outside, splits, alpha),
+        null=null,
+        preselection=preselection,
+        stability=agreement,
+        n_selected=n_selected,
+        balanced=float(np.mean(list(recalls.values()))),
+        recalls=recalls,
+        test=test,
+        alpha=alpha,
+        seed=root,
+    )
+
+
+def _optimism(
+    inside: Run, outside: Run | None, splits: Sequence[Split], alpha: float
+) -> Interval | None:
+    """Return OUT minus IN, with the interval of the corrected resampled t-test."""
+    if outside is None:
+        return None
+    gap = outside.accuracy - inside.accuracy
+    if len(splits) < 2:
+        return Interval(gap, float("nan"), float("nan"))
+    found = corrected_resampled_t(
+        outside.hits,
+        inside.hits,
+        n_train=[split.n_train for split in splits],
+        n_test=[len(split.test) for split in splits],
+        alpha=alpha,
+    )
+    half_width = (found.interval[1] - found.interval[0]) / 2
+    if half_width == 0:
+        # All folds differ by the same, mostly by 0. The rule of three bounds the share
+        # of samples on which the two may differ without having been seen.
+        half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))
+    return Interval(gap, gap - half_width, gap + half_width)
+
+
+def _recalls(codes: IntArray, splits: Sequence[Split], run: Run) -> dict[int, float]:
+    tested = codes[np.concatenate([split.test for split in splits])]
+    right = np.concatenate(run.predicted) == tested
+    return {int(k): float(right[tested == k].mean()) for k in np.unique(tested)}
+
+
+def _stability(
+    procedure: Audited, inside: Run, splits: Sequence[Split]
+) -> tuple[Interval | None, float | None]:
+    """Return the agreement of the folds' feature sets, and their mean size."""
+    if procedure.selector is not None:
+        sets = [chosen for chosen in inside.chosen if chosen is not None]
+    else:
+        sets = supports(procedure.whole, procedure.table, splits) or []
+    if len(sets) < 2:
+        return None, None
+    size = float(np.mean([len(chosen) for chosen in sets]))
+    return stability(sets, procedure.table.n_features), size

@@ -1,4 +1,4 @@
-"""The audit as checks of skore, for those whose reports are made there."""
+"""The audit as checks for reports of skore."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AuditCheck:
     code : str
         "VD001" and so on.
     audits : object
-        Audits a report; shared, so that all codes of a report cost one audit.
+        Cache of audits, shared by all codes, so that a report is audited once.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class AuditCheck:
         self._audits = audits
 
     def check_function(self, report: Any) -> str | None:
-        """Say what was found, or None.
+        """Return evidence and cure of the finding, or None.
 
         Parameters
         ----------
         report : skore.CrossValidationReport
-            What is audited: its estimator, on its data, with its splits.
+            The report whose estimator, data and splits are audited.
         """
-        found = {finding.code: finding for finding in self._audits.of(report).findings}
+        found = {finding.code: finding for finding in self._audits.get(report).findings}
         if self.code not in found:
             return None
         finding = found[self.code]
@@ -54,14 +54,14 @@ class AuditCheck:
         return f"{finding.evidence} Cure: {finding.cure}"
 
 
-class _Audits:
-    """Audits of reports, each made once."""
+class _AuditCache:
+    """Cache of audits by report."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
         self.made: WeakKeyDictionary[Any, Audit] = WeakKeyDictionary()
 
-    def of(self, report: Any) -> Audit:
+    def get(self, report: Any) -> Audit:
         if report not in self.made:
             _check_applicable(report)
             self.made[report] = audit(
@@ -95,13 +95,13 @@ def skore_checks(
     Parameters
     ----------
     codes : iterable of str, optional
-        Which findings are looked for, by default all.
+        Codes to check, by default all.
     n_permutations : int, optional
-        Random orders of the labels, see `veridical.audit`.
+        Number of permutations of the labels, see `veridical.audit`.
     random_state : int, default=0
-        Decides all that is left to chance.
+        Seed of everything random.
     n_jobs : int, optional
-        Processes at work.
+        Number of processes.
 
     Returns
     -------
@@ -136,5 +136,5 @@ def skore_checks(
         "random_state": random_state,
         "n_jobs": n_jobs,
     }
-    audits = _Audits(settings)
+    audits = _AuditCache(settings)
     return [AuditCheck(code, audits) for code in wanted]

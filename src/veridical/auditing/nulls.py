@@ -1,18 +1,19 @@
-"""What does a procedure report where there is nothing to find? Labels in random order.
+"""Accuracies on permuted labels: what a procedure reports on data without signal.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
-| B      | number of random orders of the labels                                |
-| a_b    | accuracy that the procedure reports on the b-th order                |
-| n      | number of different cases tested                                     |
-| φ      | variance of a_b over that of n independent cases, at least 1         |
+| B      | number of permutations of the labels                                 |
+| a_b    | accuracy that the procedure reports on the b-th permutation          |
+| n      | number of different samples tested                                   |
+| φ      | variance of a_b over that of n independent samples, at least 1       |
 
-The training sets of a cross-validation overlap, and a selector that fell for chance in
-one of them falls for it in all. So the accuracy of n cases varies more than n
-independent trials would, and Wilson's interval is too narrow. Random labels show by how
-much: the interval here is Wilson's for n/φ cases, with Student's quantile for the B − 1
-degrees of freedom of φ. On noise its coverage is right by construction, whatever the
-procedure; where there is a signal, training sets agree more and it is cautious.
+The training sets of a cross-validation overlap, so that a feature selected by chance in
+one of them is often selected in the others too. Hence the accuracy of n samples varies
+more than that of n independent trials, and Wilson's interval is too narrow. Permuted
+labels show by how much: the interval here is Wilson's for n/φ samples, with Student's
+quantile for the B − 1 degrees of freedom of φ. On noise its coverage is right by
+construction, whatever the procedure; with a signal, training sets agree more and the
+interval is too wide rather than too narrow.
 """
 
 from __future__ import annotations
@@ -34,21 +35,22 @@ from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
 from veridical.kernels.statistics import wilson_bounds
 
+# Largest number of tasks that the permutations are divided into.
 _CHUNKS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Orders:
-    """Random orders of the labels, each with splits of its own.
+class LabelPermutations:
+    """Random permutations of the labels, each with its own splits.
 
     Parameters
     ----------
     method : Method
-        Splits the cases; stratified folds look at the labels, so they are drawn anew.
+        Splits the samples; stratified folds depend on the labels, so they are redrawn.
     seed : int
-        Decides everything.
+        Seed of the permutations and their splits.
     n : int
-        How many orders.
+        Number of permutations.
     """
 
     method: Any
@@ -58,61 +60,65 @@ class Orders:
     def draw(
         self, b: int, codes: IntArray, classes: Any
     ) -> tuple[IntArray, list[Split]]:
-        """Draw the b-th order of the labels and its splits."""
+        """Draw the b-th permutation of the labels and its splits."""
         shuffle, split = stream(self.seed, b).generate_state(2)
-        mixed = codes[as_generator(shuffle).permutation(len(codes))]
-        return mixed, self.method.split(classes[mixed], int(split))
+        permuted = codes[as_generator(shuffle).permutation(len(codes))]
+        return permuted, self.method.split(classes[permuted], int(split))
 
 
 def null_accuracies(
     procedure: Audited,
-    orders: Orders,
+    permutations: LabelPermutations,
     protocols: Sequence[str],
     n_jobs: int | None,
     progress: ProgressLike = None,
 ) -> dict[str, FloatArray]:
-    """Run a procedure on labels in random order.
+    """Run a procedure on permuted labels.
 
     Parameters
     ----------
     procedure : Audited
         What is audited.
-    orders : Orders
-        The orders of the labels; every protocol sees the same.
+    permutations : LabelPermutations
+        The permutations of the labels; every protocol gets the same.
     protocols : sequence of {"in", "out"}
-        How to run it.
+        How to run the procedure.
     n_jobs : int or None
         Number of processes; the result does not depend on it.
     progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of orders.
+        Called as ``progress(done, total)`` with numbers of tasks.
 
     Returns
     -------
-    mapping of protocol to array of shape (n_orders,)
+    mapping of protocol to array of shape (n_permutations,)
     """
-    parts = np.array_split(np.arange(orders.n), min(orders.n, _CHUNKS))
-    hurried = procedure.hurried()
+    parts = np.array_split(np.arange(permutations.n), min(permutations.n, _CHUNKS))
+    fast = procedure.prepare_permutations()
     run = Workers(n_jobs, progress)
-    done = run([(_work, (hurried, orders, protocols, part)) for part in parts])
+    done = run([(_accuracies, (fast, permutations, protocols, part)) for part in parts])
     values = np.concatenate(done, axis=1)
     return dict(zip(protocols, values, strict=True))
 
 
-def _work(
-    procedure: Audited, orders: Orders, protocols: Sequence[str], part: IntArray
+def _accuracies(
+    procedure: Audited,
+    permutations: LabelPermutations,
+    protocols: Sequence[str],
+    part: IntArray,
 ) -> FloatArray:
+    """Return accuracies of shape (n_protocols, n_part) for some permutations."""
     codes, classes = procedure.table.y, procedure.table.target.classes
     values = np.empty((len(protocols), len(part)))
     for i, b in enumerate(part):
-        mixed, splits = orders.draw(int(b), codes, classes)
+        permuted, splits = permutations.draw(int(b), codes, classes)
         for p, protocol in enumerate(protocols):
             run = procedure.inside if protocol == "in" else procedure.outside
-            values[p, i] = run(mixed, splits).accuracy
+            values[p, i] = run(permuted, splits).accuracy
     return values
 
 
 def summarise(accuracies: FloatArray, observed: float) -> Null:
-    """Set an accuracy against those on random labels."""
+    """Summarise accuracies on permuted labels, with the p-value of an accuracy."""
     as_good = np.count_nonzero(accuracies >= observed - 1e-12)
     low, high = np.quantile(accuracies, (0.025, 0.975), method="linear")
     return Null(
@@ -125,16 +131,16 @@ def summarise(accuracies: FloatArray, observed: float) -> Null:
 
 
 def overdispersion(accuracies: FloatArray, n_test: int) -> float:
-    """φ: how much more an accuracy varies than independent cases would."""
+    """Return φ: variance of an accuracy over that of independent samples."""
     mean = float(accuracies.mean())
     alone = mean * (1 - mean) / n_test
     return max(1.0, float(accuracies.var(ddof=1)) / alone) if alone > 0 else 1.0
 
 
-def interval(
+def widened_interval(
     accuracy: float, accuracies: FloatArray, n_test: int, alpha: float
 ) -> Interval:
-    """Interval of an accuracy whose variation is known from random labels."""
+    """Return the interval of an accuracy; permuted labels give its variance."""
     z = float(stdtrit(len(accuracies) - 1, 1 - alpha / 2))
     n = n_test / overdispersion(accuracies, n_test)
     return Interval(accuracy, *wilson_bounds(accuracy, n, z))

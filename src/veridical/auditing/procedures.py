@@ -1,9 +1,9 @@
-"""What is audited, run honestly (IN) and as it should not be (OUT).
+"""Run the audited procedure honestly (IN) and with leakage (OUT).
 
 IN does everything that looks at labels inside each training fold. OUT does it once on
-all samples and tests only what comes after. Both are run on the true labels and on
-permuted labels, which is what makes an accuracy comparable to nothing at all. Every
-run is one call of the evaluation engine.
+all samples and cross-validates only the steps after it. Both are run on the true labels
+and on permuted labels, where nothing can be learned. Every run is one call of the
+evaluation engine.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.parallel import serial
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.auditing.choosing import QuickF, quick_version
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
@@ -39,16 +38,18 @@ from veridical.evaluation.engine import (
     as_procedure,
     evaluate,
     is_rowwise,
+    rank,
     replace_source,
 )
-from veridical.selection import AnovaF
+from veridical.kernels.statistics import between_classes
+from veridical.selection import AnovaF, Correlation
 
-#: Steps that move and stretch each feature, and do nothing else.
+#: Transformers that map each feature by an affine function.
 SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 class Run(NamedTuple):
-    """What one run over all splits gave.
+    """Predictions and accuracy of one run over all splits.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ class Run(NamedTuple):
     chosen: list[IntArray | None]
 
     @classmethod
-    def of(cls, found: Evaluation) -> Run:
-        """Read a run off an evaluation at one subset size."""
+    def from_evaluation(cls, found: Evaluation) -> Run:
+        """Take the run from an evaluation at one subset size."""
         return cls(
             predicted=[codes[0] for codes in found.predictions],
             hits=found.accuracies()[0],
@@ -80,7 +81,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """What is audited.
+    """The procedure that is audited, with its data.
 
     Parameters
     ----------
@@ -89,43 +90,43 @@ class Audited:
     whole : classifier
         The estimator as it was given.
     procedure : Procedure
-        The same, taken apart where its steps are known.
+        The same as selector and estimator, where its steps are known.
     seen : Table
         The samples as the procedure sees them.
-    columns : int array or None
+    features : int array or None
         Features that were chosen beforehand.
     order : int array or None
         Order in which the selector sees the features.
     checked : bool
-        Whether it has run before, so that its parameters and data need no more checks.
+        Whether it has run before; then its parameters and data are not checked again.
     """
 
     table: Table
     whole: Any
     procedure: Procedure
     seen: Table
-    columns: IntArray | None = None
+    features: IntArray | None = None
     order: IntArray | None = None
     checked: bool = False
 
     @property
     def selector(self) -> Any:
-        """What chooses features on the training samples; None if nothing does."""
+        """The selector fitted on the training samples; None if there is none."""
         return self.procedure.selector
 
     @property
     def n_selected(self) -> int:
-        """How many features the selector chooses."""
+        """Number of features that the selector chooses."""
         return self.procedure.sizes[-1]
 
     @property
     def has_outside(self) -> bool:
-        """Whether there is anything to do before the folds."""
+        """Whether a step before the estimator learns from data."""
         return self.selector is not None or self._steps_before is not None
 
     @cached_property
     def _steps_before(self) -> Any:
-        """All but the last step of a pipeline, if they learn anything."""
+        """All but the last step of a pipeline, if they learn from data."""
         if type(self.whole) is not Pipeline:
             return None
         before = [step for _, step in self.whole.steps[:-1]]
@@ -135,28 +136,28 @@ class Audited:
 
     @property
     def _selects_last(self) -> bool:
-        """Whether choosing features is all that is learned before the last step."""
+        """Whether feature selection is the only step before the estimator."""
         if self.selector is None or type(self.whole) is not Pipeline:
             return False
         return self.procedure.estimator is self.whole.steps[-1][1]
 
-    def hurried(self) -> Audited:
-        """Prepare for many permutations of the labels: the same, for less."""
+    def prepare_permutations(self) -> Audited:
+        """Return an equivalent procedure that is faster for many label permutations."""
         if self.selector is None:
-            return _take_apart(self) or self
-        quick = quick_version(self.selector, self.seen, self.n_selected, self.order)
-        if quick is None:
+            return _select_before_scaling(self) or self
+        fast = fast_version(self.selector, self.seen, self.n_selected, self.order)
+        if fast is None:
             return replace(self, checked=True)
-        procedure = replace(self.procedure, selector=quick)
+        procedure = replace(self.procedure, selector=fast)
         return replace(self, procedure=procedure, order=None, checked=True)
 
     def inside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
-        """Run it honestly: all that looks at labels sees training samples alone."""
+        """Run with every step that uses labels fitted on training samples only."""
         return self._run(self.procedure, self.seen.with_codes(codes), splits)
 
     def outside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
-        """Run it as it should not be: what comes before the last step sees all."""
-        if self.columns is not None or self._selects_last:
+        """Run with all steps but the last fitted once, on all samples."""
+        if self.features is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
             return self._run(out, self.seen.with_codes(codes), splits)
         labels = self.table.target.classes[codes]
@@ -165,11 +166,11 @@ class Audited:
         table = replace_source(self.table.with_codes(codes), Z)
         return self._run(last, table, splits)
 
-    def on_columns(
-        self, columns: IntArray, codes: IntArray, splits: Sequence[Split]
+    def on_features(
+        self, features: IntArray, codes: IntArray, splits: Sequence[Split]
     ) -> Run:
-        """Run what learns on features that are given."""
-        part = self.table.take_columns(np.sort(columns)).with_codes(codes)
+        """Run the estimator on given features."""
+        part = self.table.take_columns(np.sort(features)).with_codes(codes)
         return self._run(Procedure(self.procedure.estimator), part, splits)
 
     def _run(self, procedure: Procedure, table: Table, splits: Sequence[Split]) -> Run:
@@ -180,28 +181,28 @@ class Audited:
             (found,) = evaluate(
                 [procedure], table, splits, run=serial, columns=self.order
             )
-        return Run.of(found)
+        return Run.from_evaluation(found)
 
     @cached_property
     def is_finite(self) -> bool:
-        """Whether no value is missing; an infinite one was refused."""
+        """Whether no value is missing; infinite values were refused before."""
         return not self.table.has_missing
 
 
-# -- from what the user passed to a procedure ----------------------------------------
+# -- from an estimator to a procedure ------------------------------------------------
 
 
 def make_audited(estimator: Any, table: Table) -> Audited:
-    """Read a procedure off an estimator; one of our selectors in it is seen."""
+    """Make the audited procedure of an estimator or pipeline."""
     procedure, seen = as_procedure(estimator, table)
     return Audited(table, estimator, procedure, seen)
 
 
-def _take_apart(p: Audited) -> Audited | None:
-    """Find a selector by the F ratio behind scalers, and let it choose first.
+def _select_before_scaling(p: Audited) -> Audited | None:
+    """Move a selector by the F ratio in front of the scalers before it.
 
-    The F ratio of a feature does not change with its scale, so scaling the chosen
-    features afterwards comes to the same.
+    The F ratio of a feature does not depend on its scale, so scaling the selected
+    features afterwards gives the same result. None where there is no such selector.
     """
     whole = p.whole
     if type(whole) is not Pipeline or whole.memory is not None:
@@ -210,18 +211,18 @@ def _take_apart(p: Audited) -> Audited | None:
         return None
     steps = whole.steps[:-1]
     place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
-    n_features = None if place is None else _keeps(steps[place][1], p.table)
+    n_features = None if place is None else _count_kept(steps[place][1], p.table)
     if place is None or n_features is None:
         return None
     rest = whole.steps[:place] + whole.steps[place + 1 :]
     learner = Pipeline(rest) if len(rest) > 1 else rest[0][1]
-    quick = QuickF.of(p.table.values, n_features)
-    procedure = Procedure(learner, quick, (n_features,))
+    fast = FastF.from_values(p.table.values, n_features)
+    procedure = Procedure(learner, fast, (n_features,))
     return replace(p, procedure=procedure, checked=True)
 
 
-def _keeps(selector: Any, table: Table) -> int | None:
-    """How many features a selector by the F ratio keeps; None if it is another."""
+def _count_kept(selector: Any, table: Table) -> int | None:
+    """Return how many features a selector by the F ratio keeps; None for others."""
     wanted: Any = None
     if type(selector) is SelectKBest and selector.score_func is f_classif:
         wanted = selector.k
@@ -235,9 +236,9 @@ def _keeps(selector: Any, table: Table) -> int | None:
 def supports(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> list[IntArray] | None:
-    """Columns that the selector of a pipeline keeps in each split.
+    """Return the features that the selector of a pipeline keeps in each split.
 
-    None where no step selects, or where one before it changes what columns mean.
+    None where no step selects, or where a step before it makes new features.
     """
     if type(estimator) is not Pipeline:
         return None
@@ -246,14 +247,14 @@ def supports(
     if not places:
         return None
     leading = Procedure(estimator[: places[-1] + 1])
-    found = apply_models(leading, table, splits, _kept_columns, run=serial)
+    found = apply_models(leading, table, splits, _kept_features, run=serial)
     return None if any(kept is None for kept in found) else found
 
 
-def _kept_columns(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:
-    """Read the columns of X that fitted steps keep; None if they make others."""
+def _kept_features(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:
+    """Return the features of X that fitted steps keep; None if they make new ones."""
     if not isinstance(model, Pipeline):
-        return None  # one class in training: nothing was selected
+        return None  # a training set with one class: nothing was selected
     kept = np.arange(X.shape[1])
     for _, step in model.steps:
         if step is None or isinstance(step, str):
@@ -264,3 +265,95 @@ def _kept_columns(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:
         if X.shape[1] != kept.size:
             return None
     return kept
+
+
+# -- the F ratio for many permutations of the labels ---------------------------------
+
+# Relative difference of two F ratios; below it the original selector decides.
+_TIED = 1e-9
+
+
+def fast_version(
+    selector: Any, table: Table, n_features: int, order: IntArray | None = None
+) -> FastF | None:
+    """Return a selector that is faster for many permutations of the labels.
+
+    It chooses the same features. None where there is none. `order` is the order in
+    which the selector sees the features, which decides ties.
+    """
+    by_f = type(selector) is AnovaF or (
+        type(selector) is Correlation and table.n_classes == 2
+    )
+    if not by_f or table.is_sparse or table.categorical.any():
+        return None
+    return replace(
+        FastF.from_values(table.values, n_features), selector=selector, order=order
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FastF:
+    """Select by the F ratio, for many training sets and permutations of the labels.
+
+    Sums over training sets are one matrix product, which is rounded. Where the last
+    selected and the next feature are closer than rounding, the original selector
+    decides, so that the selected features are the same; only their order may differ.
+
+    Parameters
+    ----------
+    values : array of shape (n, p)
+        The features, centred.
+    squares : array of shape (n, p)
+        Their squares.
+    n_features : int
+        Number of features to select.
+    selector : selector, optional
+        The original selector, which decides ties; without one, rounding does.
+    order : int array, optional
+        Order in which the selector sees the features.
+    """
+
+    values: FloatArray
+    squares: FloatArray
+    n_features: int
+    selector: Any = None
+    order: IntArray | None = None
+
+    @classmethod
+    def from_values(cls, values: FloatArray, n_features: int) -> FastF:
+        """Centre and square the values of a table."""
+        centred = values - values.mean(axis=0)
+        return cls(centred, centred**2, n_features)
+
+    def __sklearn_clone__(self) -> FastF:
+        return self  # it has no fitted state, and its arrays are large
+
+    def rank_table(self, table: Table, train_sets: Sequence[IntArray]) -> IntArray:
+        """Select features, best first, on each training set."""
+        codes, n_features = table.y, self.n_features
+        counts = np.zeros((len(train_sets), len(self.values)))
+        for s, rows in enumerate(train_sets):
+            np.add.at(counts[s], rows, 1.0)
+        square = counts @ self.squares
+        members = (counts * (codes == k) for k in range(table.n_classes))
+        between, mean, weight = between_classes(self.values, members)
+        spread = square - weight * mean**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(spread > 1e-12 * square, between / spread, -1.0)
+        best = np.argpartition(-share, n_features - 1, axis=1)[:, :n_features]
+        inside = np.argsort(-np.take_along_axis(share, best, axis=1), axis=1)
+        chosen = np.take_along_axis(best, inside, axis=1)
+        if self.selector is not None and n_features < share.shape[1]:
+            for s in np.flatnonzero(_is_tied(share, n_features)).tolist():
+                (ranking,) = rank(
+                    self.selector, table, [train_sets[s]], n_features, self.order
+                )
+                chosen[s] = ranking.order
+        return chosen
+
+
+def _is_tied(share: FloatArray, n_features: int) -> BoolArray:
+    """Return for each row whether the last selected and the next feature are tied."""
+    ranked = -np.partition(-share, (n_features - 1, n_features), axis=1)
+    last, following = ranked[:, n_features - 1], ranked[:, n_features]
+    return np.asarray(last - following <= _TIED * np.abs(last))

@@ -1,4 +1,4 @@
-"""What an audit found: may an accuracy be published, and what is wrong with it?"""
+"""The record of an audit: accuracies, and findings that speak against them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that an audit found, by a code that can be looked up and muted.
+    """A finding of an audit, with a code that can be looked up and ignored.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ class Finding:
     title : str
         What is wrong, in a few words.
     severity : {"error", "warning", "note"}
-        "error": the accuracy is not to be believed. "warning": it may be off. "note":
-        it stands, but there is something to know before it is read.
+        "error": do not believe the accuracy. "warning": it may be wrong. "note": it is
+        valid, but a reader must know this.
     evidence : str
-        What was seen in these data, with figures.
+        What was measured on these data, with numbers.
     cure : str
         What to do about it.
     details : mapping of str to float
-        The figures behind the evidence.
+        The numbers in the evidence.
     """
 
     code: str
@@ -51,16 +51,17 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """What a procedure reports where there is nothing to find.
+    """Accuracies of a procedure on permuted labels, where nothing can be learned.
 
     Parameters
     ----------
     accuracies : array of shape (n_permutations,)
-        The accuracy that the whole procedure reports on labels in random order.
+        The accuracy of the whole procedure on each permutation of the labels.
     mean, low, high : float
-        Their mean, and the range that holds the middle 95 % of them.
+        Their mean, and the range of the middle 95 % of them.
     pvalue : float
-        How often random labels do as well as the true ones, the true ones counted in.
+        Share of permutations with at least the accuracy of the true labels; the true
+        labels are counted as one of them.
     """
 
     accuracies: FloatArray
@@ -72,25 +73,25 @@ class Null:
 
 @dataclass(frozen=True)
 class Preselection:
-    """Columns that were chosen before the audit, and who may have chosen them.
+    """Features selected before the audit, and the selector that may have chosen them.
 
     Parameters
     ----------
-    columns : tuple of int
-        The columns, in ascending order.
+    features : tuple of int
+        Indices of the features, in ascending order.
     selector : str
-        The selector that repeats the choice inside the folds.
+        The selector that repeats the selection inside the folds.
     given : bool
         Whether the user named that selector; otherwise it is the one, of those tried,
-        that agrees best with the columns on all cases.
+        that agrees best with the features on all samples.
     overlap : mapping of str to int
-        For every selector tried, how many of the columns are among its own best.
+        For every selector tried, how many of the features are among its best.
     pvalue : float
-        How often columns chosen without a look at the labels would be as closely tied
-        to them, from random orders of the labels.
+        p-value of the association between features and labels, if the features had
+        been selected without the labels.
     """
 
-    columns: tuple[int, ...]
+    features: tuple[int, ...]
     selector: str
     given: bool
     overlap: Mapping[str, int]
@@ -101,8 +102,8 @@ class Preselection:
 class Audit(Record):
     """Whether an accuracy may be believed.
 
-    "in" is the honest procedure: all that looks at labels is done anew inside each
-    training fold. "out" is the other: done once, on all cases, before the folds.
+    Under "in" every step that uses labels is repeated inside each training fold, which
+    is honest. Under "out" these steps are done once, on all samples, before the folds.
 
     Parameters
     ----------
@@ -111,27 +112,27 @@ class Audit(Record):
     estimator : str
         Display name of what was audited.
     accuracy : mapping of "in" and "out" to Interval
-        Accuracies, with intervals for "in" alone: no interval makes the other honest.
-        "out" is missing where there is nothing to do before the folds.
+        Accuracies, with an interval for "in" only, because "out" is biased. "out" is
+        missing where no step before the estimator learns from data.
     reported : {"in", "out"}
-        Which of the two is the accuracy that the audited procedure would report.
+        Which of the two accuracies the audited procedure would report.
     optimism : Interval or None
-        "out" minus "in", where both are there.
+        "out" minus "in", where both exist.
     null : mapping of "in" and "out" to Null
-        What each reports on labels in random order, selection included.
+        Accuracies on permuted labels, selection included.
     balanced_accuracy : float
-        Mean over the classes of the share of their cases that "in" gets right.
+        Mean over the classes of the share of samples predicted correctly under "in".
     findings : tuple of Finding
         The most severe first.
     muted : tuple of Finding
-        Found, but not wanted: their codes were to be ignored.
+        Findings whose codes were to be ignored.
     preselection : Preselection or None
-        Columns that were chosen beforehand.
+        Features that were selected beforehand.
     stability : Interval or None
-        Agreement of the sets that the folds select, by Nogueira's measure; None where
+        Agreement of the feature sets of the folds, by Nogueira's measure; None where
         nothing is selected.
     n_selected : int or None
-        How many columns each fold selects, on average.
+        Mean number of features that a fold selects.
     settings : mapping of str to str
         Everything else a reader needs to repeat the run.
     alpha : float
@@ -177,7 +178,7 @@ class Audit(Record):
 
     @property
     def clean(self) -> bool:
-        """Whether nothing speaks against the accuracy; notes do not."""
+        """Whether there are no errors and no warnings."""
         return self.worst in (None, "note")
 
     def __repr__(self) -> str:
@@ -189,7 +190,7 @@ class Audit(Record):
         return f"Audit({', '.join(parts)}; {found or 'no finding'})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Every finding in a row of its own.
+        """Return a data frame with one row per finding.
 
         Returns
         -------

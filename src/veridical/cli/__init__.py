@@ -1,7 +1,7 @@
-"""The command line: one thin file per verb, each parse, call, print.
+"""The command line: one file per verb, which parses options, calls and prints.
 
-Only typer is imported here; a verb imports the rooms it needs when it runs, so that
-``veridical --help`` answers at once.
+Only typer is imported here; a verb imports what it needs when it runs, so that
+``veridical --help`` is fast.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ app = typer.Typer(
         "compare",
         "compare genes.csv --target tumour --out report.html",
     )
-    + "\n\nExit status: 0 done, 1 something was found or failed, 2 wrong words or bad "
+    + "\n\nExit status: 0 success, 1 a finding or a failure, 2 wrong options or bad "
     "data, 130 stopped by Ctrl-C.",
 )
 app.command(
@@ -98,7 +98,7 @@ def veridical(
             "--version",
             callback=_show_version,
             is_eager=True,
-            help="Say which version this is.",
+            help="Show the version.",
         ),
     ] = False,
 ) -> None:
@@ -108,7 +108,7 @@ def veridical(
 def main() -> None:
     """Run the command line; `veridical.__main__` handles Ctrl-C around it."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a sign shows a question mark; it is no reason to stop.
+        # A terminal that lacks a character shows a question mark instead.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     app()

@@ -1,7 +1,7 @@
-"""What ``--json`` prints: which summary, and the keys of what no page shows.
+"""The types of what ``--json`` prints.
 
-`ANSWERS` maps every verb to the type of its answer. A key that may be absent does not
-exist: what is not there is None.
+`ANSWERS` maps every verb to the type of its answer. All keys are always present; a
+value that does not exist is None.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from veridical.report.views.study import StudySummary
 
 
 class FailedCell(TypedDict):
-    """A cell that failed: its coordinates, how it ended, and why."""
+    """A cell that failed: its coordinates, its status and the reason."""
 
     cell: dict[str, Any]
     status: str
@@ -29,8 +29,8 @@ class FailedCell(TypedDict):
 class StudyRun(TypedDict):
     """How a run ended.
 
-    ``seconds`` is how long it took, ``working`` what the cells took, added up over all
-    processes. ``stopped`` is "signal" or "time" where it ended before all was done.
+    ``seconds`` is the duration, ``working`` the sum of the computing times of the
+    cells. ``stopped`` is "signal" or "time" where the run ended early.
     """
 
     schema: Literal["veridical/study-run/1"]
@@ -49,7 +49,7 @@ class StudyRun(TypedDict):
 
 
 class StudyState(TypedDict):
-    """What a study varies, how far it is, and what it has found.
+    """What a study varies, its progress and its findings.
 
     ``absent`` has a sentence for each data set that cannot be read here.
     """
@@ -69,7 +69,7 @@ class StudyState(TypedDict):
 
 
 class StoreCheck(TypedDict):
-    """Whether a store is as it was written; numbers of the rows that are not."""
+    """Whether a store is unchanged; numbers of the rows that are not."""
 
     schema: Literal["veridical/study-verify/1"]
     store: str
@@ -82,7 +82,7 @@ class StoreCheck(TypedDict):
 
 
 class StoreExport(TypedDict):
-    """What was written where."""
+    """The file that was written."""
 
     schema: Literal["veridical/study-export/1"]
     store: str
@@ -92,18 +92,18 @@ class StoreExport(TypedDict):
 
 
 class StoreWatch(TypedDict):
-    """Where the page is shown; printed at once, before the page is closed."""
+    """The address of the page; printed when the server starts."""
 
     schema: Literal["veridical/study-watch/1"]
     store: str
     url: str
 
 
-class Column(TypedDict):
-    """A column: ``values`` where it is nominal, else ``least`` and ``most``."""
+class FeatureDescription(TypedDict):
+    """A feature: ``values`` where it is categorical, else ``least`` and ``most``."""
 
     name: str
-    kind: Literal["nominal", "numeric"]
+    kind: Literal["categorical", "numeric"]
     missing: int
     values: list[str] | None
     least: float | None
@@ -111,7 +111,7 @@ class Column(TypedDict):
 
 
 class DataDescription(TypedDict):
-    """What is in a data set; ``n_stored`` counts the values of a sparse one.
+    """The content of a data set; ``n_stored`` counts the values of a sparse one.
 
     ``columns`` is empty where columns have no names.
     """
@@ -120,15 +120,15 @@ class DataDescription(TypedDict):
     name: str
     n_samples: int
     n_features: int
-    n_nominal: int
+    n_categorical: int
     n_missing: int
     n_stored: int | None
     classes: dict[str, int]
-    columns: list[Column]
+    columns: list[FeatureDescription]
 
 
 class Fetched(TypedDict):
-    """Where a data set is kept, its checksum, and the column with the class."""
+    """The file of a data set, its checksum, and the column with the class."""
 
     schema: Literal["veridical/fetched/1"]
     name: str

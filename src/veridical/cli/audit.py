@@ -1,15 +1,15 @@
-"""``veridical audit``: is the accuracy that I am about to publish an artefact?"""
+"""``veridical audit``: check whether an accuracy may be believed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from veridical.cli import console, names, options
+from veridical.cli.requests import Request, make_procedure
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -17,17 +17,14 @@ if TYPE_CHECKING:
 
 ESTIMATOR = "svm"
 CV = "10"
-# Where no data are given: labels that have nothing to do with the columns.
-SOURCE, N_CASES, N_COLUMNS, SELECTOR = "random-labels", 50, 5000, "anova"
+# The source without DATA, whose labels are random, its size, and the selector.
+SOURCE, N_SAMPLES, N_FEATURES, SELECTOR = "random-labels", 50, 5000, "anova"
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked, apart from where the answer goes and how many work on it."""
+@dataclass(frozen=True, kw_only=True)
+class AuditRequest(Request):
+    """A request to ``veridical audit``."""
 
-    data: Path | None
-    target: str | None
-    drop: tuple[str, ...]
     estimator: str
     selected: Path | None
     selector: str | None
@@ -36,10 +33,9 @@ class Question:
     cv: str
     permutations: int | None
     ignore: tuple[str, ...]
-    seed: int
 
     def command(self) -> str:
-        """Write the command that asks it again, with nothing left to defaults."""
+        """Write the command that repeats the request."""
         more: list[object] = []
         if self.selector is not None:
             more += ["--selector", self.selector]
@@ -53,23 +49,22 @@ class Question:
             more += ["--permutations", self.permutations]
         if self.ignore:
             more += ["--ignore", ",".join(self.ignore)]
-        more += ["--seed", self.seed]
-        return options.command("audit", self.data, self.target, *more, drop=self.drop)
+        return self.write_command("audit", *more)
 
 
 def audit(
     data: Annotated[
         Path | None,
-        options.data_argument("random labels, with columns selected first"),
+        options.data_argument("random labels, with features selected first"),
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
     selector: Annotated[
         str | None,
         options.selector_option(
-            "Select features, anew on every training set: "
-            f"{names.one_of(names.SELECTORS)}. With --selected: what selected those "
-            "columns."
+            "Select features on every training set: "
+            f"{names.join_or(names.SELECTORS)}. With --selected: what selected those "
+            "features."
         ),
     ] = None,
     features: options.Features = None,
@@ -77,30 +72,30 @@ def audit(
         bool,
         options.flag(
             "--first",
-            "Select once, on all cases, before cross-validation: the mistake that this "
-            "audit is for.",
+            "Select once, on all samples, before cross-validation: the mistake that "
+            "this audit detects.",
         ),
     ] = False,
     selected: Annotated[
         Path | None,
-        options.unset(
+        options.optional(
             "FILE",
-            "The columns that were selected beforehand, on all cases: a name, or a "
-            "number counted from 0, per line.",
+            "The features that were selected beforehand, on all samples: a name, or an "
+            "index from 0, per line.",
         ),
     ] = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: Annotated[str, options.cv_option("How accuracy is measured")] = CV,
     permutations: Annotated[
         int | None,
-        options.unset("N", r"Random orders of the labels. \[default: 100]"),
+        options.optional("N", r"Number of permutations of the labels. \[default: 100]"),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        options.unset(
+        options.optional(
             "CODE,...",
-            "Findings that you know of, VD008 say.",
-            autocompletion=names.completing(names.CODES),
+            "Findings to ignore, such as VD008.",
+            autocompletion=names.completer(names.CODES),
         ),
     ] = None,
     jobs: options.Jobs = 1,
@@ -111,210 +106,174 @@ def audit(
 ) -> None:
     """Audit an accuracy: may it be believed, or is it an artefact?
 
-    Everything that looks at labels is repeated inside each training fold, and
-    the whole procedure is run on labels in random order, which shows what it
-    reports where there is nothing to find. Coded findings say what is wrong.
+    Every step that uses labels is repeated inside each training fold, and the
+    whole procedure is run on permuted labels, which shows what it reports where
+    there is nothing to find. Coded findings say what is wrong.
 
     The exit status is 1 where a finding is an error or a warning.
     """
-    from veridical import report
-
-    console.be(quiet=quiet)
-    options.check_target("audit", data, target, drop)
-    options.check_numbers(seed, jobs)
-    question = Question(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
+    common = options.begin("audit", data, target, drop, seed, jobs, quiet=quiet)
+    request = AuditRequest(
+        **common,
         estimator=estimator,
         selected=selected,
         selector=selector,
-        features=options.read_features(features),
+        features=options.read_feature_count(features),
         first=first,
         cv=cv,
         permutations=permutations,
-        ignore=tuple(options.split(ignore)),
-        seed=seed,
+        ignore=tuple(options.split_commas(ignore)),
     )
     if data is None:
-        question = _demonstration(question)
-    _check_words(question)
-    if out is not None:
-        report.check_writable(out)
-    if data is None:
-        console.tell(_without_data(question), aside=as_json)
-    record = _audit(question, jobs)
-    page = None if out is None else report.save(record, out)
-    console.show(record, page, as_json=as_json)
+        request = _demonstration(request)
+    _check(request)
+    record = console.answer(
+        lambda: _audit(request, jobs),
+        out,
+        as_json=as_json,
+        notice=_without_data(request) if data is None else None,
+    )
     if not record.clean:
         raise typer.Exit(1)
 
 
-def _without_data(question: Question) -> str:
-    when = "first, on all cases" if question.first else "in every training fold"
+def _without_data(request: AuditRequest) -> str:
+    when = "first, on all samples" if request.first else "in every training fold"
     return (
-        f"No data given, so these are {N_CASES} cases with labels at random and "
-        f"{N_COLUMNS} columns of noise.\nThe best {question.features} by "
-        f"{question.selector} were selected {when}."
+        f"Without DATA, this uses {N_SAMPLES} samples with random labels and "
+        f"{N_FEATURES} features of noise.\nThe best {request.features} by "
+        f"{request.selector} were selected {when}."
     )
 
 
-def _demonstration(question: Question) -> Question:
-    """Fill in what shows the mistake, unless something else is asked for."""
+def _demonstration(request: AuditRequest) -> AuditRequest:
+    """Fill in options that show the mistake, unless others are given."""
     from veridical._core.errors import InputError
 
-    if question.selected is not None:
+    if request.selected is not None:
         raise InputError(
-            f"--selected {question.selected} names columns, but there is no file; give "
+            f"--selected {request.selected} names features, but there is no file; give "
             "it first: veridical audit DATA --target COLUMN --selected FILE"
         )
-    features = options.how_many(question.features, N_COLUMNS)
-    if question.selector is not None:
-        return replace(question, features=features)
-    return replace(question, selector=SELECTOR, features=features, first=True)
+    features = options.count_wanted(request.features, N_FEATURES)
+    if request.selector is not None:
+        return replace(request, features=features)
+    return replace(request, selector=SELECTOR, features=features, first=True)
 
 
-def _check_words(question: Question) -> None:
-    """Refuse what makes no sense, before anything is read."""
+def _check(request: AuditRequest) -> None:
+    """Raise if options are invalid or contradict, before data are read."""
     from veridical._core.errors import InputError
     from veridical.auditing.codes import check_codes
-    from veridical.auditing.reading import FEWEST_ORDERS
+    from veridical.auditing.preselection import FEWEST_PERMUTATIONS
 
     options.check_names(
-        [] if question.selector is None else [question.selector], [question.estimator]
+        [] if request.selector is None else [request.selector], [request.estimator]
     )
-    options.method(question.cv)
-    check_codes(question.ignore)
-    if question.permutations is not None and question.permutations < FEWEST_ORDERS:
+    options.read_method(request.cv)
+    check_codes(request.ignore)
+    if request.permutations is not None and request.permutations < FEWEST_PERMUTATIONS:
         raise InputError(
-            f"--permutations {question.permutations} are too few to tell 5 % by; give "
-            f"{FEWEST_ORDERS} or more."
+            f"--permutations {request.permutations} are too few for a level of 5 %; "
+            f"give {FEWEST_PERMUTATIONS} or more."
         )
-    if question.selected is not None:
+    if request.selected is not None:
         for option, given in (
-            ("--features", question.features is not None),
-            ("--first", question.first),
+            ("--features", request.features is not None),
+            ("--first", request.first),
         ):
             if given:
                 raise InputError(
-                    f"{option} and --selected do not go together: the file says which "
-                    "columns were selected. Leave one of them out."
+                    f"{option} and --selected exclude each other: the file says which "
+                    "features were selected. Leave one of them out."
                 )
-    elif question.selector is None:
+    elif request.selector is None:
         for option, given in (
-            (f"--features {question.features}", question.features is not None),
-            ("--first", question.first),
+            (f"--features {request.features}", request.features is not None),
+            ("--first", request.first),
         ):
             if given:
                 raise InputError(
-                    f"{option} is for a selector, but there is none; add --selector "
-                    "anova, say."
+                    f"{option} needs a selector; add --selector, for example "
+                    "--selector anova."
                 )
 
 
-def _audit(question: Question, jobs: int) -> Audit:
-    from veridical._core.advice import for_the_command_line
+def _audit(request: AuditRequest, jobs: int) -> Audit:
     from veridical._core.reading import read_table
     from veridical.auditing import audit as run
+    from veridical.datasets import make_random_labels
     from veridical.learning import make_estimator
 
-    X, y, name = _data(question)
+    X, y, name = request.read_data(
+        SOURCE,
+        lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
+    )
     data: Any = read_table(X, y)
-    estimator, chosen, question = _estimator(question, X, data)
-    with for_the_command_line(), console.progress_bar("Auditing") as progress:
+    estimator, chosen, request = _procedure(request, X, data)
+    with console.progress_bar("Auditing") as progress:
         record = run(
             estimator,
             data,
             data.labels,
             **chosen,
-            cv=options.method(question.cv),
-            n_permutations=question.permutations,
-            ignore=question.ignore,
-            random_state=question.seed,
+            cv=options.read_method(request.cv),
+            n_permutations=request.permutations,
+            ignore=request.ignore,
+            random_state=request.seed,
             n_jobs=jobs,
             name=name,
             progress=progress,
         )
-    shown = question.estimator
-    if question.selector is not None and "selected" not in chosen:
-        shown = f"{shown} on the best {question.features} by {question.selector}"
-    made = " ".join(repr(make_estimator(question.estimator)).split())
+    shown = request.estimator
+    if request.selector is not None and "selected" not in chosen:
+        shown = f"{shown} on the best {request.features} by {request.selector}"
+    made = " ".join(repr(make_estimator(request.estimator)).split())
     settings = {**record.settings, "estimator": f"{shown}: {made}"}
-    settings = options.with_origin(settings, question.data, question.command())
+    settings = request.with_origin(settings)
     return replace(record, estimator=shown, settings=settings)
 
 
-def _data(question: Question) -> tuple[Any, Any, str]:
-    from veridical.datasets import make_random_labels
-
-    if question.data is None:
-        X, y = make_random_labels(N_CASES, N_COLUMNS, random_state=question.seed)
-        return X, y, f"{SOURCE} source"
-    return options.take(question.data, question.target, question.drop)
-
-
-def _estimator(
-    question: Question, X: Any, data: Table
-) -> tuple[Any, dict[str, Any], Question]:
-    """Make what is audited; the question comes back with nothing left open."""
-    from sklearn.pipeline import make_pipeline
-
+def _procedure(
+    request: AuditRequest, X: Any, data: Table
+) -> tuple[Any, dict[str, Any], AuditRequest]:
+    """Return the estimator, the arguments on its features, and the full request."""
     from veridical.evaluation.reading import make_selector
 
-    if question.selected is not None:
-        chosen: dict[str, Any] = {"selected": _read_columns(question.selected, X)}
-        if question.selector is not None:
-            chosen["selector"] = question.selector
-        return question.estimator, chosen, question
-    alone = _for_table(question.estimator, X)
-    if question.selector is None:
-        return alone, {}, question
-    wanted = options.how_many(question.features, X.shape[1])
-    selector = make_selector(question.selector, n_features_to_select=wanted)
-    question = replace(question, features=wanted)
-    if question.first:
+    if request.selected is not None:
+        chosen: dict[str, Any] = {"selected": _read_features(request.selected, X)}
+        if request.selector is not None:
+            chosen["selector"] = request.selector
+        return request.estimator, chosen, request
+    named = request.selector
+    if named is None:
+        return make_procedure(request.estimator, X), {}, request
+    wanted = options.count_wanted(request.features, X.shape[1])
+    request = replace(request, features=wanted)
+    if request.first:
+        selector = make_selector(named, n_features_to_select=wanted)
         best = selector.fit_table(data).get_support(indices=True)
-        chosen = {"selected": best, "selector": question.selector}
-        return question.estimator, chosen, question
-    if hasattr(X, "columns"):  # names and nominal columns reach the estimator
-        selector.set_output(transform="pandas")
-    return make_pipeline(selector, *_steps(alone)), {}, question
+        chosen = {"selected": best, "selector": named}
+        return request.estimator, chosen, request
+    made = make_procedure(request.estimator, X, named, wanted)
+    return made, {}, request
 
 
-def _for_table(name: str, X: Any) -> Any:
-    """Make an estimator; sparse data are unpacked before it, since it wants tables."""
-    from scipy.sparse import issparse
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    from veridical.learning import make_estimator
-
-    made = make_estimator(name)
-    if not issparse(X):
-        return made
-    unpack = FunctionTransformer(methodcaller("toarray"), accept_sparse=True)
-    return make_pipeline(unpack, made)
-
-
-def _steps(estimator: Any) -> list[Any]:
-    return [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-
-
-def _read_columns(path: Path, X: Any) -> list[str | int]:
-    """Read names or numbers of columns, one per line."""
+def _read_features(path: Path, X: Any) -> list[str | int]:
+    """Read names or indices of features, one per line."""
     from veridical._core.errors import InputError
 
     try:
         text = path.expanduser().read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not a text in UTF-8"
         raise InputError(
-            f"cannot read the columns in {path}: {reason}; give a text file with the "
-            "name of a column per line."
+            f"cannot read the features in {path}: {reason}; give a text file with one "
+            "feature per line."
         ) from error
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise InputError(f"{path} names no column; give one per line.")
+        raise InputError(f"{path} names no feature; give one per line.")
     names = {str(name) for name in getattr(X, "columns", ())}
     return [
         line if line in names or not line.isdecimal() else int(line) for line in lines

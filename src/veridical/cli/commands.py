@@ -1,4 +1,4 @@
-"""How a verb reads its words, and a help that is easy to read."""
+"""Commands of the command line: their errors and their help."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-#: Options that only some verbs have, and what to say where they are not.
+#: Options that only some verbs have, and the advice for the other verbs.
 ELSEWHERE = {
-    "--dask": "A cluster works on studies: veridical study run NAME --dask ADDRESS; "
-    "here --jobs N takes several cores"
+    "--dask": "A cluster runs studies: veridical study run NAME --dask ADDRESS; here "
+    "--jobs N uses several cores"
 }
 
-ASKED, WORK, ANSWER = "Question", "Work", "Answer"
+#: Panels of the help.
+METHODS_PANEL, WORK_PANEL, OUTPUT_PANEL = "Data and methods", "Computation", "Output"
 
 
-def tidy(parameters: list[Any], panel: str | None = None) -> list[Any]:
+def simplify_help(parameters: list[Any], panel: str | None = None) -> list[Any]:
     """Show flags and arguments without a type, and ``--help`` in a panel."""
     for parameter in parameters:
         if parameter.param_type_name == "argument":
@@ -33,29 +34,29 @@ class Verb(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, as help shows them."""
-        return tidy(super().get_params(ctx), ANSWER)
+        return simplify_help(super().get_params(ctx), OUTPUT_PANEL)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; add to typer's errors where an option is elsewhere."""
+        """Parse the arguments; add advice to errors of typer."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            told = getattr(error, "message", "")
+            message = getattr(error, "message", "")
             known = {name for parameter in self.params for name in parameter.opts}
-            if "unexpected extra argument" in told and "--target" in known:
+            if "unexpected extra argument" in message and "--target" in known:
                 cure = "Name the class with --target COLUMN"
                 if "--selectors" in known:
                     cure += ", and put commas between selectors"
-                error.message = f"{told}. {cure}"  # type: ignore[attr-defined]
+                error.message = f"{message}. {cure}"  # type: ignore[attr-defined]
             elsewhere = ELSEWHERE.get(getattr(error, "option_name", ""))
             if elsewhere is not None:
-                error.message, error.possibilities = f"{told}. {elsewhere}", None  # type: ignore[attr-defined]
+                error.message, error.possibilities = f"{message}. {elsewhere}", None  # type: ignore[attr-defined]
             raise
 
 
 class Group(TyperGroup):
-    """Commands that belong together."""
+    """A group of commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """List the parameters, as help shows them."""
-        return tidy(super().get_params(ctx))
+        return simplify_help(super().get_params(ctx))

@@ -1,13 +1,13 @@
-"""What verbs show while they work, and when they are done."""
+"""Progress, notes and results on the terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import typer
 
@@ -15,36 +15,30 @@ if TYPE_CHECKING:
     from veridical._core.progress import Reporter
 
 
+Made = TypeVar("Made")
+
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
-def be(*, quiet: bool) -> None:
-    """Show no progress and no notes for the rest of this command, or do."""
+def set_quiet(quiet: bool) -> None:
+    """Turn progress and notes off, or on, for the rest of this command."""
     _QUIET.set(quiet)
 
 
 def is_quiet() -> bool:
-    """Tell whether progress and notes are unwanted."""
+    """Return whether progress and notes are turned off."""
     return _QUIET.get()
 
 
-def tell(text: str, *, aside: bool) -> None:
-    """Say something besides the answer; aside, on stderr, where only JSON may be out.
-
-    Unwanted notes are not told.
-    """
-    if not (aside and is_quiet()):
-        typer.echo(text, err=aside)
+def note(text: str, *, on_stderr: bool) -> None:
+    """Print a note; on stderr, where JSON is printed, unless notes are turned off."""
+    if not (on_stderr and is_quiet()):
+        typer.echo(text, err=on_stderr)
 
 
 def dump(content: Mapping[str, Any]) -> None:
-    """Print an answer for programs."""
+    """Print a result as JSON."""
     typer.echo(json.dumps(content, indent=2, allow_nan=False))
-
-
-def print_json(summary: Mapping[str, Any], page: Path | None) -> None:
-    """Print a summary for programs, and where its page was written."""
-    dump({**summary, "page": None if page is None else str(page)})
 
 
 @contextmanager
@@ -59,12 +53,50 @@ def progress_bar(label: str) -> Iterator[Reporter | Literal[False]]:
         yield reporter
 
 
-def show(record: Any, page: Path | None, *, as_json: bool) -> None:
-    """Print a record: as JSON, or its tables, its answer and where the page is."""
+def check_page(out: Path | None) -> None:
+    """Raise if the report cannot be written, before the work starts."""
+    if out is not None:
+        from veridical import report
+
+        report.check_writable(out)
+
+
+def answer(
+    make: Callable[[], Made], out: Path | None, *, as_json: bool, notice: str | None
+) -> Made:
+    """Make a record, write its report and print it.
+
+    Parameters
+    ----------
+    make : callable
+        Does the work.
+    out : Path or None
+        Where to write the report.
+    as_json : bool
+        Print JSON instead of tables.
+    notice : str or None
+        Note to print before the work.
+    """
+    from veridical import report
+    from veridical._core.advice import for_the_command_line
+
+    check_page(out)
+    if notice is not None:
+        note(notice, on_stderr=as_json)
+    with for_the_command_line():
+        record = make()
+    page = None if out is None else report.save(record, out)
+    _show(record, page, as_json=as_json)
+    return record
+
+
+def _show(record: Any, page: Path | None, *, as_json: bool) -> None:
+    """Print a record: as JSON, or as tables, conclusion and path of the report."""
     from veridical import report
 
     if as_json:
-        print_json(report.to_json(record), page)
+        place = None if page is None else str(page)
+        dump({**report.to_json(record), "page": place})
         return
     from veridical.report.render import terminal
 

@@ -1,4 +1,4 @@
-"""``veridical data``: what data sets are there, and what is in them?"""
+"""``veridical data``: list, describe and fetch data sets."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import typer
 
 from veridical.cli import console, options
 from veridical.cli.commands import Group, Verb
+from veridical.cli.requests import read_data
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from veridical.cli.answers import Column, DataDescription, Fetched
+    from veridical.cli.answers import DataDescription, FeatureDescription, Fetched
 
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    help="List data sets, look at one, or fetch one from OpenML.",
+    help="List data sets, describe one, or fetch one from OpenML.",
 )
 
+# Columns that are shown; --json lists all.
 _SHOWN = 20
 
 
@@ -29,8 +31,8 @@ def list_data(
     as_json: Annotated[bool, options.json_option("data list")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Which data sets can be named?"""
-    console.be(quiet=quiet)
+    """List the data sets that can be named."""
+    console.set_quiet(quiet)
     from veridical.datasets import SOURCES, available
 
     found = {
@@ -39,7 +41,7 @@ def list_data(
     if as_json:
         console.dump(found)
         return
-    for kind, title in (("source", "Made here"), ("file", "In your folders")):
+    for kind, title in (("source", "Sources"), ("file", "Files in your folders")):
         names = [name for name, its in found.items() if its == kind]
         if names:
             typer.echo(f"{title}: {', '.join(names)}")
@@ -66,8 +68,8 @@ def show(
     as_json: Annotated[bool, options.json_option("data show")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """How many cases, features and classes; what is missing?"""
-    console.be(quiet=quiet)
+    """Count samples, features, classes and missing values."""
+    console.set_quiet(quiet)
     summary = _describe(data, target, drop or [])
     if as_json:
         console.dump(summary)
@@ -79,9 +81,9 @@ def show(
 
     terminal = Console(highlight=False)
     terminal.print(
-        f"{summary['n_samples']} cases, {summary['n_features']} features "
-        f"({summary['n_nominal']} of them nominal), {summary['n_missing']} values "
-        "missing."
+        f"{summary['n_samples']} samples, {summary['n_features']} features "
+        f"({summary['n_categorical']} of them categorical), {summary['n_missing']} "
+        "missing values."
     )
     total = summary["n_samples"]
     shares = ", ".join(
@@ -108,13 +110,13 @@ def fetch(
         ),
     ],
     again: Annotated[
-        bool, options.flag("--again", "Fetch it even if it is there.")
+        bool, options.flag("--again", "Fetch it even if it was fetched before.")
     ] = False,
     as_json: Annotated[bool, options.json_option("data fetch")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Fetch a data set from OpenML and keep it, with a checksum."""
-    console.be(quiet=quiet)
+    console.set_quiet(quiet)
     import hashlib
 
     from veridical.datasets import fetch as fetch_set
@@ -131,7 +133,7 @@ def fetch(
         }
         console.dump(content)
         return
-    typer.echo(f"{path}\nIts class is in the column {TARGET}: --target {TARGET}")
+    typer.echo(f"{path}\nThe class is in the column {TARGET}: --target {TARGET}")
 
 
 def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescription:
@@ -140,14 +142,14 @@ def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescriptio
 
     from veridical._core.encoding import encode
 
-    X, y, name = options.take(data, target, drop)
+    X, y, name = read_data(data, target, drop)
     classes, counts = np.unique(y, return_counts=True)
     summary: DataDescription = {
         "schema": "veridical/data/1",
         "name": name,
         "n_samples": int(X.shape[0]),
         "n_features": int(X.shape[1]),
-        "n_nominal": 0,
+        "n_categorical": 0,
         "n_missing": 0,
         "n_stored": None,
         "classes": {
@@ -166,15 +168,15 @@ def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescriptio
         ]
     return {
         **summary,
-        "n_nominal": int(table.categorical.sum()),
+        "n_categorical": int(table.categorical.sum()),
         "n_missing": int(missing.sum()),
     }
 
 
-def _column(name: str, table: Any, j: int, missing: int) -> Column:
+def _column(name: str, table: Any, j: int, missing: int) -> FeatureDescription:
     import numpy as np
 
-    column: Column = {
+    column: FeatureDescription = {
         "name": name,
         "kind": "numeric",
         "missing": missing,
@@ -184,14 +186,14 @@ def _column(name: str, table: Any, j: int, missing: int) -> Column:
     }
     if table.categorical[j]:
         values = [str(value) for value in table.categories[j]]
-        return {**column, "kind": "nominal", "values": values}
+        return {**column, "kind": "categorical", "values": values}
     known = table.values[:, j][~np.isnan(table.values[:, j])]
     if known.size:
         column["least"], column["most"] = float(known.min()), float(known.max())
     return column
 
 
-def _columns(columns: list[Column]) -> Table:
+def _columns(columns: list[FeatureDescription]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -199,7 +201,7 @@ def _columns(columns: list[Column]) -> Table:
     from veridical.report.plain import clean
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for header in ("Column", "Kind", "Values"):
+    for header in ("Feature", "Kind", "Values"):
         table.add_column(header, overflow="fold")
     table.add_column("Missing", justify="right")
     for column in columns[:_SHOWN]:

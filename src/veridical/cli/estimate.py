@@ -1,14 +1,14 @@
-"""``veridical estimate``: how accurate is an estimator, and can I believe it?"""
+"""``veridical estimate``: estimate the accuracy of an estimator."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
+from veridical.cli.requests import Request, make_procedure, read_data
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -17,49 +17,41 @@ if TYPE_CHECKING:
 
 ESTIMATOR = "c45"
 METHODS = ("10", "boot632", "holdout")
-# Leaving each case out takes as many fits as there are cases.
+# Leave-one-out is a default method up to this number of samples.
 LEAVES_ONE_OUT, MOST_LEFT_OUT = "loo", 1000
-# Where no data are given: so many cases to learn from, and to know the truth by.
+# The source without DATA, and its numbers of training samples and of new samples.
 SOURCE, N_TRAIN, N_FRESH = "linear", 125, 20_000
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked, apart from where the answer goes and how many work on it."""
+@dataclass(frozen=True, kw_only=True)
+class EstimateRequest(Request):
+    """A request to ``veridical estimate``."""
 
-    data: Path | None
-    target: str | None
-    drop: tuple[str, ...]
     estimator: str
     selector: str | None
     features: int | float | None
     cv: tuple[str, ...]
     nested: bool
-    seed: int
 
     def command(self) -> str:
-        """Write the command that asks it again, with nothing left to defaults."""
+        """Write the command that repeats the request."""
         selection: list[object] = []
         if self.selector is not None:
             selection = ["--selector", self.selector, "--features", self.features]
-        return options.command(
+        return self.write_command(
             "estimate",
-            self.data,
-            self.target,
             *(*selection, "--estimator", self.estimator),
             *("--cv", ",".join(self.cv), *(["--nested"] * self.nested)),
-            *("--seed", self.seed),
-            drop=self.drop,
         )
 
-    def complete(self, n_cases: int, n_columns: int) -> Question:
-        """Fill in what was left open, now that the data is known."""
+    def complete(self, n_samples: int, n_features: int) -> EstimateRequest:
+        """Fill in the defaults that depend on the data."""
         features = None
         if self.selector is not None:
-            features = options.how_many(self.features, n_columns)
+            features = options.count_wanted(self.features, n_features)
         cv = self.cv
         if not cv:
-            few = n_cases <= MOST_LEFT_OUT
+            few = n_samples <= MOST_LEFT_OUT
             cv = (*METHODS, *([LEAVES_ONE_OUT] if few else []))
         return replace(self, features=features, cv=cv)
 
@@ -73,8 +65,8 @@ def estimate(
     selector: Annotated[
         str | None,
         options.selector_option(
-            "Select features first, anew on every training set: "
-            f"{names.one_of(names.SELECTORS)}."
+            "Select features first, on every training set: "
+            f"{names.join_or(names.SELECTORS)}."
         ),
     ] = None,
     features: options.Features = None,
@@ -84,15 +76,15 @@ def estimate(
         options.cv_option(
             "How to estimate, one or several with commas between them",
             rf" \[default: {','.join(METHODS)}, and {LEAVES_ONE_OUT} up to "
-            f"{MOST_LEFT_OUT} cases]",
+            f"{MOST_LEFT_OUT} samples]",
         ),
     ] = None,
     nested: Annotated[
         bool,
         options.flag(
             "--nested",
-            "Also the interval by nested cross-validation, which assumes least; for "
-            "ten folds it takes 2750 fits.",
+            "Also compute the interval by nested cross-validation, which has the "
+            "weakest assumptions; with ten folds it takes 2750 fits.",
         ),
     ] = False,
     jobs: options.Jobs = 1,
@@ -101,70 +93,61 @@ def estimate(
     as_json: Annotated[bool, options.json_option("estimate")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Estimate the accuracy of an estimator: how good is it on new cases?
+    """Estimate the accuracy of an estimator on new samples.
 
-    Several methods answer side by side, each with an interval where one is
-    valid, what that assumes, and a note where the method is known to fail.
+    Several methods are compared, each with an interval where one is valid, its
+    assumptions, and a note where the method is known to fail.
 
-    Without DATA a source that can be sampled for ever stands in, so that the
-    true accuracy can be shown beside the estimates.
+    Without DATA a source is used from which any number of samples can be drawn,
+    so that the true accuracy can be shown beside the estimates.
     """
-    from veridical import report
-    from veridical._core.advice import for_the_command_line
     from veridical._core.errors import InputError
 
-    console.be(quiet=quiet)
-    options.check_target("estimate", data, target, drop)
-    options.check_numbers(seed, jobs)
+    common = options.begin("estimate", data, target, drop, seed, jobs, quiet=quiet)
     options.check_names([] if selector is None else [selector], [estimator])
-    wanted = options.read_features(features)
+    wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
         raise InputError(
-            f"--features {features} is for a selector, but there is none; add "
-            "--selector relieff, say."
+            f"--features {features} needs a selector; add --selector, for example "
+            "--selector relieff."
         )
-    methods = tuple(options.split(cv))
+    methods = tuple(options.split_commas(cv))
     for name in methods:
-        options.method(name)
-    question = Question(
-        data,
-        target,
-        tuple(drop or ()),
-        estimator,
-        selector,
-        wanted,
-        methods,
-        nested,
-        seed,
+        options.read_method(name)
+    request = EstimateRequest(
+        **common,
+        estimator=estimator,
+        selector=selector,
+        features=wanted,
+        cv=methods,
+        nested=nested,
     )
-    if out is not None:
-        report.check_writable(out)
-    if data is None:
-        console.tell(
-            f"No data given, so this is the {SOURCE} source, {N_TRAIN} cases.\n"
-            f"Its truth is known, from {N_FRESH} fresh cases.",
-            aside=as_json,
-        )
-    with for_the_command_line():
-        run = _on_source if data is None else _on_file
-        record = run(question, jobs)
-    page = None if out is None else report.save(record, out)
-    console.show(record, page, as_json=as_json)
+    notice = (
+        f"Without DATA, this uses the {SOURCE} source, {N_TRAIN} samples.\n"
+        f"Its true accuracy is known from {N_FRESH} new samples."
+    )
+    run = _on_source if data is None else _on_file
+    console.answer(
+        lambda: run(request, jobs),
+        out,
+        as_json=as_json,
+        notice=notice if data is None else None,
+    )
 
 
-def _on_file(question: Question, jobs: int) -> Estimates:
+def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
-    assert question.data is not None
-    X, y, name = options.take(question.data, question.target, question.drop)
+    assert request.data is not None
+    X, y, name = read_data(request.data, request.target, request.drop)
     data = read_table(X, y)
-    question = question.complete(*X.shape)
-    estimator = _estimator(question, X)
-    found = _estimates(question, estimator, data, jobs)
-    return _record(question, data, name, found, None)
+    request = request.complete(*X.shape)
+    estimator = _procedure(request, X)
+    found = _estimates(request, estimator, data, jobs)
+    return _record(request, data, name, found, None)
 
 
-def _on_source(question: Question, jobs: int) -> Estimates:
+def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
     import numpy as np
 
     from veridical._core.reading import read_table
@@ -173,56 +156,40 @@ def _on_source(question: Question, jobs: int) -> Estimates:
     from veridical.evaluation import estimate as run
 
     source = SOURCES[SOURCE]
-    X, y = source(N_TRAIN, random_state=question.seed)
-    fresh = source.test(N_FRESH, random_state=mixed_generator(question.seed, 1))
-    question = question.complete(*X.shape)
-    estimator, data = _estimator(question, X), read_table(X, y)
-    found = _estimates(question, estimator, data, jobs)
+    X, y = source(N_TRAIN, random_state=request.seed)
+    fresh = source.test(N_FRESH, random_state=mixed_generator(request.seed, 1))
+    request = request.complete(*X.shape)
+    estimator, data = _procedure(request, X), read_table(X, y)
+    found = _estimates(request, estimator, data, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
     truth = run(
         estimator,
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
-        random_state=question.seed,
+        random_state=request.seed,
     )
-    truth = replace(truth, method="fresh cases")
-    return _record(question, data, f"{SOURCE} source", found, truth)
+    truth = replace(truth, method="new samples")
+    return _record(request, data, f"{SOURCE} source", found, truth)
 
 
-def _estimator(question: Question, X: Any) -> Any:
-    """Make what learns: alone, or behind a selector that every fit repeats."""
-    from scipy.sparse import issparse
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    from veridical.evaluation.reading import make_selector
-    from veridical.learning import make_estimator
-
-    steps = [make_estimator(question.estimator)]
-    if issparse(X):  # estimators want tables; what was selected is small
-        unpack = methodcaller("toarray")
-        steps.insert(0, FunctionTransformer(unpack, accept_sparse=True))
-    if question.selector is not None:
-        wanted = question.features
-        selector = make_selector(question.selector, n_features_to_select=wanted)
-        if hasattr(X, "columns"):  # names and nominal columns reach the estimator
-            selector.set_output(transform="pandas")
-        steps.insert(0, selector)
-    return make_pipeline(*steps) if len(steps) > 1 else steps[0]
+def _procedure(request: EstimateRequest, X: Any) -> Any:
+    return make_procedure(request.estimator, X, request.selector, request.features)
 
 
 def _estimates(
-    question: Question, estimator: Any, data: Table, jobs: int
+    request: EstimateRequest, estimator: Any, data: Table, jobs: int
 ) -> tuple[Estimate, ...]:
-    methods = dict.fromkeys(map(options.method, question.cv))
-    return tuple(_by(method, estimator, data, question, jobs) for method in methods)
+    methods = dict.fromkeys(map(options.read_method, request.cv))
+    return tuple(
+        _estimate_by(method, estimator, data, request, jobs) for method in methods
+    )
 
 
-def _by(
-    method: Method, estimator: Any, data: Any, question: Question, jobs: int
+def _estimate_by(
+    method: Method, estimator: Any, data: Any, request: EstimateRequest, jobs: int
 ) -> Estimate:
-    """Estimate by one method; of its warnings only those that are no notes are told."""
+    """Estimate by one method; show only warnings that are not among its notes."""
     from veridical.evaluation import estimate as run
 
     with (
@@ -234,11 +201,11 @@ def _by(
             data,
             data.labels,
             cv=method,
-            random_state=question.seed,
+            random_state=request.seed,
             n_jobs=jobs,
             progress=progress,
         )
-        if question.nested and "nested" in found.assumes:
+        if request.nested and "nested" in found.assumes:
             found.nested.result(progress)
     others = {(w.category, str(w.message)) for w in caught}
     for category, text in sorted(others, key=lambda other: other[1]):
@@ -248,7 +215,7 @@ def _by(
 
 
 def _record(
-    question: Question,
+    request: EstimateRequest,
     data: Table,
     table_name: str,
     found: tuple[Estimate, ...],
@@ -257,19 +224,19 @@ def _record(
     from veridical._core.numbers import count
     from veridical.evaluation.records import Estimates
 
-    name, selection = question.estimator, {}
-    if question.selector is not None:
-        kept = count(int(question.features or 0), "feature")
-        name = f"{question.estimator} on {kept} by {question.selector}"
+    name, selection = request.estimator, {}
+    if request.selector is not None:
+        kept = count(int(request.features or 0), "feature")
+        name = f"{request.estimator} on {kept} by {request.selector}"
         selection = {
-            "selection": f"{question.selector} keeps {question.features} of "
-            f"{data.n_features} features, chosen anew on every training set"
+            "selection": f"{request.selector} keeps {request.features} of "
+            f"{data.n_features} features, selected on every training set"
         }
     settings = {
         **selection,
         "estimator": found[0].estimator,
-        "random_state": str(question.seed),
+        "random_state": str(request.seed),
         "table sha256": data.sha256(),
     }
-    settings = options.with_origin(settings, question.data, question.command())
+    settings = request.with_origin(settings)
     return Estimates(data.summary(table_name), name, found, truth, settings)

@@ -1,10 +1,10 @@
-"""What can go wrong, told in one place: a sentence, an exit status, no traceback.
+"""Errors of the command line: one sentence, an exit status, no traceback.
 
 ======  ===========================================
 status  meaning
 ======  ===========================================
 0       done
-1       something that should not have happened
+1       an unexpected error
 2       usage or bad input
 130     stopped by Ctrl-C
 ======  ===========================================
@@ -27,19 +27,19 @@ from veridical.cli.commands import Group
 
 DEBUG = "VERIDICAL_DEBUG"
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Verbs(Group):
-    """A group of commands whose failures are sentences."""
+    """A group of commands whose errors are printed as one sentence."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the verbs; what describes them comes last."""
+        """List the verbs; schema comes last."""
         return sorted(super().list_commands(ctx), key=lambda name: name == "schema")
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a verb; turn what it raises into words and an exit status."""
-        console.be(quiet=False)
+        """Run a verb; print what it raises and exit with its status."""
+        console.set_quiet(False)
         with _plain_warnings():
             try:
                 with interrupts.working():
@@ -49,7 +49,7 @@ class Verbs(Group):
                 raise typer.Exit(interrupts.STATUS) from None
             except Exception as error:
                 if getattr(error, "exit_code", None) in (0, interrupts.STATUS):
-                    raise  # all is said
+                    raise  # nothing is left to print
                 if interrupts.was_interrupted() or _was_interrupted(error):
                     typer.echo(interrupts.STOP_MESSAGE, err=True)
                     raise typer.Exit(interrupts.STATUS) from None
@@ -59,7 +59,7 @@ class Verbs(Group):
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether a Ctrl-C lies behind what some library made of it."""
+    """Return whether Ctrl-C is the cause of an exception of a library."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -68,7 +68,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _is_about_usage(error: Exception) -> bool:
-    """Tell typer's own exceptions, which it prints itself; all carry a status."""
+    """Return whether typer itself prints an exception; these have a status."""
     return isinstance(error, (typer.Exit, typer.Abort, BrokenPipeError)) or hasattr(
         error, "exit_code"
     )
@@ -80,26 +80,25 @@ def _report(error: Exception) -> int:
     if isinstance(error, InputError):
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         return 2
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+    if isinstance(error, OSError) and error.errno in _NO_SPACE:
         where = f" {error.filename}" if error.filename else ""
         typer.echo(
-            f"veridical: cannot write{where}: {error.strerror}; make room, or write "
-            "elsewhere.",
+            f"veridical: cannot write{where}: {error.strerror}; free some space, or "
+            "write elsewhere.",
             err=True,
         )
         return 1
     kind = type(error).__name__
     typer.echo(
-        f"veridical: something went wrong that should not have: {kind}: "
-        f"{in_one_line(error)}\nSet {DEBUG}=1 and run it again to see where; please "
-        "report that.",
+        f"veridical: unexpected error: {kind}: {in_one_line(error)}\nSet {DEBUG}=1 and "
+        "run the command again for a traceback; please report it.",
         err=True,
     )
     return 1
 
 
 def in_one_line(text: object) -> str:
-    """Show a message without the signs that could move a terminal's cursor."""
+    """Return a message in one line, without control characters."""
     words = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
 
@@ -111,7 +110,7 @@ def _plain_warnings() -> Iterator[None]:
     def show(
         message: Warning | str, category: type[Warning], *_: Any, **__: Any
     ) -> None:
-        # Others than UserWarning speak to programmers.
+        # Other warnings are for programmers.
         if issubclass(category, UserWarning) and not console.is_quiet():
             typer.echo(f"Note: {in_one_line(message)}", err=True)
 

@@ -1,7 +1,7 @@
-"""Names that options take, for help and for a shell that completes them.
+"""Names that options accept, for help and for completion in the shell.
 
-``--help`` and the Tab key answer at once, without importing the packages that hold what
-is named: the names are read from the source of the tables.
+``--help`` and completion must be fast, so the names are read from the source files of
+the tables, without importing them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def _names(module: str, table: str) -> tuple[str, ...]:
+def _read_names(module: str, table: str) -> tuple[str, ...]:
     """Return the names in a table of a module, without importing it.
 
     The table is written out in the source: a dictionary, whose keys are the names, or a
@@ -30,35 +30,33 @@ def _names(module: str, table: str) -> tuple[str, ...]:
     raise AssertionError(f"no table {table} in {source}")
 
 
-SELECTORS = _names("selection/__init__", "SELECTORS")
-ESTIMATORS = _names("learning/registry", "ESTIMATORS")
-TESTS = _names("comparison/testing", "TESTS")
-METHODS = _names("evaluation/naming", "METHODS")
-SCALES = _names("experiments/study", "Scale")
-STUDIES = _names("papers/__init__", "_STUDIES")
-CODES = _names("auditing/codes", "CODES")
-RELEVANCES = _names("selection/_prioritization", "RelevanceKind")
+SELECTORS = _read_names("selection/__init__", "SELECTORS")
+ESTIMATORS = _read_names("learning/registry", "ESTIMATORS")
+TESTS = _read_names("comparison/testing", "TESTS")
+METHODS = _read_names("evaluation/naming", "METHODS")
+SCALES = _read_names("experiments/study", "Scale")
+STUDIES = _read_names("papers/__init__", "_STUDIES")
+CODES = _read_names("auditing/codes", "CODES")
+RELEVANCES = _read_names("selection/_prioritization", "RelevanceKind")
 
 #: Verbs that answer in JSON, as ``veridical schema`` names them.
-ANSWERING = _names("cli/answers", "ANSWERS")
+ANSWERING = _read_names("cli/answers", "ANSWERS")
 
 
-def one_of(names: Iterable[str]) -> str:
+def join_or(names: Iterable[str]) -> str:
     """List names for a sentence.
 
-    >>> one_of(["a", "b", "c"])
+    >>> join_or(["a", "b", "c"])
     'a, b or c'
     """
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def completing(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Offer the names that begin with what was typed so far.
+def completer(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of several names.
 
-    Of names with commas between them, the last one is completed.
-
-    >>> completing(SELECTORS)("re"), completing(SELECTORS)("anova,mr")
+    >>> completer(SELECTORS)("re"), completer(SELECTORS)("anova,mr")
     (['relieff'], ['anova,mrmr'])
     """
     known = tuple(names)

@@ -1,4 +1,4 @@
-"""``veridical probabilities``: may the probabilities of naive Bayes be believed?"""
+"""``veridical probabilities``: correct the probabilities of naive Bayes."""
 
 from __future__ import annotations
 
@@ -7,31 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from veridical.cli import console, names, options
+from veridical.cli.requests import Request
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Correction
 
 CV = "10"
-# Where no data are given: the model's own source.
-SOURCE, N_CASES, N_COLUMNS = "beta-bernoulli", 200, 2000
+# The source without DATA, which follows the model, and its size.
+SOURCE, N_SAMPLES, N_FEATURES = "beta-bernoulli", 200, 2000
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked, apart from where the answer goes and how many work on it."""
+@dataclass(frozen=True, kw_only=True)
+class ProbabilitiesRequest(Request):
+    """A request to ``veridical probabilities``."""
 
-    data: Path | None
-    target: str | None
-    drop: tuple[str, ...]
     features: int | float | None
     cv: str
-    seed: int
 
     def command(self) -> str:
-        """Write the command that asks it again, with nothing left to defaults."""
-        more = ["--features", self.features, "--cv", self.cv, "--seed", self.seed]
-        return options.command(
-            "probabilities", self.data, self.target, *more, drop=self.drop
+        """Write the command that repeats the request."""
+        return self.write_command(
+            "probabilities", "--features", self.features, "--cv", self.cv
         )
 
 
@@ -44,10 +40,10 @@ def probabilities(
     features: options.Features = None,
     cv: Annotated[
         str,
-        options.asked(
+        options.method_option(
             "CV",
             help="How to split: a number of folds, stratified by class, or loo.",
-            autocompletion=names.completing([CV, "loo"]),
+            autocompletion=names.completer([CV, "loo"]),
         ),
     ] = CV,
     jobs: options.Jobs = 1,
@@ -59,69 +55,59 @@ def probabilities(
     """Correct the probabilities of naive Bayes for feature selection.
 
     The features that correlate most with the class are selected, and naive
-    Bayes is tried twice by cross-validation: as usual, and told of the features
-    that selection discarded. A table shows the probabilities that each
-    predicted, and how often the class was observed.
+    Bayes is cross-validated twice: as usual, and corrected for the features that
+    the selection discarded. A table shows the predicted probabilities, and how
+    often the class was observed.
     """
-    from veridical import report
-    from veridical._core.advice import for_the_command_line
-
-    console.be(quiet=quiet)
-    options.check_target("probabilities", data, target, drop)
-    options.check_numbers(seed, jobs)
+    common = options.begin("probabilities", data, target, drop, seed, jobs, quiet=quiet)
     _check_cv(cv)
-    wanted = options.read_features(features)
-    if out is not None:
-        report.check_writable(out)
-    if data is None:
-        console.tell(
-            f"No data given, so this is the {SOURCE} source: {N_CASES} cases, "
-            f"{N_COLUMNS} weak features.",
-            aside=as_json,
-        )
-    question = Question(data, target, tuple(drop or ()), wanted, cv, seed)
-    with for_the_command_line():
-        record = _record(question, jobs)
-    page = None if out is None else report.save(record, out)
-    console.show(record, page, as_json=as_json)
+    wanted = options.read_feature_count(features)
+    request = ProbabilitiesRequest(**common, features=wanted, cv=cv)
+    notice = (
+        f"Without DATA, this uses the {SOURCE} source: {N_SAMPLES} samples, "
+        f"{N_FEATURES} weak features."
+    )
+    console.answer(
+        lambda: _record(request, jobs),
+        out,
+        as_json=as_json,
+        notice=notice if data is None else None,
+    )
 
 
 def _check_cv(given: str) -> None:
-    """Refuse a method that does not test every case once, before anything is read."""
+    """Raise if a method does not test every sample once."""
     from veridical._core.errors import InputError
     from veridical._core.splits import CrossValidation, LeaveOut
 
-    method = options.method(given)
+    method = options.read_method(given)
     once = isinstance(method, CrossValidation) and method.n_repeats == 1
     if not (once or isinstance(method, LeaveOut)):
         raise InputError(
-            f"--cv {given} does not test every case once, which the calibration of "
+            f"--cv {given} does not test every sample once, which the calibration of "
             "probabilities needs; use a number of folds, or loo."
         )
 
 
-def _record(question: Question, jobs: int) -> Correction:
+def _record(request: ProbabilitiesRequest, jobs: int) -> Correction:
     from veridical.datasets import make_beta_bernoulli
     from veridical.evaluation import correction
 
-    if question.data is None:
-        X, y = make_beta_bernoulli(N_CASES, N_COLUMNS, random_state=question.seed)
-        name = f"{SOURCE} source"
-    else:
-        X, y, name = options.take(question.data, question.target, question.drop)
-    features = options.how_many(question.features, X.shape[1])
-    question = replace(question, features=features)
+    X, y, name = request.read_data(
+        SOURCE,
+        lambda: make_beta_bernoulli(N_SAMPLES, N_FEATURES, random_state=request.seed),
+    )
+    features = options.count_wanted(request.features, X.shape[1])
+    request = replace(request, features=features)
     with console.progress_bar("Testing probabilities") as progress:
         found = correction(
             X,
             y,
             n_features_to_select=features,
-            cv=question.cv,
-            random_state=question.seed,
+            cv=request.cv,
+            random_state=request.seed,
             n_jobs=jobs,
             name=name,
             progress=progress,
         )
-    repeat = question.command()
-    settings = options.with_origin(found.settings, question.data, repeat)
-    return replace(found, settings=settings)
+    return replace(found, settings=request.with_origin(found.settings))

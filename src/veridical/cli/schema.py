@@ -1,4 +1,4 @@
-"""``veridical schema``: what does the JSON of a verb look like?"""
+"""``veridical schema``: the JSON Schema of the output of a verb."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def schema(
         list[str] | None,
         typer.Argument(
             metavar="VERB",
-            help=f"Whose --json is described: {names.one_of(_KNOWN)}.",
+            help=f"Whose --json is described: {names.join_or(_KNOWN)}.",
             show_default=False,
-            autocompletion=names.completing(_KNOWN),
+            autocompletion=names.completer(_KNOWN),
         ),
     ] = None,
 ) -> None:
@@ -27,7 +27,7 @@ def schema(
         for name in _KNOWN:
             typer.echo(name)
         return
-    console.dump(schema_of(options.one_of("JSON of", " ".join(verb), _KNOWN)))
+    console.dump(schema_of(options.check_choice("JSON of", " ".join(verb), _KNOWN)))
 
 
 def schema_of(verb: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def schema_of(verb: str) -> dict[str, Any]:
     from veridical.cli.answers import ANSWERS
 
     class Closed(GenerateJsonSchema):
-        """No keys besides those described, and no titles that repeat them."""
+        """Schema without additional keys and without redundant titles."""
 
         def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
             described = super().typed_dict_schema(schema)

@@ -1,4 +1,4 @@
-"""``veridical select``: which features, and how good is selecting them this way?"""
+"""``veridical select``: select features, and estimate how good that is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
+from veridical.cli.requests import Request
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
@@ -14,35 +15,30 @@ if TYPE_CHECKING:
 SELECTOR = "mrmr"
 ESTIMATOR = "svm"
 CV = "10"
-# Where no data are given.
-SOURCE, N_CASES = "linear", 125
+# The source without DATA, and its number of samples.
+SOURCE, N_SAMPLES = "linear", 125
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked, apart from where the answer goes and how many work on it."""
+@dataclass(frozen=True, kw_only=True)
+class SelectRequest(Request):
+    """A request to ``veridical select``."""
 
-    data: Path | None
-    target: str | None
-    drop: tuple[str, ...]
     selector: str
     alpha: str | None
     relevance: str | None
     features: int | float | None
     estimator: str
     cv: str
-    seed: int
 
     def command(self) -> str:
-        """Write the command that asks it again, with nothing left to defaults."""
+        """Write the command that repeats the request."""
         more: list[object] = ["--selector", self.selector]
         if self.alpha is not None:
             more += ["--alpha", self.alpha]
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
         more += ["--features", self.features, "--estimator", self.estimator]
-        more += ["--cv", self.cv, "--seed", self.seed]
-        return options.command("select", self.data, self.target, *more, drop=self.drop)
+        return self.write_command("select", *more, "--cv", self.cv)
 
 
 def select(
@@ -53,23 +49,23 @@ def select(
     drop: options.Drop = None,
     selector: Annotated[
         str,
-        options.selector_option(f"How to select: {names.one_of(names.SELECTORS)}."),
+        options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
     ] = SELECTOR,
     alpha: Annotated[
         str | None,
-        options.unset(
+        options.optional(
             "NUMBER|auto",
             "For ddp: weight of relevance against antiredundancy, in (0, 1]; auto "
             r"chooses it inside every training set. \[default: 0.5]",
-            autocompletion=names.completing(["auto"]),
+            autocompletion=names.completer(["auto"]),
         ),
     ] = None,
     relevance: Annotated[
         str | None,
-        options.unset(
+        options.optional(
             "KIND",
-            rf"For ddp: {names.one_of(names.RELEVANCES)}. \[default: all-classes]",
-            autocompletion=names.completing(names.RELEVANCES),
+            rf"For ddp: {names.join_or(names.RELEVANCES)}. \[default: all-classes]",
+            autocompletion=names.completer(names.RELEVANCES),
         ),
     ] = None,
     features: options.Features = None,
@@ -81,63 +77,51 @@ def select(
     as_json: Annotated[bool, options.json_option("select")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Select features, and tell how good selecting them this way is.
+    """Select features, and estimate how good selecting them this way is.
 
     The accuracy is that of the whole procedure: in every fold of
-    cross-validation features are selected, and alpha chosen, from the training
-    cases alone. Class by class, and for every number of features.
+    cross-validation features are selected, and alpha is chosen, on the training
+    samples only. It is shown by class, and for every number of features.
     """
-    from veridical import report
-    from veridical._core.advice import for_the_command_line
-
-    console.be(quiet=quiet)
-    options.check_target("select", data, target, drop)
-    options.check_numbers(seed, jobs)
-    options.method(cv)
-    question = Question(
-        data,
-        target,
-        tuple(drop or ()),
-        selector,
-        alpha,
-        relevance,
-        options.read_features(features),
-        estimator,
-        cv,
-        seed,
+    common = options.begin("select", data, target, drop, seed, jobs, quiet=quiet)
+    options.read_method(cv)
+    request = SelectRequest(
+        **common,
+        selector=selector,
+        alpha=alpha,
+        relevance=relevance,
+        features=options.read_feature_count(features),
+        estimator=estimator,
+        cv=cv,
     )
-    made = _selector(question)
+    made = _selector(request)
     options.check_names(estimators=[estimator])
-    if out is not None:
-        report.check_writable(out)
-    if data is None:
-        console.tell(
-            f"No data given, so this is the {SOURCE} source, {N_CASES} cases.",
-            aside=as_json,
-        )
-    with for_the_command_line():
-        record = _run(question, made, jobs)
-    page = None if out is None else report.save(record, out)
-    console.show(record, page, as_json=as_json)
+    notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
+    console.answer(
+        lambda: _run(request, made, jobs),
+        out,
+        as_json=as_json,
+        notice=notice if data is None else None,
+    )
 
 
-def _selector(question: Question) -> Any:
-    """Make the selector; what only one of them understands is refused for others."""
+def _selector(request: SelectRequest) -> Any:
+    """Make the selector; raise for a parameter that it does not have."""
     from veridical._core.errors import InputError
     from veridical.evaluation.reading import make_selector
 
     parameters: dict[str, Any] = {}
-    if question.alpha is not None:
-        parameters["alpha"] = _read_alpha(question.alpha)
-    if question.relevance is not None:
-        parameters["relevance"] = options.one_of(
-            "--relevance", question.relevance, names.RELEVANCES
+    if request.alpha is not None:
+        parameters["alpha"] = _read_alpha(request.alpha)
+    if request.relevance is not None:
+        parameters["relevance"] = options.check_choice(
+            "--relevance", request.relevance, names.RELEVANCES
         )
-    made = make_selector(question.selector)
+    made = make_selector(request.selector)
     for name in parameters:
         if name not in made.get_params():
             raise InputError(
-                f"--{name} is for ddp, but the selector is {question.selector}; leave "
+                f"--{name} is for ddp, but the selector is {request.selector}; leave "
                 "it out, or use --selector ddp."
             )
     return made.set_params(**parameters)
@@ -157,30 +141,27 @@ def _read_alpha(text: str) -> float | str:
     return alpha
 
 
-def _run(question: Question, made: Any, jobs: int) -> Selection:
+def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     from veridical.datasets import SOURCES
     from veridical.evaluation.selecting import select as run
 
-    if question.data is None:
-        X, y = SOURCES[SOURCE](N_CASES, random_state=question.seed)
-        name = f"{SOURCE} source"
-    else:
-        X, y, name = options.take(question.data, question.target, question.drop)
-    most = options.how_many(question.features, X.shape[1])
-    question = replace(question, features=most)
+    X, y, name = request.read_data(
+        SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
+    )
+    most = options.count_wanted(request.features, X.shape[1])
+    request = replace(request, features=most)
     with console.progress_bar("Selecting") as progress:
         found = run(
             made,
             X,
             y,
             n_features_to_select=most,
-            estimator=question.estimator,
-            cv=question.cv,
+            estimator=request.estimator,
+            cv=request.cv,
             name=name,
-            random_state=question.seed,
+            random_state=request.seed,
             n_jobs=jobs,
             progress=progress,
         )
-    repeat = question.command()
-    settings = options.with_origin(found.settings, question.data, repeat)
-    return replace(found, selector=question.selector, settings=settings)
+    settings = request.with_origin(found.settings)
+    return replace(found, selector=request.selector, settings=settings)

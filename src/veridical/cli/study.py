@@ -1,4 +1,4 @@
-"""``veridical study``: run a paper's experiment, and look after its record."""
+"""``veridical study``: run the experiment of a paper, and manage its store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import typer
 from veridical._core import interrupts
 from veridical._core.errors import InputError
 from veridical.cli import console, options, study_options
-from veridical.cli.commands import ANSWER, WORK, Group, Verb
+from veridical.cli.commands import OUTPUT_PANEL, WORK_PANEL, Group, Verb
 from veridical.cli.failures import in_one_line
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    help="Run a paper's experiment; it can be stopped, and goes on later.",
+    help="Run the experiment of a paper; it can be stopped and resumed.",
 )
 
 
@@ -36,8 +36,8 @@ def list_studies(
     as_json: Annotated[bool, options.json_option("study list")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Which studies are there?"""
-    console.be(quiet=quiet)
+    """List the studies."""
+    console.set_quiet(quiet)
     from veridical.papers import available
 
     studies = available()
@@ -69,46 +69,50 @@ def run(
     jobs: options.Jobs = 1,
     dask: Annotated[
         str | None,
-        study_options.work(
+        study_options.work_option(
             "ADDRESS",
-            "Work on the Dask scheduler at this address; local starts one here.",
+            "Use the Dask scheduler at this address; local starts one here.",
         ),
     ] = None,
     seed: study_options.Seed = None,
     limit_time: Annotated[
         str | None,
-        study_options.work(
-            "TIME", "Stop after so long (90s, 30m, 8h) and keep what is done."
+        study_options.work_option(
+            "TIME", "Stop after this time (90s, 30m, 8h); finished cells are saved."
         ),
     ] = None,
     limit_cell: Annotated[
         str,
-        study_options.work(
-            "TIME", r"A cell that takes longer has failed. \[default: 10m]"
+        study_options.work_option(
+            "TIME", r"Time limit of a cell; beyond it the cell fails. \[default: 10m]"
         ),
     ] = "10m",
     limit_memory: Annotated[
         str | None,
-        study_options.work("SIZE", "A cell that needs more (500M, 4G) has failed."),
+        study_options.work_option(
+            "SIZE", "Memory limit of a cell (500M, 4G); beyond it the cell fails."
+        ),
     ] = None,
     retry_failed: Annotated[
         bool,
         typer.Option(
-            "--retry-failed", help="Try failed cells once more.", rich_help_panel=WORK
+            "--retry-failed",
+            help="Retry failed cells.",
+            rich_help_panel=WORK_PANEL,
         ),
     ] = False,
     out: options.Out = None,
     as_json: Annotated[bool, options.json_option("study run")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run studies, or go on with them: what is in the store is not done again.
+    """Run or resume studies; stored cells are not computed again.
 
-    Of several studies each has its own store, NAME.sqlite; --store and --out
-    then name folders. Ctrl-C saves what is finished. The exit status is 0 when
-    all went well, 1 when cells failed, 2 when a study cannot be run, 130 after
-    Ctrl-C; of several studies, the worst.
+    With several studies each has its own store, NAME.sqlite; --store and --out
+    then name folders. Ctrl-C saves finished cells. The exit status is 0 for
+    success, 1 when cells failed, 2 when a study cannot be run, 130 after
+    Ctrl-C; with several studies, the highest.
     """
-    console.be(quiet=quiet)
+    console.set_quiet(quiet)
     names = study_options.choose(name, every)
     several = len(names) > 1
     if several and spec is not None:
@@ -127,16 +131,16 @@ def run(
             executor=partial(study_options.executor, jobs, dask, limits),
             retry_failed=retry_failed,
             stop_at=stop_at,
-            aloud=not as_json,
+            as_text=not as_json,
         )
         try:
             answer, status = work()
         except InputError as error:
             if not several:
                 raise
-            console.tell(f"{one}: {error}", aside=True)
+            console.note(f"{one}: {error}", on_stderr=True)
             answer, status = None, 2
-        except typer.Exit as ended:  # what stopped the engine was told
+        except typer.Exit as ended:  # the reason was printed
             if not several:
                 raise
             answer, status = None, ended.exit_code
@@ -160,21 +164,22 @@ def _run_one(
     executor: Callable[[], Executor],
     retry_failed: bool,
     stop_at: float | None,
-    aloud: bool,
+    as_text: bool,
 ) -> tuple[dict[str, Any], int]:
     """Run one study; return its answer in JSON, and the exit status."""
     path = store or Path(f"{name}.sqlite")
-    study_options.refuse_if_held(path)
+    study_options.refuse_if_locked(path)
 
     from veridical.cli import study_report
     from veridical.experiments import parse_where, run_study
+    from veridical.papers import find_study
 
-    study = study_options.find(name)
-    study_report.check_page(out)
+    study = find_study(name)
+    console.check_page(out)
     chosen = study_options.read_spec(study, *choice)
-    study_report.tell_notices(study, chosen)
+    study_report.print_notices(study, chosen)
     conditions = parse_where(where or [])
-    with study_options.told():
+    with study_options.errors_printed():
         with console.progress_bar(name) as progress:
             report = run_study(
                 study,
@@ -192,15 +197,15 @@ def _run_one(
             "schema": "veridical/study-run/1",
             "study": name,
             "store": str(path),
-            **_numbers(report.counts),
+            **_count_fields(report.counts),
             "computed": report.computed,
             "seconds": report.seconds,
             "working": report.working,
             "stopped": report.stopped,
         }
-        if aloud:
-            _tell(report, path)
-            study_report.tell(found, out)
+        if as_text:
+            _print_report(report, path)
+            study_report.print_findings(found, out)
         else:
             answer |= study_report.as_json(found, out)
     failed = 1 if report.counts.failed else 0
@@ -219,16 +224,17 @@ def show(
     as_json: Annotated[bool, options.json_option("study show")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """What does a study vary, how far is it, and what has it found?"""
+    """Show what a study varies, its progress and its findings."""
     from veridical.cli import study_report
     from veridical.experiments import parse_where
+    from veridical.papers import find_study
 
-    console.be(quiet=quiet)
-    study = study_options.find(name)
-    study_report.check_page(out)
+    console.set_quiet(quiet)
+    study = find_study(name)
+    console.check_page(out)
     path = store or Path(f"{name}.sqlite")
     chosen: Any = study_options.read_spec(study, scale, spec, seed)
-    study_report.tell_notices(study, chosen)
+    study_report.print_notices(study, chosen)
     absent = list(study.absences(path)) if path.exists() else []
     conditions = parse_where(where or [])
     counts, failures = _look(study, chosen, path, conditions, required=bool(store))
@@ -239,7 +245,7 @@ def show(
             "study": name,
             "store": str(path),
             "spec": chosen.model_dump(mode="json"),
-            **_numbers(counts),
+            **_count_fields(counts),
             "failures": failures,
             "absent": absent,
         }
@@ -255,7 +261,7 @@ def show(
         cell = ", ".join(f"{key} {value}" for key, value in failure["cell"].items())
         words = f"  {failure['status']}: {cell}: {failure['detail'] or ''}"
         typer.echo(in_one_line(words))
-    study_report.tell(found, out)
+    study_report.print_findings(found, out)
 
 
 @app.command(cls=Verb)
@@ -264,8 +270,8 @@ def verify(
     as_json: Annotated[bool, options.json_option("study verify")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Is everything in a store as it was written? Exit status 1 if not."""
-    console.be(quiet=quiet)
+    """Verify that a store is unchanged; exit status 1 if not."""
+    console.set_quiet(quiet)
     from dataclasses import asdict
 
     from veridical.experiments import verify as inspect
@@ -275,7 +281,7 @@ def verify(
         answer = {"schema": "veridical/study-verify/1", "store": str(store)}
         console.dump({**answer, "ok": found.ok, **asdict(found)})
     elif found.ok:
-        typer.echo(f"{store}: all {found.n_rows} rows are as they were written.")
+        typer.echo(f"{store}: all {found.n_rows} rows are unchanged.")
     else:
         for what in ("altered", "missing", "extra"):
             for number in getattr(found, what):
@@ -283,7 +289,7 @@ def verify(
         for sentence in found.damage:
             typer.echo(in_one_line(sentence))
         typer.echo(
-            f"{store} is damaged. Take it from a copy, or run the study to a new store."
+            f"{store} is damaged. Use a backup, or run the study with a new store."
         )
     raise typer.Exit(0 if found.ok else 1)
 
@@ -298,23 +304,23 @@ def export(
         Path,
         typer.Option(
             metavar="FILE",
-            help="Where to: .csv, .parquet, .json or .jsonl.",
-            rich_help_panel=ANSWER,
+            help="The file to write: .csv, .parquet, .json or .jsonl.",
+            rich_help_panel=OUTPUT_PANEL,
         ),
     ],
     canonical: Annotated[
         bool,
         typer.Option(
             "--canonical",
-            help="Sorted, without times and hosts: the same bytes for the same study.",
-            rich_help_panel=ANSWER,
+            help="Without times and hosts: the same bytes for the same study.",
+            rich_help_panel=OUTPUT_PANEL,
         ),
     ] = False,
     as_json: Annotated[bool, options.json_option("study export")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the results of a store to a table."""
-    console.be(quiet=quiet)
+    """Write the results of a store to a file."""
+    console.set_quiet(quiet)
     from veridical.experiments import Store
     from veridical.experiments import export as write
 
@@ -325,7 +331,7 @@ def export(
         done = {"path": str(out), "canonical": canonical, "n_cells": count}
         console.dump({**answer, **done})
         return
-    typer.echo(f"{count} cells are in {out}")
+    typer.echo(f"{count} cells were written to {out}")
 
 
 @app.command(cls=Verb)
@@ -333,19 +339,19 @@ def watch(
     store: study_options.File,
     port: Annotated[
         int,
-        options.asked("N", help="Where on this machine; 0 takes any that is free."),
+        options.method_option("N", help="Port on this machine; 0 takes any free port."),
     ] = 0,
     as_json: Annotated[bool, options.json_option("study watch")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Follow a running study on a page of this machine, until Ctrl-C."""
-    console.be(quiet=quiet)
+    """Show the progress of a study on a local web page, until Ctrl-C."""
+    console.set_quiet(quiet)
     import threading
 
-    from veridical.cli.study_watch import Watcher, serve
+    from veridical.cli.study_watch import Watcher, make_server
 
     watcher, stop = Watcher(store), threading.Event()
-    with serve(watcher, port) as server:
+    with make_server(watcher, port) as server:
         url = f"http://127.0.0.1:{server.server_port}/"
         if as_json:
             answer = {"schema": "veridical/study-watch/1", "store": str(store)}
@@ -356,20 +362,21 @@ def watch(
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            console.tell(
-                "The page is closed; the study is not affected.", aside=as_json
+            console.note(
+                "The page is closed; the study is not affected.", on_stderr=as_json
             )
         finally:
             stop.set()
 
 
-# -- what is told --------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------
 
 
 def _watch(reporter: Reporter, progress: Progress) -> None:
-    """Report where a run stands, and what failed last."""
+    """Report the progress of a run, and its last failure."""
     counts, text = progress.counts, str(progress)
-    for last in list(progress.failures)[-1:]:
+    if progress.failures:
+        last = progress.failures[-1]
         cell = json.dumps(dict(last.cell.coordinates))
         text += f"; last failure: {last.status}: {cell}: {last.detail or ''}"
     reporter(counts.planned - progress.left, counts.planned, in_one_line(text))
@@ -378,7 +385,7 @@ def _watch(reporter: Reporter, progress: Progress) -> None:
 def _look(
     study: Any, spec: Any, path: Path, conditions: Any, *, required: bool
 ) -> tuple[Any, list[FailedCell]]:
-    """Count the cells of a plan, and list those that failed."""
+    """Return the counts of a plan, and the cells that failed."""
     from veridical.experiments import Plan, Store
 
     if not required and not path.exists():
@@ -392,14 +399,13 @@ def _look(
     return plan.counts, failures
 
 
-def _numbers(counts: Any) -> dict[str, int]:
-    return {what: getattr(counts, what) for what in _COUNTED}
+def _count_fields(counts: Any) -> dict[str, int]:
+    return {
+        what: getattr(counts, what) for what in ("planned", "ok", "failed", "pending")
+    }
 
 
-_COUNTED = ("planned", "ok", "failed", "pending")
-
-
-def _tell(report: RunReport, path: Path) -> None:
+def _print_report(report: RunReport, path: Path) -> None:
     from veridical._core.numbers import duration
 
     counts = report.counts
@@ -407,11 +413,11 @@ def _tell(report: RunReport, path: Path) -> None:
         f"{counts}; {report.computed} computed in {duration(report.seconds)}, in {path}"
     )
     if report.stopped:
-        why = {"signal": "Stopped", "time": "The time is up"}[report.stopped]
+        why = {"signal": "Stopped", "time": "Time limit reached"}[report.stopped]
         again = shlex.join(["veridical", *sys.argv[1:]])
-        typer.echo(f"{why}; what is finished is saved. To go on: {again}")
+        typer.echo(f"{why}; finished cells are saved. To resume: {again}")
     elif counts.failed:
         typer.echo(
-            "Cells failed: veridical study show tells which, --retry-failed tries them "
-            "once more."
+            "Some cells failed: veridical study show lists them, --retry-failed "
+            "retries them."
         )

@@ -1,4 +1,4 @@
-"""What a study found, in words and as a page, where the study says how."""
+"""The findings of a study: as text, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -11,38 +11,30 @@ import typer
 
 from veridical.cli import console
 from veridical.cli.failures import in_one_line
-from veridical.cli.options import with_origin
+from veridical.cli.requests import with_origin
 
 if TYPE_CHECKING:
     from veridical.experiments import PaperStudy, StudyReport
 
 
-def tell_notices(study: PaperStudy, spec: Any) -> None:
-    """Say on stderr what the user should know beforehand, such as missing data."""
+def print_notices(study: PaperStudy, spec: Any) -> None:
+    """Print on stderr what the user should know beforehand, such as missing data."""
     if not console.is_quiet():
         for sentence in study.notices(spec):
             typer.echo(in_one_line(sentence), err=True)
 
 
-def check_page(out: Path | None) -> None:
-    """Refuse a page that cannot be written, before the work that it will show."""
-    if out is not None:
-        from veridical.report import check_writable
-
-        check_writable(out)
-
-
 def find(study: PaperStudy, spec: Any, path: Path) -> StudyReport | None:
-    """Put together what a store says about the paper; None where it says nothing."""
+    """Return the findings of a store; None where it has no finished cell."""
     found = study.report(path, spec) if path.exists() else None
     if found is None:
         return None
-    again = repeat(study, spec, path)
-    return replace(found, settings=with_origin(found.settings, None, again))
+    command = _write_command(study, spec, path)
+    return replace(found, settings=with_origin(found.settings, None, command))
 
 
-def repeat(study: PaperStudy, spec: Any, path: Path) -> str:
-    """Write the command that runs a study again, as far as a scale says what it is."""
+def _write_command(study: PaperStudy, spec: Any, path: Path) -> str:
+    """Write the command that repeats a study."""
     from veridical.experiments import SCALES
 
     scale = next((s for s in SCALES if study.plan(s, spec.seed) == spec), None)
@@ -53,8 +45,8 @@ def repeat(study: PaperStudy, spec: Any, path: Path) -> str:
     return shlex.join(words)
 
 
-def tell(report: StudyReport | None, out: Path | None) -> None:
-    """List the findings, and write the page where one is asked for."""
+def print_findings(report: StudyReport | None, out: Path | None) -> None:
+    """Print the findings, and write the page if a file is given."""
     if report is None:
         return
     typer.echo(report.conclusion.sentence)
@@ -70,7 +62,7 @@ def tell(report: StudyReport | None, out: Path | None) -> None:
 
 
 def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
-    """Give the findings to a JSON reply; the page is written all the same."""
+    """Return the findings for JSON, and write the page if a file is given."""
     if report is None:
         return {"findings": None, "page": None}
     page = None if out is None else str(report.save(out))

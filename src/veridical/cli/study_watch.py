@@ -1,4 +1,4 @@
-"""``veridical study watch``: a page on this machine that follows a running study."""
+"""``veridical study watch``: a local web page that shows a running study."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from veridical._core.progress import Pace
 
 HOST = "127.0.0.1"
 
-_EVERY = 2.0  # seconds between looks, more where a look takes long
-_SHARE = 5  # a look may take this part of the time
+# Seconds between two updates; an update may take at most this fraction of the time,
+# else the pause becomes longer.
+_EVERY = 2.0
+_SHARE = 5
+# Number of recent failures that are shown.
 _FAILURES = 20
 
 
 class Watcher:
-    """Looks at a store again and again, and keeps what there is to show.
+    """Reads a store repeatedly, and keeps the state to show.
 
     Parameters
     ----------
     path : Path
-        The store; whoever writes to it is not disturbed.
+        The store; a run may write to it.
 
     Raises
     ------
     InputError
-        If it is no store, or does not say which study it belongs to.
+        If it is not a store, or does not name its study.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +49,7 @@ class Watcher:
         self._reported = -1
         self._since: dict[str, tuple[str, int]] = {}
         self.state: dict[str, Any] = {}
-        self.look()
+        self.update()
 
     def _last_run(self) -> dict[str, Any]:
         from veridical.experiments import Store
@@ -56,24 +59,24 @@ class Watcher:
         named = [run for run in runs if "study" in run and "spec" in run]
         if not named:
             raise InputError(
-                f"{self.path} does not say which study it belongs to; it is written by "
-                "veridical study run."
+                f"{self.path} does not say which study it belongs to; it must be "
+                "written by veridical study run."
             )
         return named[-1]
 
     def follow(self, stop: threading.Event) -> None:
-        """Look until told to stop."""
+        """Update until `stop` is set."""
         pause = _EVERY
         while not stop.wait(pause):
             began = time.monotonic()
             try:
-                self.look()
+                self.update()
             except InputError as error:
                 self.state = {**self.state, "trouble": str(error)}
             pause = max(_EVERY, _SHARE * (time.monotonic() - began))
 
-    def look(self) -> None:
-        """See where the study stands, and what it has found so far."""
+    def update(self) -> None:
+        """Read the progress of the study and its findings so far."""
         from veridical.cli import study_report
         from veridical.experiments import Plan, Store
 
@@ -107,7 +110,7 @@ class Watcher:
         }
 
     def _unchanged(self, rows: int) -> list[int]:
-        """For how many rows has each finding had the outcome that it has now?"""
+        """Return for each finding the number of rows since its outcome changed."""
         checks = self._report.checks if self._report is not None else ()
         for check in checks:
             was, _ = self._since.get(check.statement, (None, 0))
@@ -121,7 +124,7 @@ class Watcher:
         return self._report.to_dict()
 
     def page(self, where: str) -> str | None:
-        """Write the page at a place; None where there is none."""
+        """Return the page at a path; None if there is none."""
         from veridical import report
         from veridical.report.render import html
         from veridical.report.views.study import watch
@@ -133,8 +136,8 @@ class Watcher:
         return None
 
 
-def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
-    """Make a server on the loopback interface; nobody else can reach it.
+def make_server(watcher: Watcher, port: int) -> ThreadingHTTPServer:
+    """Make a server on the loopback interface, for this machine only.
 
     Raises
     ------
@@ -146,7 +149,7 @@ def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
         server_version, sys_version = "veridical", ""
 
         def do_GET(self) -> None:
-            # A page elsewhere must not read this one by a name that leads here.
+            # Refuse other host names, so that other sites cannot read this page.
             asked = urlsplit(f"//{self.headers.get('Host', '')}").hostname
             where = urlsplit(self.path).path
             if asked not in (HOST, "localhost"):
@@ -157,7 +160,7 @@ def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
             elif (page := watcher.page(where)) is not None:
                 self._answer(200, "text/html", page)
             else:
-                self._answer(404, "text/plain", "There is nothing here; go to /.")
+                self._answer(404, "text/plain", "There is no such page; go to /.")
 
         def _answer(self, status: int, kind: str, content: str) -> None:
             body = content.encode()
@@ -171,7 +174,7 @@ def serve(watcher: Watcher, port: int) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, format: str, *arguments: Any) -> None:
-            """Say nothing: the terminal belongs to the user."""
+            """Log nothing."""
 
     try:
         return ThreadingHTTPServer((HOST, port), Handler)

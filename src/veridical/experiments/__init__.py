@@ -1,6 +1,6 @@
-"""A study as data: resumable, local or on a cluster.
+"""Studies as data: resumable, run locally or on a cluster.
 
-The names load when first used: a worker process needs few of them.
+Names are imported when first used, because a worker process needs few of them.
 """
 
 from importlib import import_module
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from veridical._core.numbers import with_range as format_interval
     from veridical._core.records import Interval
     from veridical._core.seeds import derive_seed
+    from veridical._core.splits import stratified_split
     from veridical.experiments.cluster import Cluster
     from veridical.experiments.database import StoreError
     from veridical.experiments.executors import Processes, Serial
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
         Picture,
         StudyReport,
         StudyTable,
-        average,
+        average_means,
         decide,
-        if_enough,
-        together,
+        decide_all,
+        decide_if_enough,
     )
     from veridical.experiments.keys import content_hash
     from veridical.experiments.paper import PaperStudy
@@ -51,10 +52,11 @@ if TYPE_CHECKING:
     from veridical.experiments.supervisor import Limits, WorkerError
     from veridical.experiments.verification import Verification, verify
 
-_HOMES = {
+_MODULES = {
     "._core.errors": ("InputError",),
     "._core.records": ("Interval",),
     "._core.seeds": ("derive_seed",),
+    "._core.splits": ("stratified_split",),
     "cluster": ("Cluster",),
     "database": ("StoreError",),
     "executors": ("Processes", "Serial"),
@@ -67,10 +69,10 @@ _HOMES = {
         "Picture",
         "StudyReport",
         "StudyTable",
-        "average",
-        "if_enough",
+        "average_means",
+        "decide_if_enough",
         "decide",
-        "together",
+        "decide_all",
     ),
     "keys": ("content_hash",),
     "paper": ("PaperStudy",),
@@ -92,8 +94,10 @@ _HOMES = {
     "supervisor": ("Limits", "WorkerError"),
     "verification": ("Verification", "verify"),
 }
-#: Where a public name is, and what it is called there.
-_PLACES = {name: (home, name) for home, names in _HOMES.items() for name in names} | {
+#: Module of a public name, and its name in that module.
+_LOCATIONS = {
+    name: (module, name) for module, names in _MODULES.items() for name in names
+} | {
     "format_count": ("._core.numbers", "count"),
     "format_interval": ("._core.numbers", "with_range"),
     "format_number": ("._core.numbers", "number"),
@@ -132,29 +136,30 @@ __all__ = [
     "Verification",
     "WorkerError",
     "Writer",
-    "average",
+    "average_means",
     "content_hash",
     "decide",
+    "decide_all",
+    "decide_if_enough",
     "derive_seed",
     "export",
     "format_count",
     "format_interval",
     "format_number",
     "format_pvalue",
-    "if_enough",
     "parse_where",
     "refuse_repeated",
     "refuse_unknown",
     "run_study",
-    "together",
+    "stratified_split",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        home, own = _PLACES[name]
-        return getattr(import_module(f".{home}", __name__), own)
+    if name in _LOCATIONS:
+        module, own = _LOCATIONS[name]
+        return getattr(import_module(f".{module}", __name__), own)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,8 +1,8 @@
-"""The work on a Dask cluster: the same tasks, the same outcomes, more workers.
+"""Run tasks on a Dask cluster, with the same results as in local processes.
 
-Each thread of a Dask worker supervises a process of its own, so that a cell that
-crashes ends that process and no Dask worker. The process is kept from unit to unit,
-until its run is over. If a whole Dask worker is lost, its units are sent again.
+Each thread of a Dask worker supervises its own worker process, so that a crash ends
+that process and not the Dask worker. The process is kept from unit to unit until the
+run ends. If a Dask worker is lost, its units are submitted again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 from uuid import uuid4
 
 from veridical._core.errors import InputError
+from veridical.experiments.attempts import Attempt, Result, Task
 from veridical.experiments.keys import NUMERIC_VERSION
-from veridical.experiments.outcomes import Outcome, Result, Task
 from veridical.experiments.study import Study, Unit
 from veridical.experiments.supervisor import (
     CAN_FORK,
@@ -31,14 +31,14 @@ from veridical.experiments.supervisor import (
     pack,
 )
 
-# Seconds: between two looks at results, between two counts of workers, without any
-# worker before the run ends, and for all workers to hear that a run is over.
+# Seconds: between two checks of results, between two counts of workers, without any
+# worker before the run ends, and for all workers to be told that a run has ended.
 _TICK = 0.2
 _COUNT_EVERY = 2.0
 _NO_WORKER_LIMIT = 120.0
 _END_LIMIT = 2.0
 
-# Losing a worker says nothing about the unit it was at; losing so many does.
+# Lost workers after which the cells of a unit count as crashed.
 _LOSSES = 20
 
 
@@ -51,10 +51,10 @@ def _distributed() -> Any:
         ) from error
 
 
-def _start_copies(study: Study, stack: ExitStack) -> None:
-    """Let Dask copy its workers from a process that has imported all they need.
+def _start_forks(study: Study, stack: ExitStack) -> None:
+    """Let Dask fork its workers from a process that has imported all modules.
 
-    A lost worker is there again at once, instead of importing everything anew.
+    A lost worker is then replaced at once.
     """
     if not CAN_FORK:
         return
@@ -65,17 +65,17 @@ def _start_copies(study: Study, stack: ExitStack) -> None:
 
 
 class Cluster:
-    """Does the work on Dask.
+    """Runs tasks on Dask.
 
     Parameters
     ----------
     address : str or None
-        Of a running scheduler; None starts one here, on the loopback interface only
-        and without a dashboard.
+        Address of a running scheduler; None starts one here, on the loopback interface
+        only and without a dashboard.
     n_jobs : int, default=1
-        Workers to start here; those of a running scheduler are as many as they are.
+        Number of workers to start here; ignored with a running scheduler.
     limits : Limits, optional
-        Time and memory for the process of each.
+        Time and memory limits of each worker process.
 
     Raises
     ------
@@ -91,31 +91,31 @@ class Cluster:
     ) -> None:
         _distributed()
         if n_jobs < 1:
-            raise InputError(f"{n_jobs} workers do no work; use 1 or more.")
+            raise InputError(f"n_jobs={n_jobs} is below 1; use 1 or more workers.")
         self.address = address
         self.n_jobs = n_jobs
         self.limits = limits or Limits()
 
     def run(
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
-    ) -> Iterator[Outcome | None]:
-        """Do tasks on the cluster, a bounded number at a time."""
+    ) -> Iterator[Attempt | None]:
+        """Run tasks on the cluster, a bounded number at a time."""
         settings = RunSettings(
             run=uuid4().hex,
             study=pack(study),
             limits=self.limits,
-            copies=self.address is None,  # only a worker of our own is ours to copy
+            may_fork=self.address is None,  # only workers that we started may be forked
             numeric=NUMERIC_VERSION,
         )
         with ExitStack() as stack:
             if self.address is None:
-                _start_copies(study, stack)
+                _start_forks(study, stack)
             client = self._connect(stack)
             yield from _Submitter(client, settings, self._n_own).run(tasks, stop)
 
     @property
     def _n_own(self) -> int:
-        """How many workers are ours to replace."""
+        """Number of workers that we started and must replace."""
         return 0 if self.address is not None else self.n_jobs
 
     def _connect(self, stack: ExitStack) -> Any:
@@ -144,7 +144,7 @@ class Cluster:
 
 
 class _Submitter:
-    """Sends units to a cluster and takes their results, a bounded number at a time."""
+    """Submits units to a cluster and receives results, a bounded number at a time."""
 
     def __init__(self, client: Any, settings: RunSettings, n_own: int) -> None:
         self._client = client
@@ -157,7 +157,7 @@ class _Submitter:
 
     def run(
         self, tasks: Iterator[Task], stop: threading.Event
-    ) -> Iterator[Outcome | None]:
+    ) -> Iterator[Attempt | None]:
         more = True
         try:
             while (more or self._pending) and not stop.is_set():
@@ -174,15 +174,15 @@ class _Submitter:
                 for future in done:
                     yield from self._receive(future)
         finally:
-            with suppress(Exception):  # the cluster may be gone
+            with suppress(Exception):  # the cluster may no longer exist
                 self._client.cancel(list(self._pending), force=True)
             self._end()
 
     def _end(self) -> None:
-        """End the processes: a worker of the user's may not be kept busy any longer."""
+        """End the worker processes on all Dask workers."""
 
         def tell_all() -> None:
-            with suppress(Exception):  # the cluster may be gone
+            with suppress(Exception):  # the cluster may no longer exist
                 self._client.run(end_run, self._settings.run, on_error="ignore")
 
         ending = threading.Thread(target=tell_all, daemon=True)
@@ -191,7 +191,7 @@ class _Submitter:
 
     def _submit(self, task: Task, losses: int) -> None:
         future = self._client.submit(
-            do_unit, self._settings, task.unit.to_json(), pure=False
+            run_unit_on_worker, self._settings, task.unit.to_json(), pure=False
         )
         self._pending[future] = (task, losses)
 
@@ -208,7 +208,7 @@ class _Submitter:
                 error
             )
         if n_workers < self._n_own:
-            # Dask starts a lost worker again, but forgets one that is slow to come.
+            # Dask restarts a lost worker, but gives up on one that starts slowly.
             self._client.cluster.scale(self._n_own)
         if n_workers:
             self._last_worker = now
@@ -230,7 +230,7 @@ class _Submitter:
             return []
         return list(done.done)
 
-    def _receive(self, future: Any) -> Iterator[Outcome]:
+    def _receive(self, future: Any) -> Iterator[Attempt]:
         task, losses = self._pending.pop(future)
         results, error = None, None
         try:
@@ -238,22 +238,22 @@ class _Submitter:
                 results = future.result(timeout=30)
             elif future.status == "error":
                 error = future.exception()
-        except Exception:  # the worker that held the result is gone
+        except Exception:  # the worker with the result was lost
             results = None
         finally:
             future.release()
         if results is not None:
             for result in results:
-                yield task.outcome(Result(*result))
+                yield task.make_attempt(Result(*result))
             return
         if error is not None and not isinstance(error, _distributed().KilledWorker):
-            raise WorkerError(f"A Dask worker could not do its unit: {error}")
+            raise WorkerError(f"A Dask worker could not run its unit: {error}")
         if losses < _LOSSES:
             self._submit(task, losses + 1)
             return
         detail = f"{losses + 1} Dask workers were lost with this unit"
         for number in range(len(task.unit.cells)):
-            yield task.outcome(Result(number, "crashed", None, detail, 0.0))
+            yield task.make_attempt(Result(number, "crashed", None, detail, 0.0))
 
 
 # -- inside a worker of Dask ---------------------------------------------------------
@@ -265,31 +265,31 @@ _stops: dict[str, threading.Event] = {}
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What all units of a run have in common.
+    """Settings that all units of a run share.
 
     Parameters
     ----------
     run : str
-        A name for the run that no other has.
+        Unique name of the run.
     study : bytes
         The pickled study.
     limits : Limits
-        What a process may use.
-    copies : bool
-        Whether it may be a copy of the Dask worker.
+        Time and memory limits of a process.
+    may_fork : bool
+        Whether the process may be a fork of the Dask worker.
     numeric : int
-        The version of the numerics the results must have.
+        Version of the numerics that the results must have.
     """
 
     run: str
     study: bytes
     limits: Limits
-    copies: bool
+    may_fork: bool
     numeric: int
 
 
-def do_unit(settings: RunSettings, unit: str) -> list[tuple[Any, ...]]:
-    """Do a unit, given as `Unit.to_json` writes it."""
+def run_unit_on_worker(settings: RunSettings, unit: str) -> list[tuple[Any, ...]]:
+    """Run a unit, given as written by `Unit.to_json`."""
     if settings.numeric != NUMERIC_VERSION:
         raise WorkerError(
             f"This Dask worker has another veridical: its numerics have version "
@@ -303,7 +303,7 @@ def do_unit(settings: RunSettings, unit: str) -> list[tuple[Any, ...]]:
     supervisor = _idle.pop(place, None)
     if supervisor is None:
         supervisor = Supervisor(
-            settings.study, settings.limits, stop, copies=settings.copies
+            settings.study, settings.limits, stop, may_fork=settings.may_fork
         )
     try:
         results = [tuple(result) for result in supervisor.run(Unit.from_json(unit))]
@@ -317,7 +317,7 @@ def do_unit(settings: RunSettings, unit: str) -> list[tuple[Any, ...]]:
 
 
 def end_run(run: str) -> None:
-    """End the processes that work for a run, and those that wait to."""
+    """End the worker processes of a run, idle ones included."""
     _stops.setdefault(run, threading.Event()).set()
     _close_idle(run)
 

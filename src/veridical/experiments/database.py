@@ -1,18 +1,17 @@
-"""The file of a store: how it is opened, its tables, the checksums of its rows.
+"""The file of a store: opening, tables, and checksums of rows.
 
 ========  ==================================================================
-table     holds
+table     content
 ========  ==================================================================
 attempts  one row per attempt at a cell; rows are added and never changed
 recipes   what cells depend on besides their coordinates, each written once
-runs      who computed when, with what; one row per start of a run
-head      how many attempts there are, and the chain of their checksums
+runs      host, time, versions and specification of each run
+head      number of attempts, and the chain of their checksums
 ========  ==================================================================
 
-A row's checksum covers every column with its type, so that a flipped bit cannot turn
-one value into another unnoticed. The head chains the checksums of all rows in order,
-so that a row that was taken out, put in or exchanged is noticed too. They guard
-against accidents; whoever forges a store can compute them as well as we can.
+A row's checksum covers every column with its type, so that a changed bit is detected.
+The head chains the checksums of all rows in order, so that a removed, added or
+exchanged row is detected too. Checksums protect against accidents, not against forgery.
 """
 
 from __future__ import annotations
@@ -88,11 +87,11 @@ CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts
 
 
 class StoreError(Exception):
-    """Writing failed, said in words; what was acknowledged before is intact."""
+    """Raised when the store could not be written; what was saved before is intact."""
 
 
 class NewerStore(InputError):
-    """A store whose tables only a newer veridical understands."""
+    """Raised for a store whose tables need a newer veridical."""
 
 
 # -- opening -------------------------------------------------------------------------
@@ -105,8 +104,8 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        # In a folder where nothing may be written a reader cannot keep its notes
-        # beside the file; without a log of a writer it needs none.
+        # SQLite cannot create its shared-memory file in a read-only folder; without a
+        # write-ahead log it does not need one.
         connection.close()
         if path.with_name(path.name + "-wal").exists():
             raise InputError(
@@ -115,25 +114,25 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
             ) from None
         return sqlite3.connect(f"{address}&immutable=1", uri=True)
     except (sqlite3.DatabaseError, UnicodeDecodeError):
-        pass  # not a database: told by who asks for its version
+        pass  # not a database: `version_of` raises
     return connection
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Say in words that a store cannot be read as it was written."""
+    """Raise InputError if a store differs from what was written to it."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path} does not hold what was written to it ({error}); `veridical study "
-            "verify` lists what is wrong."
+            f"{path} does not contain what was written to it ({error}); `veridical "
+            "study verify` lists the differences."
         ) from error
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say in words why something could not be written."""
+    """Raise StoreError with the reason if the store cannot be written."""
     try:
         yield
     except sqlite3.Error as error:
@@ -157,7 +156,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
     Raises
     ------
     InputError
-        If it is no store, or one that a newer veridical wrote.
+        If it is not a store, or a newer veridical wrote it.
     """
     try:
         (mark,) = connection.execute("PRAGMA application_id").fetchone()
@@ -165,14 +164,14 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path} is not a study's store ({error}); name another file."
+            f"{path} is not the store of a study ({error}); name another file."
         ) from error
     if mark == 0 and version == 0 and tables == 0:
         return 0
     if mark != APPLICATION_ID:
         raise InputError(
-            f"{path} is an SQLite file, but not a study's store; name another file "
-            "with --store."
+            f"{path} is an SQLite file, but not the store of a study; name another "
+            "file with --store."
         )
     if version != SCHEMA_VERSION:
         raise NewerStore(
@@ -183,7 +182,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables of an empty file, all or nothing.
+    """Create the tables of an empty file in one transaction.
 
     Parameters
     ----------
@@ -205,7 +204,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _statements(script: str) -> list[str]:
-    """Cut a script; executescript would commit the transaction it runs in."""
+    """Split a script; executescript would commit the current transaction."""
     statements, current = [], ""
     for line in script.strip().splitlines(keepends=True):
         current += line
@@ -215,21 +214,13 @@ def _statements(script: str) -> list[str]:
     return statements
 
 
-def insert_recipe(connection: sqlite3.Connection, number: int, text: str) -> None:
-    """Add a recipe with its checksum."""
-    connection.execute(
-        "INSERT INTO recipes VALUES (?, ?, ?)",
-        (number, text, row_check((number, text))),
-    )
-
-
 # -- checksums -----------------------------------------------------------------------
 
 
 def row_check(values: Iterable[Any]) -> bytes:
-    """Checksum the columns of a row.
+    """Return the checksum of the columns of a row.
 
-    Texts may be given as ``str`` or ``bytearray`` (as they lie in the file), blobs as
+    Texts may be given as ``str`` or as ``bytearray`` (the bytes in the file), blobs as
     ``bytes``.
     """
     parts = []
@@ -249,5 +240,5 @@ def row_check(values: Iterable[Any]) -> bytes:
 
 
 def chain(head: bytes, check: bytes) -> bytes:
-    """Add a row to the head."""
+    """Return the chain of checksums with one more row."""
     return hashlib.sha256(head + check).digest()[:CHECK_SIZE]

@@ -1,6 +1,6 @@
-"""Who does the work: tasks in, outcomes out, in any order.
+"""Executors: tasks in, attempts out, in any order.
 
-Executors differ in speed and in what they survive, never in the values they yield.
+Executors differ in speed and in which crashes they survive, never in their values.
 """
 
 from __future__ import annotations
@@ -13,75 +13,78 @@ from typing import Protocol
 from threadpoolctl import threadpool_limits
 
 from veridical._core.errors import InputError
-from veridical.experiments.outcomes import Outcome, Task, perform
+from veridical.experiments.attempts import Attempt, Task, run_unit
 from veridical.experiments.study import Study
 from veridical.experiments.supervisor import Limits, Stopped, Supervisor, pack
 
-_TICK = 0.1  # seconds between two looks at the queue
-_WAITING = 4096  # results that may wait to be stored
+# Seconds between two checks of the queue.
+_TICK = 0.1
+# Results that may wait to be stored; beyond them workers wait.
+_WAITING = 4096
 
 
 class Executor(Protocol):
-    """Does tasks."""
+    """Runs tasks."""
 
     def run(
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
-    ) -> Iterator[Outcome | None]:
-        """Do tasks, yielding what becomes of each cell as soon as it is known.
+    ) -> Iterator[Attempt | None]:
+        """Run tasks, and yield the attempt at each cell as soon as it is finished.
 
         Parameters
         ----------
         study : Study
-            Whose units they are.
+            The study that the units belong to.
         tasks : iterator of Task
             Taken one by one as workers become free.
         stop : threading.Event
-            Once it is set, yield what is finished and end within seconds.
+            Once it is set, yield what is finished and return within seconds.
 
         Yields
         ------
-        Outcome or None
-            None now and then while nothing happens, so that the caller gets a turn.
+        Attempt or None
+            None from time to time while nothing is finished, so that the caller can
+            act.
         """
         ...
 
 
 class Serial:
-    """Does the work in this process, which a unit that crashes takes down with it."""
+    """Runs tasks in this process; a crash of a unit is a crash of this process."""
 
     def run(
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
-    ) -> Iterator[Outcome | None]:
-        """Do tasks one after the other."""
+    ) -> Iterator[Attempt | None]:
+        """Run tasks one after the other."""
         with threadpool_limits(limits=1):
             for task in tasks:
-                for result in perform(study, task.unit):
-                    yield task.outcome(result)
+                for result in run_unit(study, task.unit):
+                    yield task.make_attempt(result)
                     if stop.is_set():
                         return
 
 
 class Processes:
-    """Does the work in processes that can be killed, one thread of BLAS in each.
+    """Runs tasks in worker processes with one thread each.
 
     Parameters
     ----------
     n_jobs : int, default=1
-        How many.
+        Number of processes.
     limits : Limits, optional
-        Time and memory for each.
+        Time and memory limits of each.
     """
 
     def __init__(self, n_jobs: int = 1, limits: Limits | None = None) -> None:
         if n_jobs < 1:
-            raise InputError(f"{n_jobs} processes do no work; use 1 or more.")
+            raise InputError(f"n_jobs={n_jobs} is below 1; use 1 or more processes.")
         self.n_jobs = n_jobs
         self.limits = limits or Limits()
 
     def run(
         self, study: Study, tasks: Iterator[Task], stop: threading.Event
-    ) -> Iterator[Outcome | None]:
-        """Do tasks side by side."""
+    ) -> Iterator[Attempt | None]:
+        """Run tasks in parallel."""
         pool = _Pool(pack(study), tasks, self.limits)
         supervisors = [pool.start() for _ in range(self.n_jobs)]
         threads = [
@@ -91,7 +94,7 @@ class Processes:
         for thread in threads:
             thread.start()
         try:
-            yield from pool.outcomes(self.n_jobs, stop)
+            yield from pool.attempts(self.n_jobs, stop)
         finally:
             pool.halt.set()
             pool.abandoned.set()
@@ -100,31 +103,31 @@ class Processes:
 
 
 class _Pool:
-    """What the threads share that each supervise one worker process."""
+    """State shared by the threads that each supervise one worker process."""
 
     def __init__(self, study: bytes, tasks: Iterator[Task], limits: Limits) -> None:
         self.halt = threading.Event()  # stop working
-        self.abandoned = threading.Event()  # nobody takes results any more
+        self.abandoned = threading.Event()  # results are no longer read
         self._study = study
         self._tasks = tasks
         self._limits = limits
         self._turn = threading.Lock()
-        self._results: queue.Queue[Outcome | BaseException | None] = queue.Queue(
+        self._results: queue.Queue[Attempt | BaseException | None] = queue.Queue(
             _WAITING
         )
 
     def start(self) -> Supervisor:
-        """Start a worker process, best before there are any threads."""
-        supervisor = Supervisor(self._study, self._limits, self.halt, copies=True)
+        """Start a worker process; forking is safest before threads are started."""
+        supervisor = Supervisor(self._study, self._limits, self.halt, may_fork=True)
         supervisor.start()
         return supervisor
 
     def work(self, supervisor: Supervisor) -> None:
-        """Do tasks until there are none left; the target of each thread."""
+        """Run tasks until there are none left; the target of each thread."""
         try:
             while (task := self._next()) is not None:
                 for result in supervisor.run(task.unit):
-                    self._put(task.outcome(result))
+                    self._put(task.make_attempt(result))
         except Stopped:
             pass
         except BaseException as error:
@@ -137,7 +140,7 @@ class _Pool:
         with self._turn:
             return None if self.halt.is_set() else next(self._tasks, None)
 
-    def _put(self, item: Outcome | BaseException | None) -> None:
+    def _put(self, item: Attempt | BaseException | None) -> None:
         while True:
             try:
                 self._results.put(item, timeout=_TICK)
@@ -146,10 +149,10 @@ class _Pool:
                 if self.abandoned.is_set():
                     return
 
-    def outcomes(
+    def attempts(
         self, n_threads: int, stop: threading.Event
-    ) -> Iterator[Outcome | None]:
-        """Yield what the threads have finished, until all of them are done."""
+    ) -> Iterator[Attempt | None]:
+        """Yield finished attempts until all threads have ended."""
         while n_threads:
             if stop.is_set():
                 self.halt.set()

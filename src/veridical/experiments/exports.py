@@ -1,6 +1,6 @@
-"""The record as a table: a data frame, CSV, Parquet or JSON.
+"""Export the cells of a store: to a data frame, CSV, Parquet or JSON.
 
-A canonical export is sorted by key and has neither times nor hosts, so that two runs of
+A canonical export is sorted by key and has no times and no hosts, so that two runs of
 the same study give the same bytes.
 """
 
@@ -20,16 +20,19 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.canonical import canonical as canonical_json
 from veridical._core.errors import InputError
 from veridical.experiments.keys import StoredKeys, recipe_digest
-from veridical.experiments.store import Row, Store
+from veridical.experiments.store import Store, StoredAttempt
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Number of rows that are written to Parquet together.
 _BATCH = 20_000
+# Suffixes of other formats, which are refused instead of written as CSV.
 _OTHER_KINDS = {".xlsx", ".xls", ".ods", ".feather", ".h5", ".hdf", ".pkl", ".sqlite"}
+# First characters that make a spreadsheet read a text as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
-Record = dict[str, Any]
+FlatRecord = dict[str, Any]
 
 
 def export(store: Store, path: str | Path, *, canonical: bool = False) -> int:
@@ -38,23 +41,22 @@ def export(store: Store, path: str | Path, *, canonical: bool = False) -> int:
     Parameters
     ----------
     store : Store
-        Where from; a run may be writing to it.
+        The store; a run may be writing to it.
     path : str or Path
-        Where to: ``.parquet``, ``.json``, ``.jsonl`` (one object per line), anything
-        else is CSV. An existing file is replaced in one step.
+        The file: ``.parquet``, ``.json``, ``.jsonl`` (one object per line); any other
+        suffix is CSV. An existing file is replaced in one step.
     canonical : bool, default=False
-        Sorted by key, without times, hosts and wordings, so that files can be compared
-        byte by byte.
+        Without times, hosts and messages, so that files can be compared byte by byte.
 
     Returns
     -------
     int
-        How many cells were written.
+        Number of cells that were written.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or Parquet is asked for without pyarrow.
+        If the file cannot be written, or pyarrow is missing for Parquet.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -75,10 +77,10 @@ def export(store: Store, path: str | Path, *, canonical: bool = False) -> int:
 
 
 def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
-    """Gather the cells in a data frame, see `Store.frame`."""
+    """Return the cells as a data frame, see `Store.frame`."""
     import pandas as pd
 
-    rows: Iterable[Row] = store.rows(by_key=True)
+    rows: Iterable[StoredAttempt] = store.rows(by_key=True)
     if only is not None:
         rows = (row for row in rows if only.contain([row.key])[0])
     rows = list(rows)
@@ -90,10 +92,10 @@ def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
 
 
 class Timings(tuple[float, ...]):
-    """How long each cell took.
+    """Computing times of the cells, in seconds.
 
-    pandas copies ``attrs`` deeply whenever a frame is sliced; numbers that never change
-    need not be copied, and a million of them took longer than everything else.
+    pandas makes a deep copy of ``attrs`` whenever a frame is sliced, which takes long
+    for a million numbers; this tuple never changes, so it is not copied.
     """
 
     def __deepcopy__(self, memo: object) -> Timings:
@@ -103,7 +105,7 @@ class Timings(tuple[float, ...]):
 # -- from rows to records ------------------------------------------------------------
 
 
-def _records(store: Store, canonical: bool) -> Iterator[Record]:
+def _records(store: Store, canonical: bool) -> Iterator[FlatRecord]:
     hosts = [json.loads(text).get("host", "") for text in store.runs()]
     for row in store.rows(by_key=True):
         record = _record(row, canonical)
@@ -112,9 +114,9 @@ def _records(store: Store, canonical: bool) -> Iterator[Record]:
         yield record
 
 
-def _record(row: Row, canonical: bool) -> Record:
-    study, digest = _named(row.recipe)
-    record: Record = {
+def _record(row: StoredAttempt, canonical: bool) -> FlatRecord:
+    study, digest = _study_and_hash(row.recipe)
+    record: FlatRecord = {
         "study": study,
         "recipe": digest,
         **json.loads(row.cell),
@@ -137,8 +139,8 @@ def _record(row: Row, canonical: bool) -> Record:
 
 
 @lru_cache(maxsize=1024)
-def _named(recipe: str) -> tuple[str, str]:
-    """Whose recipe it is, and what to call it; thousands of rows share one."""
+def _study_and_hash(recipe: str) -> tuple[str, str]:
+    """Return the study and the short hash of a recipe, which many rows share."""
     return json.loads(recipe).get("study", ""), recipe_digest(recipe)[:12]
 
 
@@ -157,8 +159,8 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _columns(records: Iterable[Record]) -> dict[str, type]:
-    """Find all columns, in an order that depends on their names only, and types."""
+def _columns(records: Iterable[FlatRecord]) -> dict[str, type]:
+    """Return all columns with their types, in an order given by their names."""
     types: dict[str, set[type]] = {}
     places: dict[str, int] = {}
     for record in records:
@@ -177,7 +179,7 @@ def _columns(records: Iterable[Record]) -> dict[str, type]:
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
-    """Sort key by which ``in_2`` comes before ``in_10``."""
+    """Return a sort key by which ``in_2`` comes before ``in_10``."""
     parts = re.split(r"(\d+)", name)
     return [(0, int(part)) if part.isdigit() else (1, part) for part in parts]
 
@@ -193,22 +195,10 @@ def _common(types: set[type]) -> type:
 # -- from records to files -----------------------------------------------------------
 
 
-def _write_csv(
-    records: Iterator[Record], columns: Mapping[str, type], path: Path
-) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_field, columns)) + "\n")
-        for record in records:
-            file.write(",".join(_field(record.get(name)) for name in columns) + "\n")
-            count += 1
-    return count
-
-
 def _field(value: Any) -> str:
-    """Write a value for CSV; no text is taken for a formula by a spreadsheet.
+    """Write a value for CSV so that a spreadsheet does not read it as a formula.
 
-    The csv module leaves a lone carriage return unquoted, which readers take for the
+    The csv module does not quote a single carriage return, which readers take as the
     end of a line.
 
     >>> _field("=1+1"), _field("-5"), _field(-5), _field("a=b"), _field("a, b")
@@ -233,31 +223,43 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _write_json_lines(
-    records: Iterator[Record], columns: Mapping[str, type], path: Path
+def _write_csv(
+    records: Iterator[FlatRecord], columns: Mapping[str, type], path: Path
 ) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        for record in records:
-            file.write(canonical_json(record) + "\n")
-            count += 1
-    return count
+    rows = ([_field(record.get(name)) for name in columns] for record in records)
+    lines = (",".join(row) + "\n" for row in rows)
+    return _write_texts(lines, path, start=",".join(map(_field, columns)) + "\n")
+
+
+def _write_json_lines(
+    records: Iterator[FlatRecord], columns: Mapping[str, type], path: Path
+) -> int:
+    return _write_texts((canonical_json(record) + "\n" for record in records), path)
 
 
 def _write_json(
-    records: Iterator[Record], columns: Mapping[str, type], path: Path
+    records: Iterator[FlatRecord], columns: Mapping[str, type], path: Path
 ) -> int:
+    marks = {"start": "[\n", "between": ",\n", "end": "\n]\n"}
+    return _write_texts(map(canonical_json, records), path, **marks)
+
+
+def _write_texts(
+    texts: Iterable[str], path: Path, start: str = "", between: str = "", end: str = ""
+) -> int:
+    """Write one text per record; return the number of records."""
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        for record in records:
-            file.write(("[\n" if count == 0 else ",\n") + canonical_json(record))
+        file.write(start)
+        for text in texts:
+            file.write(between + text if count else text)
             count += 1
-        file.write("\n]\n" if count else "[]\n")
+        file.write(end)
     return count
 
 
 def _write_parquet(
-    records: Iterator[Record], columns: Mapping[str, type], path: Path
+    records: Iterator[FlatRecord], columns: Mapping[str, type], path: Path
 ) -> int:
     try:
         import pyarrow as pa
@@ -287,7 +289,7 @@ def _as(kind: type, value: Any) -> Any:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Write beside the file, and put it in its place when all of it is on disk."""
+    """Yield a temporary file that replaces the file once it is on disk."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")

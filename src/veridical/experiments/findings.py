@@ -1,4 +1,4 @@
-"""What a study found, beside what its paper says."""
+"""The findings of a study, compared with its paper."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of a paper, and what became of it here.
+    """A statement of a paper, and whether it was reproduced.
 
     Parameters
     ----------
     statement : str
         What the paper says.
     outcome : {"reproduced", "not reproduced", "open"}
-        Open where there are too few runs, or no data, to tell.
+        Open where there are too few runs, or no data, to decide.
     published, ours : str
-        The figures, with unit and, for ours, interval and n.
+        The numbers, with unit and, for ours, interval and n.
     rule : str
-        When the statement counts as reproduced.
+        Condition under which the statement counts as reproduced.
     """
 
     statement: str
@@ -44,10 +44,15 @@ class Check:
     ours: str
     rule: str
 
+    @classmethod
+    def without_data(cls, statement: str, published: str, rule: str) -> Check:
+        """Make an open check of a statement for which there are no data."""
+        return cls(statement, "open", published, "no data", rule)
+
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table of a study's report: its cells are words and figures to be read."""
+    """A table in the report of a study; its cells are texts."""
 
     title: str
     header: tuple[str, ...]
@@ -57,7 +62,7 @@ class StudyTable:
 
 @dataclass(frozen=True)
 class Curve:
-    """Values with intervals at some of a picture's places."""
+    """Values with intervals at some places of the axis of a picture."""
 
     label: str
     places: tuple[int, ...]
@@ -73,13 +78,13 @@ class Picture:
     group, title : str
         Pictures of a group are shown together; the title tells them apart.
     unit : str
-        What the vertical axis counts.
+        Quantity and unit of the vertical axis.
     sections : tuple of (str, tuple of str)
-        The horizontal axis: what is counted, and the names of its places in order.
+        The horizontal axis: quantity, and the names of its places in order.
     curves : tuple of Curve
         At most three.
     band : Interval or None
-        What the curves should meet, with its interval.
+        True value that the curves estimate, with its interval.
     """
 
     group: str
@@ -92,20 +97,20 @@ class Picture:
 
 @dataclass(frozen=True, repr=False)
 class StudyReport(Record):
-    """What a study found, beside what its paper says.
+    """The findings of a study, compared with its paper.
 
     Parameters
     ----------
     study, question, paper : str
-        Its name, what it asks, and where that was asked first.
+        Name, research question, and the paper that asked it.
     checks : tuple of Check
         The findings, the most important first.
     tables, pictures : tuple
-        The figures behind them.
+        The numbers behind them.
     notes : tuple of str
-        What a reader must know to read the figures rightly, in sentences.
+        Sentences that a reader needs to understand the numbers.
     settings : mapping of str to str
-        How they came about.
+        Settings of the study.
     """
 
     study: str
@@ -123,7 +128,7 @@ class StudyReport(Record):
 
     @property
     def conclusion(self) -> Conclusion:
-        """How many of the paper's findings came out.
+        """How many findings of the paper were reproduced.
 
         Examples
         --------
@@ -145,7 +150,7 @@ class StudyReport(Record):
         return Conclusion("yes", sentence)
 
     def to_frame(self) -> pd.DataFrame:
-        """Every finding in a row of its own, the most important first.
+        """Return a data frame with one row per finding, the most important first.
 
         Returns
         -------
@@ -156,11 +161,11 @@ class StudyReport(Record):
         return frame(self.checks, *columns)
 
     def count(self, outcome: Outcome) -> int:
-        """Count the findings that came out so."""
+        """Return the number of findings with this outcome."""
         return sum(check.outcome == outcome for check in self.checks)
 
 
-# -- from figures to outcomes --------------------------------------------------------
+# -- from numbers to outcomes --------------------------------------------------------
 
 
 class Mean(NamedTuple):
@@ -172,8 +177,8 @@ class Mean(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, values: FloatArray) -> Mean:
-        """Average independent values; the error of a single value is infinite."""
+    def from_values(cls, values: FloatArray) -> Mean:
+        """Average independent values; a single value has an infinite standard error."""
         n = len(values)
         error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.inf
         return cls(float(np.mean(values)), error, max(n - 1, 1), n)
@@ -195,12 +200,12 @@ class Mean(NamedTuple):
         return Interval(self.value, self.value - width, self.value + width)
 
     def words(self, signed: bool = True, noun: str = "run") -> str:
-        """Write it with its unit, interval and n; signed for differences."""
+        """Write the mean with unit, interval and n; signed for differences."""
         text = with_range(*self.interval, signed=signed)
         return f"{text} {'points' if signed else '%'}, {count(self.n, noun)}"
 
 
-def average(means: Iterable[Mean]) -> Mean:
+def average_means(means: Iterable[Mean]) -> Mean:
     """Average independent means, each with the same weight."""
     given = list(means)
     error = float(np.sqrt(sum(mean.error**2 for mean in given))) / len(given)
@@ -210,7 +215,7 @@ def average(means: Iterable[Mean]) -> Mean:
 
 
 def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outcome:
-    """Compare an interval with the range in which the paper's figure would be met.
+    """Decide whether an interval lies in the range that reproduces a statement.
 
     Inside: reproduced. Outside: not reproduced. Across a bound: open.
 
@@ -229,13 +234,13 @@ def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outco
     return "open"
 
 
-def if_enough(holds: bool, n: int, least: int) -> Outcome:
-    """Decide a figure without an interval; open until there are enough runs.
+def decide_if_enough(holds: bool, n: int, least: int) -> Outcome:
+    """Decide about a number without an interval; open until there are enough runs.
 
     Examples
     --------
-    >>> from veridical.experiments import if_enough
-    >>> if_enough(True, 50, 40), if_enough(True, 3, 40)
+    >>> from veridical.experiments import decide_if_enough
+    >>> decide_if_enough(True, 50, 40), decide_if_enough(True, 3, 40)
     ('reproduced', 'open')
     """
     if n < least:
@@ -243,13 +248,13 @@ def if_enough(holds: bool, n: int, least: int) -> Outcome:
     return "reproduced" if holds else "not reproduced"
 
 
-def together(outcomes: Iterable[Outcome]) -> Outcome:
-    """Decide a statement of several parts: all must hold, one refutes it.
+def decide_all(outcomes: Iterable[Outcome]) -> Outcome:
+    """Decide about a statement of several parts, all of which must hold.
 
     Examples
     --------
-    >>> from veridical.experiments import together
-    >>> together(["reproduced", "open"]), together(["open", "not reproduced"])
+    >>> from veridical.experiments import decide_all
+    >>> decide_all(["reproduced", "open"]), decide_all(["open", "not reproduced"])
     ('open', 'not reproduced')
     """
     given = list(outcomes)

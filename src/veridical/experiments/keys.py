@@ -1,7 +1,7 @@
-"""What a result depends on, as a key.
+"""Keys of cells: hashes of everything that a result depends on.
 
-A key is the SHA-256 of canonical JSON: change a byte of the data or a parameter and
-there is a new key; add a selector and the keys of the others stay as they are.
+A key is the SHA-256 of canonical JSON: a change of the data or of a parameter gives a
+new key; a further selector leaves the keys of the others unchanged.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from veridical._core.canonical import canonical
 
-#: Raise it when the same cell would come out with other numbers than before: every
-#: stored cell then counts as one of an older version and is computed anew.
+#: Increase it when the same cell would have other values than before: every stored cell
+#: then counts as one of an older version and is computed again.
 NUMERIC_VERSION = 2
 
 #: Length of a key in bytes.
@@ -28,11 +28,11 @@ KEY_SIZE = 32
 
 BoolArray = NDArray[np.bool_]
 
-#: Keys that are read from a store at a time.
+# Number of keys that are read from a store at a time.
 _CHUNK = 20_000
-_TYPE = np.dtype(f"S{KEY_SIZE}")
+_KEY_TYPE = np.dtype(f"S{KEY_SIZE}")
 
-# Names of coordinates in their order, each with what is written before its value.
+# By the names of coordinates: the text before each value, and its name, sorted.
 _layouts: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 
 
@@ -53,8 +53,8 @@ def cell_key(cell: Mapping[str, Any], recipe: str) -> bytes:
 def write_coordinates(cell: Mapping[str, Any]) -> str:
     """Write coordinates as `canonical` does, in half the time.
 
-    A plan of a million cells writes a million of them, and nearly all are texts and
-    whole numbers.
+    A plan of a million cells writes a million of them, and nearly all values are
+    strings and integers.
     """
     layout = _layouts.get(tuple(cell))
     if layout is None:
@@ -79,7 +79,7 @@ def _lay_out(cell: Mapping[str, Any]) -> list[tuple[str, str]]:
             (("," if i else "{") + canonical(name) + ":", name)
             for i, name in enumerate(sorted(cell))
         ]
-    if len(_layouts) < 1000:  # a study has one or a few; nothing grows for ever
+    if len(_layouts) < 1000:  # a study has few layouts; bound the memory
         _layouts[tuple(cell)] = layout
     return layout
 
@@ -90,7 +90,7 @@ def recipe_digest(text: str) -> str:
 
 
 def content_hash(path: str | Path) -> str:
-    """Hash the bytes of a file; the part of a recipe that stands for a data set."""
+    """Return the hash of a file, which represents a data set in a recipe."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -102,8 +102,8 @@ def content_hash(path: str | Path) -> str:
 class StoredKeys:
     """Keys of cells, and which of them have failed.
 
-    A set of Python's own would take a hundred bytes and more for each key; a million
-    cells must fit beside the work.
+    A Python set would take more than a hundred bytes for each key; a study may have
+    millions of cells.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class StoredKeys:
 
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> Self:
-        """Read all keys of a store; the index has them in order."""
+        """Read all keys of a store, sorted by its index."""
         keys = connection.execute("SELECT key FROM attempts ORDER BY key")
         raw = bytearray()
         while chunk := keys.fetchmany(_CHUNK):
@@ -127,50 +127,51 @@ class StoredKeys:
             "SELECT a.key, a.attempt FROM attempts a WHERE a.status <> 'ok' AND "
             "a.attempt = (SELECT max(b.attempt) FROM attempts b WHERE b.key = a.key)"
         )
-        return cls(np.frombuffer(raw, dtype=_TYPE), dict(failed))
+        return cls(np.frombuffer(raw, dtype=_KEY_TYPE), dict(failed))
 
     @classmethod
-    def of(cls, keys: Iterable[Sequence[bytes]]) -> Self:
-        """Gather the keys of many units."""
+    def from_units(cls, keys: Iterable[Sequence[bytes]]) -> Self:
+        """Collect the keys of many units."""
         raw = bytearray()
         for part in keys:
             raw += b"".join(part)
-        return cls(np.sort(np.frombuffer(raw, dtype=_TYPE)), {})
+        return cls(np.sort(np.frombuffer(raw, dtype=_KEY_TYPE)), {})
 
     @classmethod
     def none(cls) -> Self:
-        """No keys at all."""
-        return cls(np.empty(0, dtype=_TYPE), {})
+        """Return an empty set of keys."""
+        return cls(np.empty(0, dtype=_KEY_TYPE), {})
 
     def contain(self, keys: Sequence[bytes]) -> BoolArray:
-        """Tell which of some keys are among these."""
+        """Return which of the given keys are stored."""
         if self.known.size == 0 or not keys:
             return np.zeros(len(keys), dtype=bool)
         raw = b"".join(keys)
-        asked = np.frombuffer(raw, dtype=_TYPE)
-        place = np.searchsorted(self._beginnings, _beginnings(raw))
+        searched = np.frombuffer(raw, dtype=_KEY_TYPE)
+        place = np.searchsorted(self._prefixes, _prefixes(raw))
         place[place == self.known.size] = 0
-        found = np.asarray(self.known[place] == asked, dtype=bool)
-        # Two keys that begin alike are rare; then only whole ones tell where to look.
-        alike = ~found & (self._beginnings[place] == _beginnings(raw))
-        if alike.any():
-            place = np.searchsorted(self.known, asked[alike])
+        found = np.asarray(self.known[place] == searched, dtype=bool)
+        # Two keys with the same first eight bytes are rare; then whole keys are
+        # compared.
+        same_prefix = ~found & (self._prefixes[place] == _prefixes(raw))
+        if same_prefix.any():
+            place = np.searchsorted(self.known, searched[same_prefix])
             place[place == self.known.size] = 0
-            found[alike] = self.known[place] == asked[alike]
+            found[same_prefix] = self.known[place] == searched[same_prefix]
         return found
 
     def have_failed(self, keys: Sequence[bytes]) -> BoolArray:
-        """Tell which of some keys belong to cells that have failed."""
+        """Return which of the given keys belong to cells that have failed."""
         if not self.failed:
             return np.zeros(len(keys), dtype=bool)
         return np.array([key in self.failed for key in keys], dtype=bool)
 
     @cached_property
-    def _beginnings(self) -> NDArray[np.uint64]:
-        """The first eight bytes as numbers, which are found faster than bytes are."""
-        return _beginnings(self.known)
+    def _prefixes(self) -> NDArray[np.uint64]:
+        """The first eight bytes as integers, which are searched faster than bytes."""
+        return _prefixes(self.known)
 
 
-def _beginnings(keys: Any) -> NDArray[np.uint64]:
+def _prefixes(keys: Any) -> NDArray[np.uint64]:
     words = np.frombuffer(keys, dtype=">u8").reshape(-1, KEY_SIZE // 8)
     return words[:, 0].astype(np.uint64)

@@ -1,7 +1,7 @@
-"""One writer per store: a lock of the operating system, with the holder's name on it.
+"""One writer per store: a file lock of the operating system.
 
-The lock dies with its process, however that ends, so nothing has to be cleaned up
-after a crash. The file stays behind; it is the lock on it that counts.
+The operating system releases the lock when the process ends, also by a crash. The lock
+file remains, with the name of its last holder.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ import socket
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
 
 from veridical._core.errors import InputError
 
 if sys.platform == "win32":
     import msvcrt
 
-    # Windows keeps others from reading what is locked, so the lock lies far behind
-    # the text.
-    _FAR = 1 << 30
+    # Byte that is locked. Windows forbids reading locked bytes, so it lies behind the
+    # text.
+    _LOCKED_BYTE = 1 << 30
 
     def _try_lock(handle: int) -> None:
-        os.lseek(handle, _FAR, os.SEEK_SET)
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         os.lseek(handle, 0, os.SEEK_SET)
 
@@ -36,7 +35,7 @@ else:
 
 
 class WriterLock:
-    """The right to write to a store.
+    """The lock that allows a process to write to a store.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class WriterLock:
     Raises
     ------
     InputError
-        If another process holds it; the message says which, where and since when.
+        If another process holds it; the message names process, host and time.
     """
 
     def __init__(self, store: Path) -> None:
@@ -70,7 +69,7 @@ class WriterLock:
         self._sign()
 
     def _sign(self) -> None:
-        """Write who holds the lock; advice for people, not part of the locking."""
+        """Write process, host and time into the lock file, for messages only."""
         text = json.dumps(
             {
                 "pid": os.getpid(),
@@ -82,7 +81,7 @@ class WriterLock:
             os.ftruncate(self._handle, 0)
             os.lseek(self._handle, 0, os.SEEK_SET)
             os.write(self._handle, text.encode())
-        except OSError:  # a full disk is no reason not to hold the lock
+        except OSError:  # on a full disk the lock still works
             pass
 
     def _describe_holder(self) -> str:
@@ -97,13 +96,7 @@ class WriterLock:
             return "another process"
 
     def release(self) -> None:
-        """Give the right back."""
+        """Release the lock."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.release()

@@ -1,4 +1,4 @@
-"""A study that reproduces a paper: its plan, its cells, its findings."""
+"""The base class of studies that reproduce a paper."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.errors import InputError
+from veridical._core.numbers import count
 from veridical.experiments.findings import Check, Picture, StudyReport, StudyTable
 from veridical.experiments.plan import Plan
 from veridical.experiments.store import Store
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class PaperStudy(ABC):
-    """The base of a study of a paper; `Study` says what the engine needs of it.
+    """Base class of a study of a paper: what it varies, its cells, its findings.
 
     A study is found by its name if its package declares an entry point of the group
-    ``veridical.studies``: the name of the study, and where an instance of it lies.
+    ``veridical.studies``: the name of the study, and the place of an instance.
 
     Attributes
     ----------
     name, question, paper : str
-        What it is called, what it asks, and where that was asked first.
+        Name, research question, and the paper that asked it.
     spec : type
         The `Spec` of what it varies.
 
@@ -47,10 +48,10 @@ class PaperStudy(ABC):
     paper: str = ""
     spec: type[Spec]
 
-    # -- what is varied, and what is done --------------------------------------------
+    # -- specification and units -----------------------------------------------------
 
     def plan(self, scale: Scale, seed: int = 0) -> Any:
-        """Say what is varied at a scale.
+        """Return what is varied at a scale.
 
         Parameters
         ----------
@@ -58,18 +59,18 @@ class PaperStudy(ABC):
             How much of the paper's grid. The cells of a smaller scale should be part of
             the larger ones, so that they are not computed twice.
         seed : int, default=0
-            Decides all that is left to chance.
+            Seed of everything random.
 
         Returns
         -------
         Spec
-            Of the study's own kind; data that cannot be found here are left out.
+            An instance of `spec`; data that are not found are left out.
         """
         return self.spec(seed=seed, **self.at_scale(scale))
 
     @abstractmethod
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Return the fields of `spec` at a scale, but for the seed."""
+        """Return the fields of `spec` at a scale, except the seed."""
 
     @abstractmethod
     def units(self, spec: Any) -> Iterator[Unit]:
@@ -77,30 +78,30 @@ class PaperStudy(ABC):
 
     @abstractmethod
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Do a unit, see `Study`."""
+        """Run a unit, see `Study`."""
 
     def notices(self, spec: Any) -> tuple[str, ...]:
-        """Say in sentences what the user should know before a run: missing data."""
+        """Return sentences that the user should read before a run, on missing data."""
         return ()
 
     def absences(self, store: str | Path) -> tuple[str, ...]:
-        """Say in sentences which cells of a store cannot be shown: without their data.
+        """Return sentences on cells of a store that need data that are not found.
 
-        What a cell depends on includes the data themselves, so without them it cannot
-        be told from a cell of another file.
+        The key of a cell depends on the data, so without them its cells cannot be
+        identified.
 
         Parameters
         ----------
         store : str or Path
-            Where `run_study` has put the cells; `count_stored` counts them.
+            The store that `run_study` wrote; `count_stored` counts its cells.
         """
         return ()
 
-    # -- what was found --------------------------------------------------------------
+    # -- findings --------------------------------------------------------------------
 
     @abstractmethod
     def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says.
+        """Compare the results with what the paper says.
 
         Parameters
         ----------
@@ -116,7 +117,7 @@ class PaperStudy(ABC):
         pictures: Iterable[Picture] = (),
         notes: Iterable[str] = (),
     ) -> StudyReport:
-        """Put findings and figures together; how many cells failed is noted.
+        """Make the report; a note says how many cells failed.
 
         Parameters
         ----------
@@ -127,10 +128,9 @@ class PaperStudy(ABC):
         """
         sentences = [*notes]
         failed = int((frame["status"] != "ok").sum())
-        if failed == 1:
-            sentences.append("1 cell failed and is left out.")
-        elif failed:
-            sentences.append(f"{failed} cells failed and are left out.")
+        if failed:
+            verb = "is" if failed == 1 else "are"
+            sentences.append(f"{count(failed, 'cell')} failed and {verb} left out.")
         return StudyReport(
             self.name,
             self.question,
@@ -142,15 +142,15 @@ class PaperStudy(ABC):
         )
 
     def report(self, store: str | Path, spec: Spec | None = None) -> StudyReport | None:
-        """Say what a store has to say about the paper.
+        """Return the findings from the cells of a store.
 
         Parameters
         ----------
         store : str or Path
-            Where `run_study` has put the cells.
+            The store that `run_study` wrote.
         spec : Spec, optional
-            Which cells: those of another version, seed or parameter are left out. By
-            default what the last run of this study in the store varied.
+            Which cells to use; cells of another version, seed or parameter are left
+            out. By default the specification of the last run of this study.
 
         Returns
         -------
@@ -169,7 +169,8 @@ class PaperStudy(ABC):
             "cells": str(plan.counts),
             **{key: str(value) for key, value in spec.model_dump(mode="json").items()},
             **found.settings,
-            # A cell's key is a hash of all that it depends on, the data included.
+            # The key of a cell is a hash of everything it depends on, the data
+            # included.
             "cells sha256": hashlib.sha256(keys.known.tobytes()).hexdigest(),
         }
         return replace(found, settings=settings)

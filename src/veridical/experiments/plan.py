@@ -1,4 +1,4 @@
-"""What is to be done: the grid minus what is stored."""
+"""The plan of a run: the cells of the grid that are not stored yet."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean, listed
+from veridical.experiments.attempts import Task
 from veridical.experiments.keys import StoredKeys, cell_key, recipe_digest
-from veridical.experiments.outcomes import Task
 from veridical.experiments.study import Cell, Study, Unit
 
 Where = Mapping[str, frozenset[str]]
 
-_BATCH = 5000  # keys that are looked up together
+# Number of keys that are looked up together.
+_BATCH = 5000
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Where a study stands; planned = ok + failed + pending, always."""
+    """Numbers of cells; planned = ok + failed + pending."""
 
     planned: int
     ok: int
@@ -30,7 +31,7 @@ class Counts:
 
     @property
     def pending(self) -> int:
-        """How many cells have not been tried."""
+        """Number of cells that have not been tried."""
         return self.planned - self.ok - self.failed
 
     def __str__(self) -> str:
@@ -58,8 +59,8 @@ def parse_where(conditions: Iterable[str]) -> Where:
         name, equals, value = condition.partition("=")
         if not (name and equals and value):
             raise InputError(
-                f"--where {condition} is no condition; write COORDINATE=VALUE, such as "
-                "selector=relieff."
+                f"--where {condition} is not a condition; write COORDINATE=VALUE, such "
+                "as selector=relieff."
             )
         where[name] = where.get(name, frozenset()) | {value}
     return where
@@ -67,7 +68,7 @@ def parse_where(conditions: Iterable[str]) -> Where:
 
 @dataclass
 class Plan:
-    """The cells of a study, or of a slice of it, and which are still to be done.
+    """The cells of a study, or some of them, and which are still to be computed.
 
     Parameters
     ----------
@@ -76,16 +77,16 @@ class Plan:
     spec : Spec
         What it varies.
     stored : StoredKeys
-        What a store holds.
+        The keys in a store.
     where : mapping of coordinate to values, optional
         Only these cells, see `parse_where`.
     retry_failed : bool, default=False
-        Try cells again whose last attempt failed.
+        Retry cells whose last attempt failed.
 
     Notes
     -----
-    The grid is never held as a whole: it is gone through once to count, noting one
-    byte per unit, and once more to work.
+    The grid is never in memory as a whole: it is iterated once to count, with one byte
+    stored per unit, and once more to run.
     """
 
     study: Study
@@ -112,11 +113,11 @@ class Plan:
             ends = np.cumsum(sizes)
             self._open += (before[ends] > before[ends - sizes]).tobytes()
         if planned == 0:
-            self._refuse_nothing()
+            self._refuse_empty()
         return Counts(planned, ok, failed)
 
     def _batches(self) -> Iterator[tuple[IntArray, list[bytes]]]:
-        """Keys of many units together, with the number of cells of each unit."""
+        """Yield the keys of many units, with the number of cells of each unit."""
         sizes: list[int] = []
         keys: list[bytes] = []
         for unit in self._units():
@@ -134,7 +135,7 @@ class Plan:
                 yield unit
                 continue
             self._check_coordinates(unit.cells[0])
-            yield unit.only([i for i, c in enumerate(unit.cells) if self._meets(c)])
+            yield unit.only([i for i, c in enumerate(unit.cells) if self._matches(c)])
 
     def _keys(self, cells: Sequence[Cell]) -> list[bytes]:
         digests = self._digests
@@ -146,7 +147,7 @@ class Plan:
             keys.append(cell_key(coordinates, known))
         return keys
 
-    def _meets(self, cell: Cell) -> bool:
+    def _matches(self, cell: Cell) -> bool:
         at = cell.coordinates
         return all(str(at[name]) in values for name, values in self.where.items())
 
@@ -159,7 +160,7 @@ class Plan:
                     f"{', '.join(cell.coordinates)}."
                 )
 
-    def _refuse_nothing(self) -> None:
+    def _refuse_empty(self) -> None:
         if not self.where:
             raise InputError(f"{self.study.name} has no cells with this specification.")
         seen: dict[str, dict[str, None]] = {name: {} for name in self.where}
@@ -170,7 +171,7 @@ class Plan:
         for name, values in seen.items():
             for wanted in sorted(self.where[name] - set(values)):
                 raise InputError(
-                    f"--where {name}={wanted}: no cell is so"
+                    f"--where {name}={wanted}: no cell has this value"
                     f"{did_you_mean(wanted, values)} There are {listed(values)}."
                 )
         raise InputError("No cell meets all conditions of --where together.")
@@ -178,10 +179,10 @@ class Plan:
     @property
     def keys(self) -> StoredKeys:
         """The keys of all planned cells."""
-        return StoredKeys.of(keys for _, keys in self._batches())
+        return StoredKeys.from_units(keys for _, keys in self._batches())
 
     def tasks(self) -> Iterator[Task]:
-        """Go through what is to be done, unit by unit, without the cells that are."""
+        """Yield the units that are to be computed, without their finished cells."""
         left = sum(self._open)
         for unit, is_open in zip(self._units(), self._open, strict=True):
             if not left:

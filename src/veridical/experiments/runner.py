@@ -1,4 +1,4 @@
-"""Run a study: plan, work, save; stop at any time and go on later."""
+"""Run a study: plan, compute, save; it can be stopped and resumed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from typing import Any, Literal
 from veridical._core import interrupts
 from veridical._core.numbers import duration
 from veridical._core.progress import Pace
+from veridical.experiments.attempts import Attempt
 from veridical.experiments.executors import Executor, Processes
-from veridical.experiments.outcomes import Outcome
 from veridical.experiments.plan import Counts, Plan, Where
 from veridical.experiments.store import Writer
 from veridical.experiments.study import Study
 
-#: A batch is written when it has so many rows or its first has waited so long.
+#: A batch is written when it has this many rows, or its first row is this old
+#: (seconds).
 BATCH_ROWS = 100
 BATCH_SECONDS = 1.0
 
+# Number of recent failures that are kept.
 _FAILURES_SHOWN = 3
+# Seconds between two calls of `watch`, at least.
+_WATCH_EVERY = 0.1
 
 
 @dataclass
@@ -35,12 +39,12 @@ class Progress:
     counts : Counts
         Where the study stood at the start.
     again : int, default=0
-        Failed cells that are being tried again, so many of them are still to come.
+        Number of failed cells that are still to be retried.
     computed : int
         Cells tried since the start.
     working : float
-        Seconds they took, added up.
-    failures : deque of Outcome
+        Sum of their computing times, in seconds.
+    failures : deque of Attempt
         The last ones.
     """
 
@@ -48,7 +52,7 @@ class Progress:
     again: int = 0
     computed: int = 0
     working: float = 0.0
-    failures: deque[Outcome] = field(
+    failures: deque[Attempt] = field(
         default_factory=lambda: deque(maxlen=_FAILURES_SHOWN)
     )
 
@@ -56,10 +60,10 @@ class Progress:
         self.began = time.monotonic()
         self._pace = Pace()
 
-    def saved(self, batch: list[Outcome]) -> None:
-        """Note a batch that is on disk."""
-        ok = sum(outcome.status == "ok" for outcome in batch)
-        retried = sum(outcome.attempt > 1 for outcome in batch)
+    def saved(self, batch: list[Attempt]) -> None:
+        """Count a batch that is on disk."""
+        ok = sum(attempt.status == "ok" for attempt in batch)
+        retried = sum(attempt.number > 1 for attempt in batch)
         self.again -= retried
         self.counts = Counts(
             self.counts.planned,
@@ -68,27 +72,27 @@ class Progress:
         )
         self.failures.extend(o for o in batch if o.status != "ok")
         self.computed += len(batch)
-        self.working += sum(outcome.seconds for outcome in batch)
+        self.working += sum(attempt.seconds for attempt in batch)
         self._pace.mark(self.computed)
 
     @property
     def left(self) -> int:
-        """How many cells are still to be computed."""
+        """Number of cells that are still to be computed."""
         return self.counts.pending + self.again
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
+        """Seconds since the start."""
         return time.monotonic() - self.began
 
     @property
     def rate(self) -> float | None:
-        """Cells per second of late; None before any is computed."""
+        """Recent number of cells per second; None before any is computed."""
         return self._pace.rate
 
     @property
     def eta(self) -> float | None:
-        """Seconds the rest takes at the recent rate; None if it is not known."""
+        """Seconds until the end at the recent rate; None if it is not known."""
         return self._pace.left(self.left)
 
     def __str__(self) -> str:
@@ -114,11 +118,11 @@ class RunReport:
     computed : int
         Cells tried in this run.
     seconds : float
-        How long it took, planning included.
+        Duration in seconds, planning included.
     working : float
-        Time that cells took, added up over all processes; the rest is overhead.
+        Sum of the computing times of the cells, in seconds; the rest is overhead.
     stopped : None, "signal" or "time"
-        What ended it before everything was done.
+        Why it ended early; None if it did not.
     """
 
     counts: Counts
@@ -139,7 +143,7 @@ def run_study(
     limit_seconds: float | None = None,
     watch: Watch | None = None,
 ) -> RunReport:
-    """Compute the cells of a study that its store does not hold yet.
+    """Compute the cells of a study that are not in its store yet.
 
     Parameters
     ----------
@@ -153,19 +157,19 @@ def run_study(
         `Serial`, `Processes` or `Cluster`; by default one worker process. The results
         do not depend on it.
     where : mapping of coordinate to values, optional
-        Compute a slice only, see `parse_where`.
+        Compute only these cells, see `parse_where`.
     retry_failed : bool, default=False
-        Try cells again whose last attempt failed.
+        Retry cells whose last attempt failed.
     limit_seconds : float, optional
-        Stop after this time; what is finished is saved.
+        Stop after this time; finished cells are saved.
     watch : callable, optional
         Called with a `Progress` several times a second.
 
     Returns
     -------
     RunReport
-        Where the study stands. SIGINT and SIGTERM end the run early; what is finished
-        is saved, and the same call goes on from there.
+        State of the study. SIGINT and SIGTERM end the run early; finished cells are
+        saved, and the same call resumes from there.
 
     Raises
     ------
@@ -176,16 +180,16 @@ def run_study(
     """
     began = time.monotonic()
     if where and not Path(path).exists():
-        Plan(study, spec, where=where)  # a slice of nothing leaves no store behind
-    # Signals first: from here on a Ctrl-C ends the run in order, whatever it meets.
+        Plan(study, spec, where=where)  # raise before an empty store is created
+    # Handle signals first, so that Ctrl-C ends the run in order from here on.
     with interrupts.interrupt_event() as stop, Writer(path) as store:
         plan = Plan(study, spec, store.keys(), where or {}, retry_failed)
         progress = Progress(plan.counts, plan.counts.failed if retry_failed else 0)
         reason: Literal["signal", "time"] | None = None
-        halt = _Halt(stop, began, limit_seconds)
+        halt = _StopCondition(stop, began, limit_seconds)
         halt.check()
         if progress.left and not halt.event.is_set():
-            store.begin_run(study=study.name, spec=_to_json(spec))
+            store.begin_run(study=study.name, spec=spec.model_dump(mode="json"))
             work = (executor or Processes()).run(study, plan.tasks(), halt.event)
             _save(work, store, progress, halt, watch)
         if progress.left and halt.event.is_set():
@@ -196,8 +200,8 @@ def run_study(
     )
 
 
-class _Halt:
-    """Brings a signal and the end of the time allowed to the executor."""
+class _StopCondition:
+    """Sets an event for the executor on a signal or when the time limit is reached."""
 
     def __init__(
         self, signalled: threading.Event, began: float, limit: float | None
@@ -212,26 +216,26 @@ class _Halt:
 
 
 def _save(
-    work: Iterator[Outcome | None],
+    work: Iterator[Attempt | None],
     store: Writer,
     progress: Progress,
-    halt: _Halt,
+    halt: _StopCondition,
     watch: Watch | None,
 ) -> None:
-    batch: list[Outcome] = []
+    batch: list[Attempt] = []
     opened = shown = time.monotonic()
-    for outcome in work:
+    for attempt in work:
         now = time.monotonic()
-        if outcome is not None:
+        if attempt is not None:
             if not batch:
                 opened = now
-            batch.append(outcome)
+            batch.append(attempt)
         if len(batch) >= BATCH_ROWS or (batch and now - opened >= BATCH_SECONDS):
             store.add(batch)
             progress.saved(batch)
             batch = []
         halt.check()
-        if watch is not None and now - shown >= 0.1:
+        if watch is not None and now - shown >= _WATCH_EVERY:
             watch(progress)
             shown = now
     if batch:
@@ -239,7 +243,3 @@ def _save(
         progress.saved(batch)
     if watch is not None:
         watch(progress)
-
-
-def _to_json(spec: Any) -> Any:
-    return spec.model_dump(mode="json")

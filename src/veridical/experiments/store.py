@@ -1,7 +1,7 @@
-"""The store: one SQLite file that survives anything its disk survives.
+"""The store of a study: one SQLite file.
 
-One process writes; any number read meanwhile. A batch of rows is on disk before it is
-called done. Only JSON and numbers are stored, never pickles.
+One process writes; any number of processes may read at the same time. A batch of rows
+counts as done once it is on disk. Only JSON and numbers are stored, never pickles.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
+from veridical.experiments.attempts import Attempt
 from veridical.experiments.database import (
     INSERT_ATTEMPT,
     chain,
     connect_to_read,
     create_tables,
-    insert_recipe,
     reading,
     row_check,
     version_of,
@@ -31,17 +31,16 @@ from veridical.experiments.database import (
 )
 from veridical.experiments.keys import StoredKeys, write_coordinates
 from veridical.experiments.lock import WriterLock
-from veridical.experiments.outcomes import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Packages whose versions a run notes.
+#: Packages whose versions are stored with a run.
 _PACKAGES = ("veridical", "numpy", "scipy", "scikit-learn", "numba")
 
 
-class Row(NamedTuple):
+class StoredAttempt(NamedTuple):
     """The last attempt at a cell, as it is stored."""
 
     key: bytes
@@ -66,7 +65,7 @@ WHERE a.attempt = (SELECT max(b.attempt) FROM attempts b WHERE b.key = a.key)
 
 
 class Store:
-    """A store opened for reading; it works while another process writes.
+    """A store opened for reading, also while another process writes.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Store:
     Raises
     ------
     InputError
-        If there is no such file, if it is no store, or of a newer version.
+        If there is no such file, it is not a store, or it has a newer version.
 
     Examples
     --------
@@ -108,26 +107,26 @@ class Store:
             raise
 
     def __len__(self) -> int:
-        """Number of attempts."""
-        return self._head_of_all()[0]
+        """Return the number of attempts."""
+        return self._read_count_and_chain()[0]
 
-    def _head_of_all(self) -> tuple[int, bytes]:
-        """How many attempts were written, and the chain of their checksums."""
+    def _read_count_and_chain(self) -> tuple[int, bytes]:
+        """Return the number of attempts, and the chain of their checksums."""
         with reading(self.path):
             head = self._connection.execute(
                 "SELECT n_rows, digest FROM head"
             ).fetchone()
             if head is None or [type(part) for part in head] != [int, bytes]:
-                raise sqlite3.DatabaseError("its head is damaged")
+                raise sqlite3.DatabaseError("its table head is damaged")
         return int(head[0]), bytes(head[1])
 
     def keys(self) -> StoredKeys:
-        """Which cells are stored, and which of them failed."""
+        """Return which cells are stored, and which of them failed."""
         with reading(self.path):
             return StoredKeys.read(self._connection)
 
-    def rows(self, *, by_key: bool = False) -> Iterator[Row]:
-        """Go through the last attempt at every cell.
+    def rows(self, *, by_key: bool = False) -> Iterator[StoredAttempt]:
+        """Iterate over the last attempt at every cell.
 
         Parameters
         ----------
@@ -144,35 +143,37 @@ class Store:
                 yield row
             if attempts != n_rows:
                 raise sqlite3.DatabaseError(
-                    f"{n_rows} rows were written, {attempts} are there"
+                    f"{n_rows} rows were written, {attempts} were found"
                 )
 
-    def failures(self, limit: int = 10) -> list[Row]:
+    def failures(self, limit: int = 10) -> list[StoredAttempt]:
         """Read the most recent failures, the last one first."""
         query = f"{_LAST_ATTEMPTS} AND a.status <> 'ok' ORDER BY a.seq DESC LIMIT ?"
         return [row for row, _ in self._checked(query, limit)]
 
-    def _checked(self, query: str, *arguments: Any) -> Iterator[tuple[Row, int]]:
-        """Read rows, and refuse one that is not as it was written.
+    def _checked(
+        self, query: str, *arguments: Any
+    ) -> Iterator[tuple[StoredAttempt, int]]:
+        """Read rows, and raise if one differs from what was written.
 
-        Each comes with the number of rows that were written by then.
+        Each comes with the number of rows in the store when it was read.
         """
-        sound: set[int] = set()  # recipes that were checked
+        intact: set[int] = set()  # recipes that were checked
         with reading(self.path):
             for found in self._connection.execute(query, arguments):
                 *columns, seq, recipe, digest, recipe_check, n_rows = found
-                row = Row(*columns)
+                row = StoredAttempt(*columns)
                 if row_check((seq, *row[:3], recipe, *row[4:])) != digest:
                     raise sqlite3.DatabaseError(f"row {seq} was altered")
-                if recipe not in sound:
+                if recipe not in intact:
                     if row_check((recipe, row.recipe)) != recipe_check:
                         raise sqlite3.DatabaseError(f"recipe {recipe} was altered")
-                    sound.add(recipe)
+                    intact.add(recipe)
                 yield row, n_rows
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """See one state of the store, however much is written meanwhile."""
+        """Read one state of the store, whatever is written in the meantime."""
         self._connection.execute("BEGIN")
         try:
             yield
@@ -186,7 +187,7 @@ class Store:
             return dict(self._connection.execute(query).fetchall())
 
     def runs(self) -> list[str]:
-        """Who computed when and with what: one JSON text per start of a run."""
+        """Return one JSON text per run: host, time, versions, specification."""
         texts = []
         with reading(self.path):
             for number, text, digest in self._connection.execute(
@@ -198,7 +199,7 @@ class Store:
         return texts
 
     def frame(self, *, only: StoredKeys | None = None) -> pd.DataFrame:
-        """Every cell in a row of its own, in the order of their keys.
+        """Return a data frame with one row per cell, in the order of their keys.
 
         Parameters
         ----------
@@ -209,16 +210,16 @@ class Store:
         -------
         DataFrame
             The coordinates, ``status``, and the values; a list becomes columns
-            ``name_0``, ``name_1`` and so on. ``recipe`` tells apart cells with the
-            same coordinates that depend on something else. How long each cell took
-            is no result; it is kept aside, in ``attrs["seconds"]``.
+            ``name_0``, ``name_1`` and so on. ``recipe`` distinguishes cells with the
+            same coordinates that differ in what else they depend on. The computing
+            times are not results; they are in ``attrs["seconds"]``.
         """
         from veridical.experiments.exports import to_frame
 
         return to_frame(self, only)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -229,7 +230,7 @@ class Store:
 
 
 class Writer(Store):
-    """A store opened for writing, by one process at a time; made if it is missing.
+    """A store opened for writing, by one process at a time; created if missing.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ class Writer(Store):
         if not self.path.parent.is_dir():
             raise InputError(
                 f"{self.path} cannot be written: there is no folder "
-                f"{self.path.parent}; make the folder first."
+                f"{self.path.parent}; create the folder first."
             )
         if self.path.exists() and not self.path.is_file():
             raise InputError(f"{self.path} is not a file; name one with --store.")
@@ -262,7 +263,7 @@ class Writer(Store):
                 self._connection.execute("PRAGMA synchronous = FULL")
                 if not found:
                     create_tables(self._connection)
-            self._read_head()
+            self._load()
         except BaseException:
             if hasattr(self, "_connection"):
                 self._connection.close()
@@ -270,8 +271,8 @@ class Writer(Store):
             raise
         self._run = 0
 
-    def _read_head(self) -> None:
-        self._n_rows, self._head = self._head_of_all()
+    def _load(self) -> None:
+        self._n_rows, self._head = self._read_count_and_chain()
         with reading(self.path):
             self._recipes: dict[str, int] = {
                 text: number
@@ -281,21 +282,21 @@ class Writer(Store):
             }
 
     def keys(self) -> StoredKeys:
-        """Which cells are stored; refuse to go on where rows are gone or strange.
+        """Return which cells are stored; raise if the number of rows is wrong.
 
-        What lies in the rows is checked by whoever reads them.
+        The content of the rows is checked when they are read.
         """
         found = super().keys()
         if found.known.size != self._n_rows:
             raise InputError(
-                f"{self.path} does not hold what was written to it ({self._n_rows} "
-                f"rows were written, {found.known.size} are there); `veridical study "
-                "verify` lists what is wrong."
+                f"{self.path} does not contain what was written to it ({self._n_rows} "
+                f"rows were written, {found.known.size} were found); `veridical study "
+                "verify` lists the differences."
             )
         return found
 
     def begin_run(self, **what: Any) -> None:
-        """Note who computes from now on: host, versions, and what the caller adds."""
+        """Store the host, the versions and `what` for the attempts that follow."""
         text = canonical(
             {
                 **what,
@@ -310,41 +311,38 @@ class Writer(Store):
                 "SELECT coalesce(max(id), 0) FROM runs"
             ).fetchone()
             self._run = last + 1
-            self._connection.execute(
-                "INSERT INTO runs VALUES (?, ?, ?)",
-                (self._run, text, row_check((self._run, text))),
-            )
+            self._insert("runs", self._run, text)
 
-    def add(self, outcomes: Sequence[Outcome]) -> None:
+    def add(self, attempts: Sequence[Attempt]) -> None:
         """Add a batch; when this returns, it is on disk.
 
         Raises
         ------
         StoreError
-            If it cannot be written; then nothing of the batch is.
+            If the batch cannot be written; then none of it is.
         """
         if not self._run:
             self.begin_run()
         n_rows, head, recipes = self._n_rows, self._head, dict(self._recipes)
         with self._transaction():
             rows = []
-            for outcome in outcomes:
-                recipe = outcome.cell.recipe.text
+            for attempt in attempts:
+                recipe = attempt.cell.recipe.text
                 if recipe not in recipes:
                     recipes[recipe] = len(recipes) + 1
-                    insert_recipe(self._connection, recipes[recipe], recipe)
+                    self._insert("recipes", recipes[recipe], recipe)
                 n_rows += 1
                 row = (
                     n_rows,
-                    outcome.key,
-                    outcome.attempt,
+                    attempt.key,
+                    attempt.number,
                     self._run,
                     recipes[recipe],
-                    write_coordinates(outcome.cell.coordinates),
-                    outcome.status,
-                    outcome.values,
-                    outcome.detail,
-                    outcome.seconds,
+                    write_coordinates(attempt.cell.coordinates),
+                    attempt.status,
+                    attempt.values,
+                    attempt.detail,
+                    attempt.seconds,
                     time.time(),
                 )
                 check = row_check(row)
@@ -355,6 +353,13 @@ class Writer(Store):
                 "UPDATE head SET n_rows = ?, digest = ?", (n_rows, head)
             )
         self._n_rows, self._head, self._recipes = n_rows, head, recipes
+
+    def _insert(self, table: str, number: int, text: str) -> None:
+        """Add a row with its checksum to the table of recipes or runs."""
+        self._connection.execute(
+            f"INSERT INTO {table} VALUES (?, ?, ?)",
+            (number, text, row_check((number, text))),
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -369,6 +374,6 @@ class Writer(Store):
                 raise
 
     def close(self) -> None:
-        """Let go of the file and of the right to write to it."""
+        """Close the file and release the lock."""
         self._connection.close()
         self._lock.release()

@@ -1,9 +1,9 @@
 """A study as data: a specification, the units of its work, the cells of its record.
 
-The unit of work groups what shares computation, such as all that is done to one
-training set. The unit of record is the cell: one number of features, one classifier,
-one selector. A unit is a small description; whoever works on it draws or reads the
-data anew, so that nothing large travels.
+A unit groups work that shares computation, such as everything computed from one
+training set. A cell is one stored result: one number of features, one classifier, one
+selector. A unit is a small description; the worker draws or reads the data itself, so
+that nothing large is sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
 from veridical._core.canonical import canonical
 from veridical._core.errors import InputError
@@ -29,17 +35,26 @@ Values = Mapping[str, Any]
 
 
 class Spec(BaseModel):
-    """What a study varies; frozen, checked, and readable from TOML.
+    """What a study varies; frozen, validated, and readable from TOML.
+
+    A tuple may not contain the same value twice.
 
     Parameters
     ----------
     seed : int, default=0
-        Decides all that is left to chance.
+        Seed of everything random.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = Field(default=0, ge=0)
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_repeated(cls, given: Any) -> Any:
+        if isinstance(given, tuple):
+            refuse_repeated(given)
+        return given
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -48,7 +63,7 @@ class Spec(BaseModel):
         Raises
         ------
         InputError
-            If the file cannot be read, or holds something else than the study varies.
+            If the file cannot be read, or its content is not valid for the study.
         """
         path = Path(path)
         try:
@@ -61,7 +76,7 @@ class Spec(BaseModel):
 
     @classmethod
     def checked(cls, content: Mapping[str, Any], where: str) -> Self:
-        """Check what a specification says, and name what is wrong in one sentence."""
+        """Validate the content of a specification; raise InputError in one sentence."""
         try:
             return cls.model_validate(content)
         except ValidationError as error:
@@ -74,7 +89,7 @@ class Spec(BaseModel):
 
 
 def refuse_repeated(values: Sequence[Any]) -> None:
-    """Raise ValueError if a value is named twice, for validators of a `Spec`."""
+    """Raise ValueError if a value occurs twice, for validators of a `Spec`."""
     for value in values:
         if values.count(value) > 1:
             raise ValueError(f"{value!r} is named twice")
@@ -92,14 +107,14 @@ def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str]) -> Non
 
 
 class Cell(NamedTuple):
-    """One entry of the record.
+    """One result of a study.
 
     Parameters
     ----------
     coordinates : mapping of str to str or number
-        Where it lies in the grid; the columns of a table of results.
+        Its place in the grid; the columns of a table of results.
     recipe : Recipe
-        Everything else its values depend on.
+        Everything else that its values depend on.
     """
 
     coordinates: Mapping[str, Any]
@@ -108,7 +123,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything the values of a cell depend on besides its coordinates.
+    """Everything that the values of a cell depend on, except its coordinates.
 
     Parameters
     ----------
@@ -119,7 +134,7 @@ class Recipe:
     text: str
 
     @classmethod
-    def of(cls, study: str, seed: int, **details: Any) -> Recipe:
+    def from_details(cls, study: str, seed: int, **details: Any) -> Recipe:
         """Write a recipe; the version of the numerics is added.
 
         Parameters
@@ -138,27 +153,27 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work, small enough to send anywhere.
+    """A part of the work, as a small description that can be sent to a worker.
 
     Parameters
     ----------
     settings : mapping
-        What to do, as JSON values: all that the work has to know besides coordinates.
+        Parameters of the work, as JSON values, except the coordinates of the cells.
     cells : sequence of Cell
-        What is asked for, in the order in which the work yields it.
+        The cells to compute, in the order in which the work yields them.
     """
 
     settings: Mapping[str, Any]
     cells: Sequence[Cell]
 
     def only(self, numbers: Sequence[int]) -> Unit:
-        """Ask for some of the cells; the work is otherwise the same."""
+        """Return the unit with only some of its cells."""
         return Unit(self.settings, [self.cells[i] for i in numbers])
 
     def to_json(self) -> str:
-        """Write it for another process: what to do, and which cells are asked for.
+        """Write settings and coordinates for another process.
 
-        Recipes stay here; they are hashed, and tell the work nothing.
+        Recipes are left out; the work does not need them.
         """
         cells = [cell.coordinates for cell in self.cells]
         return canonical({"settings": self.settings, "cells": cells})
@@ -171,15 +186,15 @@ class Unit:
 
 
 class Study(Protocol):
-    """What the engine has to know of a study.
+    """The interface of a study that `run_study` needs.
 
-    Objects must be picklable and live in a module that can be imported: workers get
-    them by reference. `PaperStudy` has in addition what the command line shows.
+    Objects must be picklable and defined in a module that can be imported: workers get
+    them by reference. `PaperStudy` adds what the command line shows.
     """
 
     @property
     def name(self) -> str:
-        """The name it goes by."""
+        """Name of the study."""
         ...
 
     def units(self, spec: Any) -> Iterator[Unit]:
@@ -187,9 +202,9 @@ class Study(Protocol):
         ...
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Do a unit: the values of its cells, one by one, in their order.
+        """Run a unit: yield the values of its cells, in their order.
 
         Values are a mapping of names to numbers, texts or lists of them, without NaN.
-        A cell's values may not depend on which other cells are asked for.
+        The values of a cell may not depend on which other cells are in the unit.
         """
         ...

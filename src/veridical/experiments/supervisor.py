@@ -1,13 +1,11 @@
-"""A supervisor runs one worker process: starts, feeds, times and restarts it.
+"""A supervisor starts a worker process, sends it units, and restarts it after a crash.
 
 A cell that crashes its worker is retried once, alone in a new process; the other cells
-of its unit go on without it. So such a cell costs a process or two, and never another
-cell.
+of its unit continue without it.
 
-A worker process is a copy of this one (a fork), which has everything imported already
-and is there at once, where this process is ours alone. Elsewhere, as in a worker of
-Dask, or on a system that does not fork safely, a new interpreter is started and imports
-the study anew.
+Where this process belongs to us alone, a worker process is a fork of it, which starts
+at once because everything is imported. Elsewhere, as in a Dask worker, or on a system
+that does not fork safely, a new interpreter is started and imports the study.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ import numpy as np
 
 from veridical._core.codes import count_seen
 from veridical._core.errors import InputError
-from veridical.experiments.outcomes import Result, Status
+from veridical.experiments.attempts import Result, Status
 from veridical.experiments.study import Study, Unit
 from veridical.experiments.worker import ONE_THREAD, read_frame, serve, write_frame
 
@@ -44,7 +42,7 @@ CAN_FORK = sys.platform.startswith("linux")
 #: Name of a forked worker in the system's list of processes.
 WORKER = "veridical-work"
 
-# Seconds between two looks at a queue, and at a process that is about to end.
+# Seconds between two checks of a queue, and of a process that is about to end.
 _TICK = 0.2
 _WAIT_STEP = 0.01
 # Seconds a worker may take to start; beyond them the run ends with `WorkerError`.
@@ -54,31 +52,33 @@ _TAIL = 64_000
 # Characters of stderr that go into the detail of a crashed cell.
 _DETAIL = 400
 
-# A crash that the cell causes repeats itself: one retry shows it. A kill from outside
-# (an operator, the system short of memory) says little about the cell.
+# Crashes of a cell after which it has failed. A crash that the cell causes repeats, so
+# one retry is enough. A kill from outside (by a user, or for lack of memory) says
+# little about the cell, so more are allowed.
 _CRASHES = 2
 _KILLS = 6
-_STARTS = 50  # kills before the first unit that are allowed
+# Kills of a process before its first unit; beyond them the run ends with `WorkerError`.
+_STARTS = 50
 
 
 class WorkerError(Exception):
-    """No worker can be started, so there is no point in going on."""
+    """Raised when no worker process can be started; the run ends."""
 
 
 class Stopped(Exception):
-    """The work is to end now; what is finished was handed over."""
+    """Raised when the work has to stop; finished results were yielded."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use.
+    """Time and memory limits of a worker process.
 
     Parameters
     ----------
     seconds : float or None
-        For one cell, counted from the one before it.
+        For one cell, counted from the previous one.
     memory : int or None
-        Bytes, beyond what importing the study takes.
+        Bytes, in addition to what importing the study takes.
     """
 
     seconds: float | None = 600.0
@@ -87,7 +87,7 @@ class Limits:
     def __post_init__(self) -> None:
         if self.seconds is not None and self.seconds <= 0:
             raise InputError(
-                f"A limit of {self.seconds:g} s leaves no time; give more than 0."
+                f"A time limit of {self.seconds:g} s is not positive; give more than 0."
             )
         if self.memory is not None and not sys.platform.startswith("linux"):
             raise InputError(
@@ -96,6 +96,8 @@ class Limits:
 
 
 class _Crash(Exception):
+    """Raised when a worker process ended or was killed before a unit was done."""
+
     def __init__(self, status: Status, detail: str, killed: bool) -> None:
         super().__init__(detail)
         self.status = status
@@ -104,18 +106,18 @@ class _Crash(Exception):
 
 
 class Supervisor:
-    """Does units in a process of its own, one at a time.
+    """Runs units in its own worker process, one at a time.
 
     Parameters
     ----------
     study : bytes
         The pickled study, see `pack`.
     limits : Limits
-        What the process may use.
+        Limits of the process.
     stop : threading.Event
         Once it is set, the process is killed and `run` raises `Stopped`.
-    copies : bool, default=False
-        The process may be a copy of this one, which starts at once.
+    may_fork : bool, default=False
+        The process may be a fork of this one, which starts at once.
     """
 
     def __init__(
@@ -124,22 +126,22 @@ class Supervisor:
         limits: Limits,
         stop: threading.Event,
         *,
-        copies: bool = False,
+        may_fork: bool = False,
     ) -> None:
         self._study = study
         self._limits = limits
         self._stop = stop
-        self._launch = start_copy if copies and CAN_FORK else start_interpreter
-        self._child: _Child | None = None
+        self._launch = start_fork if may_fork and CAN_FORK else start_interpreter
+        self._worker: _WorkerProcess | None = None
         self._ready = False
 
     def start(self) -> None:
-        """Start a process without waiting for it; `run` does so if nobody did."""
-        self._child = _Child(self._launch, self._study, self._limits)
+        """Start a process without waiting for it; `run` starts one if there is none."""
+        self._worker = _WorkerProcess(self._launch, self._study, self._limits)
         self._ready = False
 
     def run(self, unit: Unit) -> Iterator[Result]:
-        """Do a unit; every cell gets a result, in an order that may differ."""
+        """Run a unit; yield a result for every cell, not always in their order."""
         groups = deque([list(range(len(unit.cells)))])
         crashes: Counter[int] = Counter()
         kills: Counter[int] = Counter()
@@ -169,12 +171,12 @@ class Supervisor:
                     groups.appendleft([suspect])
 
     def _run_cells(self, unit: Unit) -> Iterator[Result]:
-        child = self._ready_child()
-        child.send(unit.to_json().encode())
+        process = self._get_ready_process()
+        process.send(unit.to_json().encode())
         for _ in range(len(unit.cells) + 1):
-            frame = child.receive(self._limits.seconds, self._stop)
+            frame = process.receive(self._limits.seconds, self._stop)
             if frame is None:
-                raise self._diagnose(child)
+                raise self._describe_crash(process)
             if frame == b"":
                 raise _Crash(
                     "timeout",
@@ -182,22 +184,22 @@ class Supervisor:
                     killed=False,
                 )
             if frame == b"done":
-                child.drop_stderr()
+                process.drop_stderr()
                 return
             yield Result(*json.loads(frame))
 
-    def _ready_child(self) -> _Child:
+    def _get_ready_process(self) -> _WorkerProcess:
         for _ in range(_STARTS):
-            if self._child is None:
+            if self._worker is None:
                 self.start()
-            child: Any = self._child
+            process: Any = self._worker
             if self._ready:
-                return child
-            answer = child.receive(_START_LIMIT, self._stop)
+                return process
+            answer = process.receive(_START_LIMIT, self._stop)
             if answer == b"ready":
                 self._ready = True
-                return child
-            crash = self._diagnose(child)
+                return process
+            crash = self._describe_crash(process)
             self.close()
             if not crash.killed or answer == b"":
                 raise WorkerError(
@@ -206,8 +208,8 @@ class Supervisor:
         raise WorkerError(f"Worker processes are killed when they start ({crash}).")
 
     @staticmethod
-    def _diagnose(child: _Child) -> _Crash:
-        code, words = child.end()
+    def _describe_crash(process: _WorkerProcess) -> _Crash:
+        code, words = process.end()
         if code < 0:
             name = signal.strsignal(-code) or "unknown"
             how = f"killed by signal {-code} ({name})"
@@ -218,13 +220,13 @@ class Supervisor:
 
     def close(self) -> None:
         """End the process."""
-        if self._child is not None:
-            self._child.end()
-            self._child = None
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
 
 
-class _Child:
-    """A worker process and the thread that listens to it."""
+class _WorkerProcess:
+    """A worker process, and the thread that reads its results."""
 
     def __init__(
         self,
@@ -247,12 +249,12 @@ class _Child:
         self._frames.put(None)
 
     def send(self, content: bytes) -> None:
-        """Hand over a frame."""
-        with suppress(OSError):  # it has ended, which `receive` will tell
+        """Send a frame."""
+        with suppress(OSError):  # the process has ended, which `receive` reports
             write_frame(self._process.stdin, content)  # type: ignore[arg-type]
 
     def receive(self, seconds: float | None, stop: threading.Event) -> bytes | None:
-        """Wait for a frame; None if the process is gone, b"" if it takes too long."""
+        """Wait for a frame; None if the process has ended, b"" after a timeout."""
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
         while not stop.is_set():
             left = deadline - time.monotonic()
@@ -262,27 +264,27 @@ class _Child:
                 pass
             if left <= 0:
                 return b""
-            # A process of its own that it left behind may keep its output open.
+            # A process process of the worker may keep its output open.
             if self._process.poll() is not None and self._frames.empty():
                 return None
         raise Stopped
 
     def drop_stderr(self) -> None:
-        """Drop a long stderr, so that it cannot fill the disk."""
+        """Truncate a long stderr, so that it cannot fill the disk."""
         if os.fstat(self._stderr.fileno()).st_size > _TAIL:
             os.ftruncate(self._stderr.fileno(), 0)
 
     def end(self) -> tuple[int, str]:
         """Kill the process; return its exit status and the end of its stderr."""
         if not self._listener.is_alive():
-            # It closed its output and is about to end by itself.
+            # The process closed its output and is about to end.
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
         self._process.kill()
         code = self._process.wait()
         self._listener.join(timeout=1)
         for stream in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # what could not be sent
+            with suppress(OSError):  # there may be data that could not be sent
                 stream.close()  # type: ignore[union-attr]
         if self._stderr.closed:
             return code, ""
@@ -290,20 +292,20 @@ class _Child:
         self._stderr.seek(max(0, size - _TAIL))
         words = self._stderr.read().decode(errors="replace")
         self._stderr.close()
-        # faulthandler's account begins with what happened and where.
-        _, fatal, account = words.partition("Fatal Python error: ")
-        told = account.partition("Extension modules")[0] if fatal else words
-        told = " ".join(told.split())
-        return code, told[:_DETAIL] if fatal else told[-_DETAIL:]
+        # faulthandler writes the error and where it happened first.
+        _, fatal, error = words.partition("Fatal Python error: ")
+        text = error.partition("Extension modules")[0] if fatal else words
+        text = " ".join(text.split())
+        return code, text[:_DETAIL] if fatal else text[-_DETAIL:]
 
 
 def pack(study: Study) -> bytes:
-    """Pickle a study for its workers; it travels through pipes and is never stored.
+    """Pickle a study for its workers; the pickle is sent through pipes, never stored.
 
     Raises
     ------
     InputError
-        If it cannot be found again by another process.
+        If another process could not import it.
     """
     cure = "define it in a module of its own, with values that can be pickled."
     if type(study).__module__ == "__main__":
@@ -323,7 +325,7 @@ def pack(study: Study) -> bytes:
 
 
 class Process(Protocol):
-    """A process at the other end of two pipes; `subprocess.Popen` is one."""
+    """A process connected by two pipes, such as `subprocess.Popen`."""
 
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
@@ -355,44 +357,44 @@ def start_interpreter(stderr: IO[bytes]) -> Process:
 
 @cache
 def _warm_up() -> None:
-    """Load what every copy would otherwise load for itself.
+    """Import what every fork would otherwise import for itself.
 
-    With its first kernel, whichever it is, numba imports a hundred modules of its own;
-    that takes several times as long as a kernel does.
+    numba imports a hundred modules with its first kernel, which takes several times as
+    long as loading a kernel.
     """
     count_seen(np.zeros((1, 1), dtype=bool))
 
 
-def start_copy(stderr: IO[bytes]) -> Process:
-    """Fork this process; `stderr` gets the copy's messages."""
+def start_fork(stderr: IO[bytes]) -> Process:
+    """Fork this process; `stderr` gets the messages of the fork."""
     _warm_up()
     tasks, to_child = os.pipe()
     from_child, results = os.pipe()
     with warnings.catch_warnings():
-        # Other threads stay behind, and what they hold: the copy touches none of it.
+        # The fork uses nothing that other threads hold.
         warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
-        _run_copy(tasks, results, stderr.fileno())
+        _run_fork(tasks, results, stderr.fileno())
     os.close(tasks)
     os.close(results)
-    return _Copy(pid, os.fdopen(to_child, "wb"), os.fdopen(from_child, "rb"))
+    return _ForkedProcess(pid, os.fdopen(to_child, "wb"), os.fdopen(from_child, "rb"))
 
 
-def _run_copy(tasks: int, results: int, stderr: int) -> None:
-    """Work as `veridical.experiments.worker` does, and never return."""
+def _run_fork(tasks: int, results: int, stderr: int) -> None:
+    """Serve as `veridical.experiments.worker` does, and exit."""
     code = 1
     try:
         os.dup2(tasks, 0)
         os.dup2(results, 1)
         os.dup2(stderr, 2)
-        # The store, its lock and the pipes of other workers are not ours.
+        # Close the store, its lock and the pipes of other workers.
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         sys.stdin = open(os.devnull)  # noqa: SIM115
         sys.stdout = sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
         os.environ.update(ONE_THREAD)
         with suppress(OSError), open("/proc/self/comm", "w") as name:
-            name.write(WORKER)  # for `top` and whoever wants to kill it
+            name.write(WORKER)  # the name that `top` shows
         serve()
         code = 0
     except SystemExit as error:
@@ -404,8 +406,8 @@ def _run_copy(tasks: int, results: int, stderr: int) -> None:
         os._exit(code)
 
 
-class _Copy:
-    """A fork of this process, handled like a `subprocess.Popen`."""
+class _ForkedProcess:
+    """A fork of this process with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self._pid = pid
@@ -417,7 +419,7 @@ class _Copy:
         if self._code is None:
             try:
                 pid, status = os.waitpid(self._pid, os.WNOHANG)
-            except ChildProcessError:  # somebody else asked, and got the answer
+            except ChildProcessError:  # its status was collected elsewhere
                 self._code = 1
             else:
                 if pid:

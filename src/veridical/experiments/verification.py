@@ -1,4 +1,4 @@
-"""Does a store still hold what was written to it?"""
+"""Verify that a store contains what was written to it."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from veridical.experiments.database import (
 from veridical.experiments.keys import cell_key, recipe_digest
 
 _UNREADABLE = (
-    "It cannot be opened as a store any more: it was cut short, or its first page was "
-    "altered. Go back to a copy, or run the study into a new store."
+    "It can no longer be opened as a store: it was truncated, or its first page was "
+    "altered. Use a backup, or run the study with a new store."
 )
 _COLUMNS = f"{', '.join(ATTEMPT)}, digest"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found.
+    """Result of `verify`.
 
     Parameters
     ----------
     n_rows : int
-        How many attempts the store should hold.
+        Number of attempts that the store should contain.
     altered : tuple of int
-        Numbers of the attempts that are not as they were written, or unreadable.
+        Numbers of the attempts that differ from what was written, or are unreadable.
     missing, extra : tuple of int
-        Attempts that are gone, and such as were never written by us.
+        Numbers of attempts that were removed, and that were added by others.
     damage : tuple of str
-        What else is wrong, a sentence each.
+        Other damage, one sentence each.
     """
 
     n_rows: int
@@ -52,27 +52,27 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was written."""
+        """Whether nothing was changed."""
         return not (self.altered or self.missing or self.extra or self.damage)
 
 
 def verify(path: str | Path) -> Verification:
-    """Check every row of a store against its checksum, and all of them together.
+    """Check the checksum of every row of a store, and the chain of all of them.
 
     Parameters
     ----------
     path : str or Path
-        The store. It is only read, and may be in use.
+        The store. It is only read; a run may be writing to it.
 
     Returns
     -------
     Verification
-        Which rows were altered, are missing, or should not be there.
+        Which rows were altered, removed or added.
 
     Raises
     ------
     InputError
-        If it is no store.
+        If it is not a store.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def verify(path: str | Path) -> Verification:
     if not path.is_file():
         raise InputError(f"There is no store {path}.")
     connection = connect_to_read(path)
-    # Texts as they lie in the file: what is no UTF-8 any more must not stop us.
+    # Read texts as bytes: damaged UTF-8 must not stop the verification.
     connection.text_factory = bytearray
     try:
         version = _version(connection, path)
@@ -104,10 +104,10 @@ def verify(path: str | Path) -> Verification:
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Which version of the tables it has; None for a store that fell apart.
+    """Return the version of the tables; None for a damaged store.
 
-    A file that cannot be opened is a damaged store, and not somebody else's file, if
-    the text of our tables is still in it.
+    A file that cannot be opened counts as a damaged store if it contains the definition
+    of our tables.
     """
     try:
         return version_of(connection, path)
@@ -121,12 +121,14 @@ def _version(connection: sqlite3.Connection, path: Path) -> int | None:
 
 
 class _Inspection:
+    """Collects the damage of an open store."""
+
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._damage: list[str] = []
 
     def verify(self) -> Verification:
-        head = self._one("SELECT n_rows, digest FROM head", "its head")
+        head = self._one("SELECT n_rows, digest FROM head", "the table head")
         n_rows, last = head if head else (0, None)
         recipes = self._texts("recipes")
         self._texts("runs")
@@ -142,8 +144,8 @@ class _Inspection:
         extra = sorted(seq for seq in seen if not 1 <= seq <= n_rows)
         if digest != last and not (altered or missing or extra):
             self._damage.append(
-                "The rows do not add up to the head: rows were exchanged together with "
-                "their checksums, or the head was altered."
+                "The chain of checksums does not match: rows were exchanged together "
+                "with their checksums, or the table head was altered."
             )
         self._check_structure()
         return Verification(
@@ -151,13 +153,13 @@ class _Inspection:
         )
 
     def _attempts(self, n_rows: int) -> Iterator[tuple[Any, ...]]:
-        """Every row; one that cannot be read comes as its number alone."""
+        """Yield every row; for one that cannot be read only its number."""
         seen = set()
         try:
             for row in self._connection.execute(
                 f"SELECT {_COLUMNS} FROM attempts NOT INDEXED"
             ):
-                if type(row[0]) is not int:  # the words that describe the table changed
+                if type(row[0]) is not int:  # the definition of the table changed
                     raise sqlite3.DatabaseError("its rows have no numbers")
                 seen.add(row[0])
                 yield row
@@ -178,7 +180,7 @@ class _Inspection:
                     yield (seq, *row[1:])
 
     def _texts(self, table: str) -> dict[int, bytes]:
-        """Read recipes or runs; those that were altered are left out and told."""
+        """Read recipes or runs; altered ones are left out and reported."""
         texts: dict[int, bytes] = {}
         try:
             rows = self._connection.execute(
@@ -206,7 +208,7 @@ class _Inspection:
         return tuple(row)
 
     def _check_structure(self) -> None:
-        """Ask SQLite for what lies outside the rows, such as the index."""
+        """Let SQLite check what is outside the rows, such as the index."""
         try:
             lines = [
                 bytes(line).decode(errors="replace")

@@ -1,9 +1,9 @@
-"""The far side of a pipe: a process that does units and may be killed at any time.
+"""The worker process: it runs units and may be killed at any time.
 
-It reads frames (a length, then bytes) from its standard input: first how to work, then
-one unit after the other. For every cell it writes a frame at once, so that whoever
-watches knows which cell it is at when it dies. It ends when its input does, or when
-the process that started it is gone.
+It reads frames (a length, then bytes) from its standard input: first the settings, then
+one unit after the other. It writes a frame for every finished cell at once, so that the
+supervisor knows the current cell after a crash. It ends when its input ends, or when
+its parent process has ended.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from numba import config
 from threadpoolctl import threadpool_limits
 
 from veridical._core import interrupts
-from veridical.experiments.outcomes import perform
+from veridical.experiments.attempts import run_unit
 from veridical.experiments.study import Unit
 
-#: So that sums do not depend on the number of cores, see ``threadpoolctl``.
+#: One thread for every library, so that sums do not depend on the number of cores.
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -39,21 +39,21 @@ ONE_THREAD = dict.fromkeys(
 )
 
 _LENGTH = struct.Struct(">I")
+# Seconds between two checks of the parent process, and between two resets of the timer.
 _HEARTBEAT = 1.0
-
-# Whoever started us kills a cell that takes too long. Should they be gone, this is
-# how much later it ends itself.
+# Seconds after the time limit of a cell at which the worker ends itself, in case the
+# supervisor no longer exists.
 _GRACE = 30.0
 
 
 def write_frame(stream: BinaryIO, content: bytes) -> None:
-    """Write a frame and make sure that it leaves."""
+    """Write a frame and flush it."""
     stream.write(_LENGTH.pack(len(content)) + content)
     stream.flush()
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Read a frame; None where the stream ends, even in the middle of one."""
+    """Read a frame; None where the stream ends, also within a frame."""
     start = stream.read(_LENGTH.size)
     if len(start) < _LENGTH.size:
         return None
@@ -63,7 +63,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 
 def serve() -> None:
-    """Work until there is nothing to read: units from descriptor 0, results to 1."""
+    """Run units from descriptor 0 and write results to 1, until the input ends."""
     interrupts.ignore_interrupts()
     faulthandler.enable(file=2, all_threads=False)
     tasks = os.fdopen(0, "rb", closefd=False)
@@ -81,34 +81,36 @@ def serve() -> None:
     write_frame(results, b"ready")
     with threadpool_limits(limits=1), _one_kernel_thread():
         while (task := read_frame(tasks)) is not None:
-            _do(study, Unit.from_json(task), settings["limit"], results)
+            _run_and_write(study, Unit.from_json(task), settings["limit"], results)
             write_frame(results, b"done")
-    # Nothing a study left behind, such as a thread, may keep us here.
+    # Exit even if the study left a thread running.
     results.close()
     os._exit(0)
 
 
 @contextmanager
 def _one_kernel_thread() -> Iterator[None]:
-    """Tell kernels what the environment tells them in a process started anew."""
+    """Limit numba to one thread, as the environment does in a new interpreter."""
     before = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     config.NUMBA_NUM_THREADS = 1  # type: ignore[attr-defined]
     yield
     config.NUMBA_NUM_THREADS = before  # type: ignore[attr-defined]
 
 
-def _do(study: Any, unit: Unit, limit: float | None, results: BinaryIO) -> None:
-    def arm() -> float:
+def _run_and_write(
+    study: Any, unit: Unit, limit: float | None, results: BinaryIO
+) -> None:
+    def start_timer() -> float:
         if limit is not None:
-            # Works where Python code no longer gets its turn.
+            # This works even while compiled code does not return.
             faulthandler.dump_traceback_later(limit + _GRACE, exit=True)
         return time.monotonic()
 
-    armed = arm()
-    for result in perform(study, unit):
+    started = start_timer()
+    for result in run_unit(study, unit):
         write_frame(results, json.dumps(result).encode())
-        if time.monotonic() - armed > _HEARTBEAT:
-            armed = arm()
+        if time.monotonic() - started > _HEARTBEAT:
+            started = start_timer()
     if limit is not None:
         faulthandler.cancel_dump_traceback_later()
 
@@ -120,7 +122,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _limit_memory(more: int) -> None:
-    """Allow so many bytes beyond what the imports took."""
+    """Limit memory to this many bytes more than the imports took."""
     import resource
 
     with open("/proc/self/statm") as file:

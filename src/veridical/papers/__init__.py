@@ -1,8 +1,8 @@
-"""Five papers, reproduced or not, and the studies that other packages bring.
+"""Studies of five papers, and the studies of other packages.
 
 A study is a `veridical.experiments.PaperStudy`. A package offers one by an entry point
-of the group ``veridical.studies``: the study's name, and where an instance of it lies.
-Ours are declared in the same way, and are found without being installed too.
+of the group ``veridical.studies``: the name of the study, and the place of an instance.
+Ours are declared in the same way, and are also found without installation.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from veridical.experiments import PaperStudy
 
-#: The group of entry points that studies are found by.
+#: Group of the entry points of studies.
 GROUP = "veridical.studies"
 
-#: Our studies by name: what each asks, and where it is.
+#: Our studies by name: research question, and place of the instance.
 _STUDIES = {
     "in-vs-out": (
         "Which protocol finds the better of two selectors, IN or OUT? "
@@ -33,8 +33,8 @@ _STUDIES = {
         "veridical.papers.accuracy_estimation.study:STUDY",
     ),
     "bias-corrected-bayes": (
-        "Do probabilities become honest when a model is told what selection "
-        "discarded? (Li, Zhang & Neal 2008)",
+        "Are probabilities calibrated when a model accounts for the features that "
+        "selection discarded? (Li, Zhang & Neal 2008)",
         "veridical.papers.bias_corrected_bayes.study:STUDY",
     ),
     "differential-prioritization": (
@@ -48,7 +48,7 @@ __all__ = ["GROUP", "available", "find_study", "names"]
 
 
 def _entries() -> dict[str, EntryPoint]:
-    """Find the entry points of all studies; nobody else's takes a name of ours."""
+    """Return the entry points of all studies; ours take precedence."""
     entries = {
         name: EntryPoint(name, place, GROUP) for name, (_, place) in _STUDIES.items()
     }
@@ -58,14 +58,14 @@ def _entries() -> dict[str, EntryPoint]:
 
 
 def names() -> list[str]:
-    """Name the studies, ours first. Nothing is loaded."""
+    """Return the names of the studies, ours first, without loading them."""
     return list(_entries())
 
 
 def available() -> dict[str, str]:
-    """List the studies: name and question.
+    """Return the studies by name, with their questions.
 
-    Our own are not loaded for it. A study of another package that cannot be loaded is
+    Ours are not loaded for it. A study of another package that cannot be loaded is
     listed with the reason.
     """
     from veridical.experiments import InputError
@@ -86,7 +86,7 @@ def find_study(name: str) -> PaperStudy:
     Raises
     ------
     InputError
-        If there is none of that name, or it cannot be loaded.
+        If there is no study of that name, or it cannot be loaded.
     """
     from veridical.experiments import InputError, PaperStudy, refuse_unknown
 
@@ -106,7 +106,7 @@ def find_study(name: str) -> PaperStudy:
         ) from error
     if not isinstance(study, PaperStudy) or study.name != name:
         raise InputError(
-            f"The study {name!r} ({entry.value}) is no "
+            f"The study {name!r} ({entry.value}) is not a "
             "veridical.experiments.PaperStudy of that name; update or remove the "
             "package it comes from."
         )

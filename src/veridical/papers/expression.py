@@ -1,4 +1,4 @@
-"""The expression data sets of the prioritization paper, as they are here.
+"""The gene expression data sets of the prioritization paper, and their files here.
 
 The study of differential prioritization and the gene tasks of LUFe use them.
 """
@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 
 from veridical.datasets import load, table_hash
 from veridical.experiments import InputError
-from veridical.papers import data
+from veridical.papers.data import PaperData
 from veridical.selection import ExpressionFilter
 
 
 @dataclass(frozen=True)
-class Published:
-    """A row of the paper's table, and what stands in for it here.
+class ExpressionData:
+    """A row of the paper's table, and the file used for it here.
 
     Parameters
     ----------
     title, file : str
-        What it is called, and the file it is read from.
+        Name in the paper, and the file it is read from.
     n_genes, n_classes : int
         Published numbers.
     n_train, n_test : int
         Published sizes of training and test sets.
     kind : {"intensities", "filtered", "ratios", "log-ratios"}
-        How it is preprocessed: intensities are filtered, what was filtered before is
-        not filtered again, and ratios are only logged and standardized.
+        How it is preprocessed: intensities are filtered, filtered data are not filtered
+        again, and ratios are only log-transformed and standardized.
     difference : str
         How the file differs from the paper's data; empty where it does not.
     """
@@ -47,35 +47,38 @@ class Published:
 
     @property
     def test_share(self) -> float:
-        """Share of the samples that is tested on."""
+        """Share of the samples in the test set."""
         return self.n_test / (self.n_train + self.n_test)
 
 
-_UPSTREAM = "genes were filtered upstream by another rule, on all samples"
+_UPSTREAM = "genes were filtered before, by another rule, on all samples"
 
 #: By name, the most classes first.
-DATA: dict[str, Published] = {
-    "gcm": Published(
+DATA: dict[str, ExpressionData] = {
+    "gcm": ExpressionData(
         "GCM", "gcm_filtered", 10820, 14, 144, 54, "filtered",
         f"190 of 198 samples, 1363 genes: {_UPSTREAM}",
     ),
-    "nci60": Published(
+    "nci60": ExpressionData(
         "NCI60", "nci60_8c", 7386, 8, 40, 20, "log-ratios",
         "61 samples, 6830 genes; repeats of two cell lines count as samples",
     ),
-    "pdl": Published(
+    "pdl": ExpressionData(
         "PDL", "pdl_filtered", 12011, 6, 166, 82, "filtered", f"2526 genes: {_UPSTREAM}"
     ),
-    "lung": Published(
+    "lung": ExpressionData(
         "Lung", "lung_filtered", 1741, 5, 135, 68, "filtered",
         f"1543 genes: {_UPSTREAM}",
     ),
-    "srbc": Published("SRBC", "srbct", 2308, 4, 55, 28, "ratios"),
-    "mll": Published("MLL", "mll", 8681, 3, 48, 24, "intensities"),
-    "amlall": Published(
+    "srbc": ExpressionData("SRBC", "srbct", 2308, 4, 55, 28, "ratios"),
+    "mll": ExpressionData("MLL", "mll", 8681, 3, 48, 24, "intensities"),
+    "amlall": ExpressionData(
         "AML/ALL", "golub_amlall3", 3571, 3, 48, 24, "intensities"
     ),
 }  # fmt: skip
+
+#: Which of them are found here.
+FILES = PaperData(DATA, ".npz", "arrays X and y")
 
 _FILTERS = {
     "intensities": ExpressionFilter(),
@@ -90,7 +93,7 @@ _FILTERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Arrays:
+class ExpressionArrays:
     """A data set, preprocessed as published: on all samples, without their labels.
 
     Parameters
@@ -102,7 +105,7 @@ class Arrays:
     classes : tuple of str
         Their names.
     digest : str
-        SHA-256 of all this.
+        SHA-256 of the table.
     """
 
     X: NDArray[np.float64]
@@ -111,18 +114,8 @@ class Arrays:
     digest: str
 
 
-def present() -> tuple[str, ...]:
-    """Name the data sets that can be found here."""
-    return data.present(DATA)
-
-
-def say_missing(names: tuple[str, ...]) -> str:
-    """Say which data sets are missing, and what to do about it."""
-    return data.say_missing([DATA[name] for name in names], ".npz", "arrays X and y")
-
-
 @lru_cache(maxsize=8)
-def get_arrays(name: str) -> Arrays:
+def get_arrays(name: str) -> ExpressionArrays:
     """Read a data set and preprocess it.
 
     Raises
@@ -130,8 +123,7 @@ def get_arrays(name: str) -> Arrays:
     InputError
         If its file is missing, or has other classes than the paper's.
     """
-    if name not in present():
-        raise InputError(say_missing((name,)))
+    FILES.refuse_missing(name)
     row = DATA[name]
     X, y = load(row.file)
     values = _FILTERS[row.kind].fit_transform(np.asarray(X, dtype=np.float64))
@@ -139,7 +131,9 @@ def get_arrays(name: str) -> Arrays:
     if classes.size != row.n_classes:
         raise InputError(
             f"{row.file} has {classes.size} classes, but {row.title} of the paper has "
-            f"{row.n_classes}; use a copy with these."
+            f"{row.n_classes}; use a copy with as many classes."
         )
     digest = table_hash(values, classes[codes])
-    return Arrays(values, codes.astype(np.intp), tuple(classes.tolist()), digest)
+    return ExpressionArrays(
+        values, codes.astype(np.intp), tuple(classes.tolist()), digest
+    )

@@ -1,7 +1,7 @@
-"""What the accuracy paper's findings are made of: means, spreads and their intervals.
+"""Results of the accuracy study: means, standard deviations, tables and pictures.
 
-All figures are in per cent, or points of it. A bias is the mean estimate minus the true
-accuracy; both are means over independent samples, so their variances add up.
+All values are in per cent, or percentage points. A bias is the mean estimate minus the
+true accuracy; both are means over independent samples, so their variances add up.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ from veridical.experiments import (
     Mean,
     Picture,
     StudyTable,
-    average,
+    average_means,
     format_number,
 )
 
+# Number of bootstrap resamples of the runs.
 _RESAMPLES = 1000
 
-#: What the learners are called.
+#: Display names of the learners.
 TITLES = {"c45": "C4.5", "nb": "Naive Bayes"}
 
 
 @dataclass(frozen=True)
-class Published:
+class Table1Row:
     """A row of table 1; accuracies in per cent, as mean and its standard deviation.
 
     Parameters
     ----------
     title : str
-        The name in the table.
+        Name in the table.
     file : str or None
-        What `veridical.datasets.load` knows it by; None for what is drawn here.
+        Name for `veridical.datasets.load`; None for data that are drawn.
     n_attributes, n_sample, n_cases, n_classes, duplicates : int
         The columns of the table.
     c45, nb : tuple of float
-        Accuracy of each learner after `n_sample` cases.
+        Accuracy of each learner with `n_sample` training samples.
     """
 
     title: str
@@ -58,44 +59,44 @@ class Published:
     nb: tuple[float, float]
 
     def accuracy(self, learner: str) -> tuple[float, float]:
-        """Published accuracy of a learner, and the standard deviation of the mean."""
+        """Return the published accuracy of a learner, and the error of the mean."""
         return {"c45": self.c45, "nb": self.nb}[learner]
 
 
 #: Data sets by the names that the study uses, in the order of the table.
 TABLE_1 = {
-    "breast": Published(
+    "breast": Table1Row(
         "Breast cancer", "breast_cancer_wisconsin", 10, 50, 699, 2, 8,
         (91.37, 0.10), (94.22, 0.10),
     ),
-    "chess": Published(
+    "chess": Table1Row(
         "Chess", "kr_vs_kp", 36, 900, 3196, 2, 0, (98.19, 0.03), (86.80, 0.07)
     ),
-    "hypothyroid": Published(
+    "hypothyroid": Table1Row(
         "Hypothyroid", "hypothyroid", 25, 400, 3163, 2, 77,
         (98.52, 0.03), (97.63, 0.02),
     ),
-    "mushroom": Published(
+    "mushroom": Table1Row(
         "Mushroom", "mushroom", 22, 800, 8124, 2, 0, (99.36, 0.02), (94.54, 0.03)
     ),
-    "soybean": Published(
+    "soybean": Table1Row(
         "Soybean large", "soybean_large", 35, 100, 683, 19, 52,
         (70.49, 0.22), (79.76, 0.14),
     ),
-    "vehicle": Published(
+    "vehicle": Table1Row(
         "Vehicle", "vehicle", 18, 100, 846, 4, 0, (60.11, 0.16), (46.80, 0.16)
     ),
-    "rand": Published(
+    "rand": Table1Row(
         "Rand", None, 20, 100, 3000, 2, 9, (49.96, 0.04), (49.90, 0.04)
     ),
 }  # fmt: skip
 
 
-# -- ours ----------------------------------------------------------------------------
+# -- our results ---------------------------------------------------------------------
 
 
 def spread(values: NDArray[np.float64]) -> Interval:
-    """Standard deviation of single runs, with its 95 % interval for normal values."""
+    """Return the standard deviation of runs, with its 95 % interval if normal."""
     n = len(values)
     sd = float(np.std(values, ddof=1))
     tail = (1 - 0.95) / 2
@@ -131,23 +132,23 @@ def resample_spreads(
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
-    """The accuracies of a study's cells, in per cent, by where they belong.
+class AccuracyRuns:
+    """The accuracies of the cells, in per cent, by data set, learner and method.
 
     Parameters
     ----------
     cells : mapping of (data, learner, method, setting) to Series
         Accuracies by run.
     facts : mapping of data to Series
-        What was counted in the data.
+        Counts of the data.
     """
 
     cells: dict[tuple[str, str, str, int], pd.Series]
     facts: dict[str, pd.Series]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Figures:
-        """Sort the cells of a store; those that failed are left out."""
+    def from_cells(cls, frame: pd.DataFrame) -> AccuracyRuns:
+        """Sort the cells of a store; failed cells are left out."""
         good = frame[frame["status"] == "ok"]
         counted = good["method"] == "data"
         facts = {row["data"]: row for _, row in good[counted].iterrows()}
@@ -160,43 +161,47 @@ class Figures:
         return cls(cells, facts)
 
     def data(self) -> list[str]:
-        """Name the data sets that there are accuracies of, in the paper's order."""
+        """Return the data sets with results, in the order of the paper."""
         found = {key[0] for key in self.cells}
         return [name for name in TABLE_1 if name in found]
 
     def pairs(self) -> list[tuple[str, str]]:
-        """List data sets and learners."""
+        """Return all pairs of data set and learner."""
         return [(data, learner) for data in self.data() for learner in TITLES]
 
     def settings(self, *methods: str) -> list[int]:
-        """List the settings of methods, folds before cases left out."""
+        """Return the settings of methods, numbers of folds before leave-k-out."""
         found = {key[3] for key in self.cells if key[2] in methods}
         return sorted(found, key=lambda k: (k < 0, k))
 
     def get(
         self, data: str, learner: str, method: str, setting: int
     ) -> NDArray[np.float64] | None:
-        """Accuracies of all runs; None where there are none."""
+        """Return the accuracies of all runs; None where there are none."""
         found = self.cells.get((data, learner, method, setting))
         return None if found is None else found.to_numpy()
 
     def truth(self, data: str, learner: str) -> Mean | None:
-        """The true accuracy."""
+        """Return the true accuracy."""
         for key, values in self.cells.items():
             if key[:3] == (data, learner, "truth"):
-                return Mean.of(values.to_numpy())
+                return Mean.from_values(values.to_numpy())
         return None
 
     def bias(self, data: str, learner: str, method: str, setting: int) -> Mean | None:
-        """Mean estimate minus true accuracy."""
+        """Return the mean estimate minus the true accuracy."""
         truth = self.truth(data, learner)
         found = self.get(data, learner, method, setting)
-        return None if truth is None or found is None else Mean.of(found).minus(truth)
+        return (
+            None
+            if truth is None or found is None
+            else Mean.from_values(found).minus(truth)
+        )
 
     def mean_bias(self, method: str, setting: int) -> Mean | None:
         """Average the bias over data sets and learners.
 
-        Learners see the same samples, so they are averaged run by run first; data sets
+        Learners use the same samples, so they are averaged run by run first; data sets
         are independent.
         """
         biases = []
@@ -207,8 +212,10 @@ class Figures:
                 for what in ((method, setting), ("truth", size))
             )
             if len(estimates) and len(truths):
-                biases.append(Mean.of(estimates).minus(Mean.of(truths)))
-        return average(biases) if biases else None
+                biases.append(
+                    Mean.from_values(estimates).minus(Mean.from_values(truths))
+                )
+        return average_means(biases) if biases else None
 
     def _over_learners(
         self, data: str, method: str, setting: int
@@ -225,7 +232,7 @@ class Figures:
         return together.mean(axis=1).to_numpy(dtype=np.float64)
 
     def gain(self, data: str, learner: str, folds: int) -> Mean | None:
-        """Stratified minus plain cross-validation, run by run."""
+        """Return stratified minus plain cross-validation, run by run."""
         pair = [
             self.cells.get((data, learner, kind, folds))
             for kind in ("stratified", "plain")
@@ -233,10 +240,10 @@ class Figures:
         if pair[0] is None or pair[1] is None:
             return None
         difference = (pair[0] - pair[1]).dropna().to_numpy()
-        return Mean.of(difference) if len(difference) else None
+        return Mean.from_values(difference) if len(difference) else None
 
     def runs(self, data: str, learner: str, which: Sequence[tuple[str, int]]) -> Any:
-        """Accuracies of several estimates side by side, of runs that have them all.
+        """Return the accuracies of several estimates, for runs that have all of them.
 
         Returns
         -------
@@ -249,7 +256,7 @@ class Figures:
         return together.to_numpy(dtype=np.float64)
 
     def sd(self, data: str, learner: str, method: str, setting: int) -> float | None:
-        """Standard deviation of a single run."""
+        """Return the standard deviation of a single run."""
         found = self.get(data, learner, method, setting)
         return None if found is None or len(found) < 2 else float(np.std(found, ddof=1))
 
@@ -257,18 +264,18 @@ class Figures:
 # -- table 1 -------------------------------------------------------------------------
 
 
-def make_table_1(figures: Figures) -> tuple[StudyTable, StudyTable]:
-    """Put our counts, and our true accuracies, beside the published ones."""
+def make_table_1(figures: AccuracyRuns) -> tuple[StudyTable, StudyTable]:
+    """Compare our counts and true accuracies with the published ones."""
     counts, accuracies = [], []
     for data in figures.data():
         row, facts = TABLE_1[data], figures.facts.get(data)
         counts.append(
             (
                 row.title,
-                _beside(facts, row, "n_attributes"),
-                f"{row.n_sample} of {_beside(facts, row, 'n_cases')}",
-                _beside(facts, row, "n_classes"),
-                _beside(facts, row, "duplicates"),
+                _ours_and_published(facts, row, "n_attributes"),
+                f"{row.n_sample} of {_ours_and_published(facts, row, 'n_cases')}",
+                _ours_and_published(facts, row, "n_classes"),
+                _ours_and_published(facts, row, "duplicates"),
             )
         )
         of_learners = []
@@ -283,23 +290,23 @@ def make_table_1(figures: Figures) -> tuple[StudyTable, StudyTable]:
             ("Data set", "C4.5, %", "published, %", "Naive Bayes, %", "published, %"),
             tuple(accuracies),
             (
-                "True accuracy: learn from a random sample, test on all other cases; "
+                "True accuracy: fit on a random sample, test on all other samples; "
                 "mean over the holdouts ± standard deviation of that mean.",
             ),
         ),
         StudyTable(
             "Table 1: the data",
-            ("Data set", "Attributes", "Sample of all cases", "Classes", "Duplicates"),
+            ("Data set", "Attributes", "Sample of all rows", "Classes", "Duplicates"),
             tuple(counts),
             (
-                "In parentheses stands what the paper has instead.",
-                "A duplicate agrees with an earlier case in all columns and the class.",
+                "The numbers of the paper are in parentheses where they differ.",
+                "A duplicate agrees with an earlier row in all features and the class.",
             ),
         ),
     )
 
 
-def _beside(facts: pd.Series | None, row: Published, name: str) -> str:
+def _ours_and_published(facts: pd.Series | None, row: Table1Row, name: str) -> str:
     published = getattr(row, name)
     if facts is None:
         return f"– ({published})"
@@ -322,12 +329,12 @@ _CURVES = {
 }
 
 
-def draw_pictures(figures: Figures) -> Iterator[Picture]:
-    """Bias and standard deviation of each estimate, per data set and learner."""
+def draw_pictures(figures: AccuracyRuns) -> Iterator[Picture]:
+    """Draw bias and standard deviation of each estimate, per data set and learner."""
     folds = figures.settings("plain", "stratified")
     samples = figures.settings("bootstrap")
     sections = (
-        ("folds (−k: k cases left out)", tuple(_label(k) for k in folds)),
+        ("folds (−k: k samples left out)", tuple(_label(k) for k in folds)),
         ("bootstrap samples", tuple(str(b) for b in samples)),
     )
     for data, learner in figures.pairs():
@@ -363,19 +370,19 @@ def draw_pictures(figures: Figures) -> Iterator[Picture]:
 
 
 def _curve(
-    figures: Figures,
+    figures: AccuracyRuns,
     which: tuple[str, str, str],
     axis: Sequence[int | None],
     truth: Mean,
 ) -> tuple[tuple[int, ...], tuple[Interval, ...], tuple[Interval, ...]]:
-    """Where on the axis a curve has points, their biases and standard deviations."""
+    """Return places on the axis, biases and standard deviations of a curve."""
     places, biases, sds = [], [], []
     for place, setting in enumerate(axis):
         found = None if setting is None else figures.get(*which, setting)
         if found is None or len(found) < 2:
             continue
         places.append(place)
-        mean = Mean.of(found).interval
+        mean = Mean.from_values(found).interval
         biases.append(Interval(*(value - truth.value for value in mean)))
         sds.append(spread(found))
     return tuple(places), tuple(biases), tuple(sds)

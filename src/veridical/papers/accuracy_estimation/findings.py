@@ -1,7 +1,7 @@
 """The findings of the accuracy paper as checks.
 
-The published figures are those of the paper; where it speaks in words ("nearly
-unbiased"), the rule of a check says what we take them to mean.
+The published values are those of the paper; where it gives words ("nearly unbiased"),
+the rule of a check says how we read them.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from veridical.experiments import (
     PaperStudy,
     StudyReport,
     decide,
+    decide_if_enough,
     format_interval,
     format_number,
-    if_enough,
 )
 from veridical.papers.accuracy_estimation.figures import (
     TABLE_1,
     TITLES,
-    Figures,
+    AccuracyRuns,
     draw_pictures,
     make_table_1,
     resample_spreads,
 )
 
-#: Copies of data, and releases of C4.5, differ: so far may a true accuracy be off.
+#: Allowed difference of a true accuracy, in points: copies of the data, and releases of
+#: C4.5, differ.
 _TABLE_TOLERANCE = 2.0
-#: What we take "nearly unbiased" to mean, in points.
+#: Largest bias that counts as "nearly unbiased", in points.
 _NEARLY = 1.0
-#: With fewer runs figures without an interval say too little to compare them.
+#: Number of runs; with fewer, findings without an interval are open.
 _ENOUGH_RUNS = 40
-#: With fewer runs a standard deviation cannot be resampled.
+#: Number of runs; with fewer, standard deviations are not resampled.
 _FEWEST_RUNS = 10
 
 KINDS = ("plain", "stratified")
@@ -54,7 +55,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
         data, learner, method, setting, run, status, accuracy, and the counts of the
         data.
     """
-    figures = Figures.of(frame)
+    figures = AccuracyRuns.from_cells(frame)
     checks = [
         *_cross_validation(figures),
         *_stratification(figures),
@@ -80,9 +81,9 @@ def _check(
     *,
     signed: bool = True,
 ) -> Check:
-    """Judge one figure by its interval; signed for a difference of accuracies."""
+    """Decide about one value by its interval; signed for a difference."""
     if found is None:
-        return Check(statement, "open", published, "no data", rule)
+        return Check.without_data(statement, published, rule)
     outcome = decide(found.interval, low, high)
     ours = found.words(signed, "run" if signed else "holdout")
     return Check(statement, outcome, published, ours, rule)
@@ -92,8 +93,8 @@ def _on(data: str, learner: str) -> str:
     return f"{TITLES[learner]} on {TABLE_1[data].title}"
 
 
-def _cross_validation(figures: Figures) -> Iterator[Check]:
-    """C7, and that ten to twenty folds are nearly unbiased."""
+def _cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
+    """Check C7, and that ten to twenty folds are nearly unbiased."""
     for data in ("soybean", "vehicle"):
         yield _check(
             f"2-fold cross-validation is pessimistic: {_on(data, 'c45')}",
@@ -121,7 +122,7 @@ def _falling(data: str, biases: list[Mean | None]) -> Check:
     published = "less at 10 folds than at 2, little less at 20"
     rule = "|bias(2)| > |bias(10)| ≥ |bias(20)| − 0.3 points"
     if any(bias is None for bias in biases):
-        return Check(statement, "open", published, "no data", rule)
+        return Check.without_data(statement, published, rule)
     known = [bias for bias in biases if bias is not None]
     two, ten, twenty = (abs(bias.value) for bias in known)
     ours = ", ".join(
@@ -129,12 +130,12 @@ def _falling(data: str, biases: list[Mean | None]) -> Check:
         for k, bias in zip((2, 10, 20), known, strict=True)
     )
     holds = two > ten >= twenty - 0.3
-    outcome = if_enough(holds, known[0].n, _ENOUGH_RUNS)
+    outcome = decide_if_enough(holds, known[0].n, _ENOUGH_RUNS)
     return Check(statement, outcome, published, f"{ours}, {known[0].n} runs", rule)
 
 
-def _stratification(figures: Figures) -> Iterator[Check]:
-    """C8, and the same on Vehicle."""
+def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
+    """Check C8, and the same on Vehicle."""
     for learner, published in (("c45", "+7 points"), ("nb", "higher")):
         yield _check(
             f"Stratified 2-fold is higher than plain: {_on('soybean', learner)}",
@@ -158,12 +159,12 @@ def _stratification(figures: Figures) -> Iterator[Check]:
         )
 
 
-def _bootstrap(figures: Figures) -> Iterator[Check]:
-    """C10, and where .632 is biased and where it is not."""
+def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
+    """Check C10, and where .632 is biased and where it is not."""
     samples = max(figures.settings("bootstrap"), default=0)
     name = f".632 bootstrap of {samples}"
     yield _check(
-        f"{name} flatters {_on('vehicle', 'c45')}",
+        f"{name} is optimistic: {_on('vehicle', 'c45')}",
         "+9.8 points",
         "the bias is +5 to +14 points",
         figures.bias("vehicle", "c45", "bootstrap", samples),
@@ -195,22 +196,22 @@ def _bootstrap(figures: Figures) -> Iterator[Check]:
             )
 
 
-def _spreads(figures: Figures) -> Iterator[Check]:
-    """C9 and C11: which estimate varies more from sample to sample."""
+def _spreads(figures: AccuracyRuns) -> Iterator[Check]:
+    """Check C9 and C11: which estimate varies more from sample to sample."""
     yield _two_folds_vary_more(figures)
     yield _stratified_varies_no_more(figures)
     yield _bootstrap_varies_less(figures)
 
 
-def _runs(figures: Figures) -> int:
-    """Number of runs of what was run least often."""
+def _runs(figures: AccuracyRuns) -> int:
+    """Return the smallest number of runs of an estimate."""
     return min(
         (len(values) for key, values in figures.cells.items() if key[2] != "truth"),
         default=0,
     )
 
 
-def _two_folds_vary_more(figures: Figures) -> Check:
+def _two_folds_vary_more(figures: AccuracyRuns) -> Check:
     def difference(spreads: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         means = [sd[:, :2].mean(axis=1) - sd[:, 2:].mean(axis=1) for sd in spreads]
         return np.mean(means, axis=0)
@@ -227,7 +228,7 @@ def _two_folds_vary_more(figures: Figures) -> Check:
     )
 
 
-def _stratified_varies_no_more(figures: Figures) -> Check:
+def _stratified_varies_no_more(figures: AccuracyRuns) -> Check:
     def ratio(spreads: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         pairs = np.concatenate(spreads, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -258,7 +259,7 @@ def _compare_spreads(
     low: float = -np.inf,
     high: float = np.inf,
 ) -> Check:
-    """Judge standard deviations by resampling the runs."""
+    """Decide about standard deviations by resampling the runs."""
     known = [block for block in blocks if block is not None and len(block)]
     n = min((len(block) for block in known), default=0)
     if n < _FEWEST_RUNS:
@@ -270,7 +271,7 @@ def _compare_spreads(
     return Check(statement, decide(found, low, high), published, ours, rule)
 
 
-def _bootstrap_varies_less(figures: Figures) -> Check:
+def _bootstrap_varies_less(figures: AccuracyRuns) -> Check:
     statement = "From 20 samples on the bootstrap varies less than 10-fold"
     published = "low variance on all data sets"
     rule = "on every data set, for both learners, against plain and stratified folds"
@@ -285,25 +286,29 @@ def _bootstrap_varies_less(figures: Figures) -> Check:
             if not mine < min(folds[0], folds[1]):
                 exceptions.append(f"{_on(data, learner)} with {samples}")
     if not counted:
-        return Check(statement, "open", published, "no data", rule)
+        return Check.without_data(statement, published, rule)
     n = _runs(figures)
     ours = f"on {counted - len(exceptions)} of {counted}, {n} runs"
     if exceptions:
         ours += f"; not {', '.join(exceptions)}"
     return Check(
-        statement, if_enough(not exceptions, n, _ENOUGH_RUNS), published, ours, rule
+        statement,
+        decide_if_enough(not exceptions, n, _ENOUGH_RUNS),
+        published,
+        ours,
+        rule,
     )
 
 
-def _true_accuracies(figures: Figures) -> Iterator[Check]:
-    """C13 and the rest of table 1; other columns than the paper's are not compared."""
+def _true_accuracies(figures: AccuracyRuns) -> Iterator[Check]:
+    """Check C13 and the rest of table 1, where the features are the paper's."""
     for data, row in TABLE_1.items():
         for learner in TITLES:
             value, error = row.accuracy(learner)
             strict = (data, learner) == ("breast", "nb")
             within = 0.5 if strict else _TABLE_TOLERANCE
             check = _check(
-                f"True accuracy of {_on(data, learner)}, {row.n_sample} cases",
+                f"True accuracy of {_on(data, learner)}, {row.n_sample} samples",
                 f"{value:.2f} ± {error:.2f} %",
                 f"within ±{within:g} points",
                 figures.truth(data, learner),
@@ -311,10 +316,10 @@ def _true_accuracies(figures: Figures) -> Iterator[Check]:
                 value + within,
                 signed=False,
             )
-            yield _unless_other_columns(check, figures, data)
+            yield _open_if_features_differ(check, figures, data)
 
 
-def _unless_other_columns(check: Check, figures: Figures, data: str) -> Check:
+def _open_if_features_differ(check: Check, figures: AccuracyRuns, data: str) -> Check:
     facts, published = figures.facts.get(data), TABLE_1[data].n_attributes
     if facts is None or int(facts["n_attributes"]) == published:
         return check
@@ -328,7 +333,7 @@ def _unless_other_columns(check: Check, figures: Figures, data: str) -> Check:
 # -- notes ---------------------------------------------------------------------------
 
 
-def _notes(figures: Figures) -> Iterator[str]:
+def _notes(figures: AccuracyRuns) -> Iterator[str]:
     yield (
         "Bias is the mean estimate minus the true accuracy, in percentage points; "
         "intervals are 95 % t intervals for means over random samples of these files."
@@ -339,9 +344,10 @@ def _notes(figures: Figures) -> Iterator[str]:
     )
     yield (
         "A finding is reproduced where the whole interval meets the rule, not "
-        "reproduced where all of it fails, and open where it does both. Intervals of "
-        "differences and ratios of standard deviations are percentiles over resampled "
-        f"runs; figures without an interval stay open below {_ENOUGH_RUNS} runs."
+        "reproduced where the whole interval fails it, and open otherwise. Intervals "
+        "of differences and ratios of standard deviations are percentiles over "
+        f"resampled runs; figures without an interval stay open below {_ENOUGH_RUNS} "
+        "runs."
     )
     missing = [row.title for name, row in TABLE_1.items() if name not in figures.data()]
     if missing:

@@ -1,9 +1,9 @@
 """How good are estimates of accuracy? The experiment of Kohavi (1995).
 
 From a sample of each data set the accuracy of two learners is estimated by k-fold
-cross-validation, plain and stratified, and by the .632 bootstrap, in 50 runs. What
-they should have said is known from 500 holdouts: learn from a sample of that size,
-test on all other cases.
+cross-validation, plain and stratified, and by the .632 bootstrap, in 50 runs. The true
+accuracy is known from 500 holdouts: fit on a sample of that size, test on all other
+samples.
 
 A unit is one sample with everything that is estimated from it, or a few holdouts. A
 cell records the accuracy by one method with one setting, for one learner.
@@ -11,14 +11,14 @@ cell records the accuracy by one method with one setting, for one learner.
 =========  ==================  ==========================================
 method     setting             accuracy
 =========  ==================  ==========================================
-truth      cases in a sample   on the cases outside the sample
-plain      folds, or −k        share of right predictions over all folds
+truth      size of the sample  on all samples outside it
+plain      folds, or −k        share of correct predictions over all folds
 stratified folds, or −k        the same, with class shares kept in folds
 bootstrap  bootstrap samples   mean of 0.632 ε0 + 0.368 resubstitution
-data       0                   none: what there is to count in the data
+data       0                   none: counts of the data
 =========  ==================  ==========================================
 
-Minus k folds are leave-k-out: ⌈n/k⌉ folds of k cases. Bootstrap samples are nested:
+A setting of −k is leave-k-out: ⌈n/k⌉ folds of k samples. Bootstrap samples are nested:
 those of a smaller setting are the first of a larger one.
 
 References
@@ -34,12 +34,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import PositiveInt, model_validator
 
 from veridical.datasets import load, table_hash
 from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
@@ -50,17 +50,15 @@ from veridical.experiments import (
     Recipe,
     Scale,
     Spec,
-    StudyReport,
     Unit,
     Values,
     derive_seed,
-    refuse_repeated,
     refuse_unknown,
 )
 from veridical.learning import C45, NaiveBayes
-from veridical.papers import data
-from veridical.papers.accuracy_estimation import findings
 from veridical.papers.accuracy_estimation.figures import TABLE_1
+from veridical.papers.accuracy_estimation.findings import report
+from veridical.papers.data import PaperData, refuse_other_data
 
 #: Learners by the names that the study uses.
 LEARNERS = {"c45": C45, "nb": NaiveBayes}
@@ -68,10 +66,8 @@ LEARNERS = {"c45": C45, "nb": NaiveBayes}
 FOLDS = (2, 5, 10, 20, -5, -2, -1)
 BOOTSTRAPS = (1, 2, 5, 10, 20, 50, 100)
 
-#: Holdouts in a unit: enough to share the reading of the data, few enough to stop.
+#: Holdouts in a unit: more share the reading of the data, fewer can be stopped sooner.
 _HOLDOUTS_PER_UNIT = 25
-
-Count = Annotated[int, Field(ge=1)]
 
 
 class AccuracySpec(Spec):
@@ -84,27 +80,21 @@ class AccuracySpec(Spec):
     learners : tuple of str
         Of ``c45`` and ``nb``.
     folds : tuple of int
-        Numbers of folds from 2 up; −k leaves k cases out at a time.
+        Numbers of folds, at least 2; −k leaves k samples out at a time.
     bootstraps : tuple of int
         Numbers of bootstrap samples.
     n_runs : int
-        Samples to estimate from, per data set.
+        Number of samples to estimate from, per data set.
     n_holdouts : int
-        Samples to know the true accuracy by, per data set.
+        Number of samples for the true accuracy, per data set.
     """
 
     data: tuple[str, ...]
     learners: tuple[str, ...] = tuple(LEARNERS)
     folds: tuple[int, ...] = FOLDS
-    bootstraps: tuple[Count, ...] = BOOTSTRAPS
-    n_runs: Count = 50
-    n_holdouts: Count = 500
-
-    @field_validator("data", "learners", "folds", "bootstraps")
-    @classmethod
-    def _check_once(cls, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        refuse_repeated(given)
-        return given
+    bootstraps: tuple[PositiveInt, ...] = BOOTSTRAPS
+    n_runs: PositiveInt = 50
+    n_holdouts: PositiveInt = 500
 
     @model_validator(mode="after")
     def _check(self) -> AccuracySpec:
@@ -114,8 +104,8 @@ class AccuracySpec(Spec):
         for k in self.folds:
             if k in (0, 1) or k > most or k <= -most:
                 raise ValueError(
-                    f"{k} folds cannot be made of {most} cases; use 2 to {most}, or "
-                    f"-1 to -{most - 1} to leave so many cases out"
+                    f"{k} folds cannot be made of {most} samples; use 2 to {most}, or "
+                    f"-1 to -{most - 1} to leave so many samples out"
                 )
         return self
 
@@ -138,13 +128,13 @@ class AccuracyEstimation(PaperStudy):
         "and model selection, IJCAI 1995"
     )
     spec = AccuracySpec
+    findings = report
 
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Leave out data sets that are not here."""
+        """Leave out data sets that are not found."""
         names, folds, bootstraps, n_runs, n_holdouts = _SCALES[scale]
-        here = present()
         return {
-            "data": tuple(name for name in names if name in here),
+            "data": FILES.present(names),
             "folds": folds,
             "bootstraps": bootstraps,
             "n_runs": n_runs,
@@ -152,28 +142,26 @@ class AccuracyEstimation(PaperStudy):
         }
 
     def notices(self, spec: AccuracySpec) -> tuple[str, ...]:
-        """Say in words which data sets of the paper cannot be found here."""
-        here = present()
-        missing = tuple(name for name in TABLE_1 if name not in here)
-        return (say_missing(missing),) if missing else ()
+        """Name the data sets of the paper that are not found."""
+        return FILES.notices()
 
     def absences(self, store: str | Path) -> tuple[str, ...]:
-        """Say in words which stored data sets cannot be shown without their files."""
+        """Name the stored data sets that cannot be shown without their files."""
         stored = self.count_stored(store)
-        here = present()
-        hidden = [name for name in TABLE_1 if stored.get(name) and name not in here]
+        found = FILES.present()
+        hidden = [name for name in TABLE_1 if stored.get(name) and name not in found]
         if not hidden:
             return ()
         said = ", ".join(f"{TABLE_1[n].title} ({stored[n]} cells)" for n in hidden)
         return (
-            f"Stored but not shown, because their files are not here: {said}. Name the "
-            "folder of the files in VERIDICAL_DATA to see them.",
+            f"Stored but not shown, because their files were not found: {said}. Name "
+            "the folder of the files in VERIDICAL_DATA to show them.",
         )
 
     def units(self, spec: AccuracySpec) -> Iterator[Unit]:
-        """The holdouts of all data sets, then one run of each, then the second.
+        """Yield the holdouts of all data sets, then one run of each, then the second.
 
-        So a run that is stopped early has seen all data sets equally often.
+        So a run that is stopped early has all data sets equally often.
         """
         recipes = self._recipes(spec)
         for name in spec.data:
@@ -207,10 +195,10 @@ class AccuracyEstimation(PaperStudy):
         return Unit(_settings(spec, name), cells)
 
     def _recipes(self, spec: AccuracySpec) -> dict[tuple[str, str, str], Recipe]:
-        """Everything else a result depends on, by data set, method and learner."""
+        """Return the recipes by data set, method and learner."""
         methods = ("truth", "plain", "stratified", "bootstrap")
         return {
-            (name, method, learner): Recipe.of(
+            (name, method, learner): Recipe.from_details(
                 self.name,
                 spec.seed,
                 data=get_table(name, spec.seed).digest,
@@ -223,10 +211,10 @@ class AccuracyEstimation(PaperStudy):
         }
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Draw the samples, learn on all their parts, count what was right."""
+        """Draw the samples, fit on all training sets, and measure accuracies."""
         settings = unit.settings
         table = get_table(settings["data"], settings["seed"])
-        data.refuse_other_data(settings["data"], table.digest, settings["digest"])
+        refuse_other_data(settings["data"], table.digest, settings["digest"])
         by_learner = groupby(unit.cells, lambda cell: cell.coordinates["learner"])
         for learner, group in by_learner:
             cells = [cell.coordinates for cell in group]
@@ -235,12 +223,8 @@ class AccuracyEstimation(PaperStudy):
             elif cells[0]["method"] == "truth":
                 yield from measure_outside(table, settings, learner, cells)
             else:
-                trial = Trial.draw(table, settings, cells[0]["run"])
+                trial = DrawnSample.draw(table, settings, cells[0]["run"])
                 yield from trial.estimate(learner, cells)
-
-    def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says, see `PaperStudy`."""
-        return findings.report(self, frame)
 
 
 def _settings(spec: AccuracySpec, name: str) -> dict[str, Any]:
@@ -269,12 +253,15 @@ def _cell(
 
 # -- the data ------------------------------------------------------------------------
 
-#: Raise it when `rand` is drawn otherwise than before.
+#: Which of them are found here; `rand` is drawn.
+FILES = PaperData(TABLE_1, ".csv.gz", "with the class in the column 'class'")
+
+#: Increase it when `rand` is drawn in another way.
 _RAND_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class HashedData:
     """A data set as it was read, with its hash."""
 
     X: Any
@@ -282,8 +269,8 @@ class Data:
     digest: str
 
     @classmethod
-    def of(cls, X: Any, y: NDArray[Any]) -> Data:
-        """Hash the data."""
+    def from_arrays(cls, X: Any, y: NDArray[Any]) -> HashedData:
+        """Add the hash of the data."""
         return cls(X, np.asarray(y), table_hash(X, y))
 
     def rows(self, rows: NDArray[np.intp]) -> tuple[Any, NDArray[Any]]:
@@ -292,8 +279,8 @@ class Data:
         return self.X.iloc[rows] if is_frame else self.X[rows], self.y[rows]
 
 
-def facts(table: Data) -> dict[str, int]:
-    """Count what table 1 counts; a duplicate agrees in all features and the class.
+def facts(table: HashedData) -> dict[str, int]:
+    """Return the counts of table 1; a duplicate agrees in all features and the class.
 
     Two missing values agree.
     """
@@ -306,44 +293,34 @@ def facts(table: Data) -> dict[str, int]:
     }
 
 
-def present() -> tuple[str, ...]:
-    """Name the data sets that can be found here; `rand` always can."""
-    return data.present(TABLE_1)
-
-
-def say_missing(names: Sequence[str]) -> str:
-    """Say which data sets are missing, and what to do about it."""
-    rows = [TABLE_1[name] for name in names]
-    return data.say_missing(rows, ".csv.gz", "with the class in the column 'class'")
-
-
 @lru_cache(maxsize=8)
-def get_table(name: str, seed: int) -> Data:
+def get_table(name: str, seed: int) -> HashedData:
     """Read a data set, or draw `rand` from the seed of the study.
 
     Raises
     ------
     InputError
-        If its file is missing or has too few cases.
+        If its file is missing or has too few samples.
     """
     row = TABLE_1[name]
     if row.file is None:
-        return Data.of(*_draw_rand(row, derive_seed(seed, purpose="rand")))
-    if name not in present():
-        raise InputError(say_missing((name,)))
-    table = Data.of(*load(row.file))
+        return HashedData.from_arrays(
+            *_draw_rand(row, derive_seed(seed, purpose="rand"))
+        )
+    FILES.refuse_missing(name)
+    table = HashedData.from_arrays(*load(row.file))
     n_cases, n_classes = len(table.y), len(np.unique(table.y))
     if n_cases <= row.n_sample or n_classes < 2:
         raise InputError(
-            f"{row.file} has {n_cases} cases and {n_classes} classes; the study needs "
-            f"more than {row.n_sample} cases and at least 2 classes. Use the UCI copy "
-            f"with {row.n_cases} cases."
+            f"{row.file} has {n_cases} samples and {n_classes} classes; the study "
+            f"needs more than {row.n_sample} samples and at least 2 classes. Use the "
+            f"UCI copy with {row.n_cases} samples."
         )
     return table
 
 
 def _draw_rand(row: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
-    """Draw Boolean features, and a Boolean label that has nothing to do with them."""
+    """Draw Boolean features, and a Boolean label that does not depend on them."""
     rng = np.random.default_rng([seed, _RAND_VERSION])
     values = rng.integers(2, size=(row.n_cases, row.n_attributes)).astype(bool)
     names = [f"b{j + 1}" for j in range(row.n_attributes)]
@@ -351,7 +328,7 @@ def _draw_rand(row: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
     return frame, rng.integers(2, size=row.n_cases)
 
 
-# -- what a unit does ----------------------------------------------------------------
+# -- the work of a unit --------------------------------------------------------------
 
 Kind = Literal["plain", "stratified"]
 
@@ -364,8 +341,10 @@ def predict(learner: str, X: Any, y: NDArray[Any], splits: Any) -> list[NDArray[
     return LEARNERS[learner]().predict_many(X, y, splits)
 
 
-def _draw_rows(table: Data, settings: Any, purpose: str, run: int) -> NDArray[np.intp]:
-    """Shuffle the cases; the first ones are the sample."""
+def _draw_rows(
+    table: HashedData, settings: Any, purpose: str, run: int
+) -> NDArray[np.intp]:
+    """Shuffle the rows; the first n are the sample."""
     seed = derive_seed(
         settings["seed"],
         purpose=purpose,
@@ -377,17 +356,17 @@ def _draw_rows(table: Data, settings: Any, purpose: str, run: int) -> NDArray[np
 
 
 def measure_outside(
-    table: Data, settings: Any, learner: str, cells: Sequence[Any]
+    table: HashedData, settings: Any, learner: str, cells: Sequence[Any]
 ) -> Iterator[Values]:
-    """Learn from each sample, test on all other cases of the table."""
+    """Fit on each sample, test on all other rows of the table."""
     n = settings["n"]
     splits = []
     for cell in cells:
         rows = _draw_rows(table, settings, "truth", cell["run"])
         splits.append((np.sort(rows[:n]), np.sort(rows[n:])))
     predicted = predict(learner, table.X, table.y, splits)
-    for (_, test), named in zip(splits, predicted, strict=True):
-        yield {"accuracy": float(np.mean(named == table.y[test]))}
+    for (_, test), classes in zip(splits, predicted, strict=True):
+        yield {"accuracy": float(np.mean(classes == table.y[test]))}
 
 
 def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
@@ -396,13 +375,13 @@ def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
     Parameters
     ----------
     y : array
-        The classes of its cases.
+        The classes of the sample.
     kind : {"plain", "stratified"}
         Whether folds keep the class shares.
     k : int
-        Number of folds; −k for folds of k cases.
+        Number of folds; −k for folds of k samples.
     seed : int
-        Decides the folds; not used to leave single cases out.
+        Seed of the folds; not used for leave-one-out.
     """
     if k == -1:
         return LeaveOut(1).split(y)
@@ -413,17 +392,17 @@ def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """One sample, the same for both learners, and so are its folds.
+class DrawnSample:
+    """One sample with its folds, the same for both learners.
 
     Parameters
     ----------
     X, y : table and array
         The sample.
     settings : mapping
-        Of the unit.
+        Settings of the unit.
     number : int
-        Which run it is.
+        Number of the run.
     """
 
     X: Any
@@ -432,19 +411,19 @@ class Trial:
     number: int
 
     @classmethod
-    def draw(cls, table: Data, settings: Any, number: int) -> Trial:
+    def draw(cls, table: HashedData, settings: Any, number: int) -> DrawnSample:
         """Draw the sample."""
         rows = _draw_rows(table, settings, "sample", number)[: settings["n"]]
         return cls(*table.rows(np.sort(rows)), settings, number)
 
     def seed(self, **what: Any) -> int:
-        """Derive a seed that knows the data set and the run, but no learner."""
+        """Derive a seed from the data set and the run, not from the learner."""
         return derive_seed(
             self.settings["seed"], data=self.settings["data"], run=self.number, **what
         )
 
     def splits(self, method: str, setting: int) -> list[Any]:
-        """Give training and test rows; for the bootstrap, resubstitution comes last."""
+        """Return training and test rows; for the bootstrap, resubstitution is last."""
         if method != "bootstrap":
             kind: Kind = "plain" if method == "plain" else "stratified"
             seed = self.seed(purpose="folds", kind=kind, k=setting)
@@ -454,10 +433,10 @@ class Trial:
         return [*drawn, (everything, everything)]
 
     def estimate(self, learner: str, cells: Sequence[Any]) -> Iterator[Values]:
-        """Estimate the accuracy of a learner in all ways that are asked for.
+        """Estimate the accuracy of a learner for all cells.
 
-        All training sets go to the learner at once, each only once: single cases are
-        left out alike by both kinds of folds, and smaller bootstraps are in larger.
+        All training sets go to the learner in one call, each only once: leave-one-out
+        is the same for both kinds of folds, and smaller bootstraps are part of larger.
         """
         largest = max(
             (cell["setting"] for cell in cells if cell["method"] == "bootstrap"),
@@ -483,7 +462,7 @@ class Trial:
 
 
 def _source_of(cell: Any, largest: int) -> tuple[str, int]:
-    """Name the splits that a cell is computed from."""
+    """Return method and setting of the splits that a cell is computed from."""
     if cell["method"] == "bootstrap":
         return "bootstrap", largest
     if cell["setting"] == -1:

@@ -1,4 +1,4 @@
-"""What the paper on bias from feature selection says in numbers, and our figures.
+"""Published numbers of the paper on bias from feature selection, and our results.
 
 From the authors' slides *Avoiding Bias from Feature Selection*; the error rates are
 those that the printed calibration table implies.
@@ -34,7 +34,7 @@ KS = (1, 10, 100, 1000)
 #: Absolute correlation of the last feature retained.
 CUT_OFFS = {1: 0.36, 10: 0.27, 100: 0.21, 1000: 0.13}
 
-#: The calibration table for 1000 features: cases, mean probability, share of ones.
+#: The calibration table for 1000 features: samples, mean probability, share of ones.
 TABLE: dict[bool, tuple[tuple[int, float, float], ...]] = {
     True: (
         (774, 0.018, 0.027),
@@ -77,15 +77,15 @@ _COLON_MODELS = ("corrected", "uncorrected", "gaussian", "gaussian-un")
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
-    """Good cells of both experiments.
+class ModelCells:
+    """Finished cells of both experiments.
 
     Parameters
     ----------
     simulation, colon : DataFrame
-        Cells, the sets in order.
+        Cells, sorted by set.
     seconds : Series
-        How long each took, by the index of the cells.
+        Computing times, by the index of the cells.
     """
 
     simulation: pd.DataFrame
@@ -93,8 +93,8 @@ class Figures:
     seconds: pd.Series
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Figures:
-        """Sort the cells of a store; those that failed are left out."""
+    def from_cells(cls, frame: pd.DataFrame) -> ModelCells:
+        """Sort the cells of a store; failed cells are left out."""
         took = frame.attrs.get("seconds")
         seconds = pd.Series(
             took if took is not None else np.full(len(frame), np.nan),
@@ -110,23 +110,25 @@ class Figures:
         )
 
     def cells(self, k: int, correct: bool) -> pd.DataFrame:
-        """Cells of the simulation with so many features, indexed by data set."""
-        here = self.simulation
-        found = here[(here["n_features"] == k) & (here["model"] == MODELS[correct])]
-        return found.set_index("set", drop=False)
+        """Return the cells of the simulation with k features, indexed by data set."""
+        return self._select(k, correct).set_index("set", drop=False)
+
+    def _select(self, k: int, correct: bool) -> pd.DataFrame:
+        cells = self.simulation
+        return cells[(cells["n_features"] == k) & (cells["model"] == MODELS[correct])]
 
     def get(self, k: int, correct: bool, what: str) -> NDArray[np.float64]:
-        """One number of every data set."""
+        """Return one value of every data set."""
         cells = self.cells(k, correct)
         return cells[what].to_numpy(dtype=np.float64) if len(cells) else np.empty(0)
 
     def features(self) -> list[int]:
-        """List the numbers of features that were retained."""
+        """Return the numbers of retained features."""
         with_both = self.simulation[self.simulation["model"] == "corrected"]
         return sorted(int(k) for k in with_both["n_features"].unique())
 
     def bins(self, k: int, correct: bool) -> NDArray[np.float64]:
-        """Counts, summed probabilities and ones, of shape (n_sets, 3, 10)."""
+        """Return counts, summed probabilities and ones, of shape (n_sets, 3, 10)."""
         cells = self.cells(k, correct)
         return np.stack(
             [
@@ -137,36 +139,34 @@ class Figures:
         )
 
     def time(self, k: int, correct: bool) -> float | None:
-        """Median time to fit and predict, in seconds."""
-        here = self.simulation
-        found = here[(here["n_features"] == k) & (here["model"] == MODELS[correct])]
-        times = self.seconds.loc[found.index].dropna()
+        """Return the median time to fit and predict, in seconds."""
+        times = self.seconds.loc[self._select(k, correct).index].dropna()
         return float(times.median()) if len(times) else None
 
 
-def interval(values: NDArray[np.float64]) -> Interval:
-    """A mean with its 95 % interval."""
-    return Mean.of(values).interval
+def mean_interval(values: NDArray[np.float64]) -> Interval:
+    """Return a mean with its 95 % interval."""
+    return Mean.from_values(values).interval
 
 
 def words(values: NDArray[np.float64], digits: int = 4) -> str:
-    """A mean with its interval, as text."""
-    return format_interval(*interval(values), digits)
+    """Write a mean with its interval."""
+    return format_interval(*mean_interval(values), digits)
 
 
 # -- tables --------------------------------------------------------------------------
 
 
-def make_calibration(figures: Figures, k: int) -> StudyTable:
-    """The slides' table: ours over all data sets beside the published one."""
+def make_calibration(figures: ModelCells, k: int) -> StudyTable:
+    """Tabulate our calibration over all data sets beside that of the slides."""
     header = ["Probability"]
     for correct in (True, False):
         name = MODELS[correct]
         header += [
-            f"{name}: cases per set",
+            f"{name}: samples per set",
             "predicted",
             "actual",
-            "published: cases",
+            "published: samples",
             "predicted",
             "actual",
         ]
@@ -179,20 +179,20 @@ def make_calibration(figures: Figures, k: int) -> StudyTable:
             n, p, y = sums[correct][:, i]
             row.append(f"{n / n_sets:.1f}")
             row += [f"{p / n:.3f}", f"{y / n:.3f}"] if n else ["–", "–"]
-            cases, predicted, actual = TABLE[correct][i]
-            row += [f"{cases}", f"{predicted:.3f}", f"{actual:.3f}"]
+            n_published, predicted, actual = TABLE[correct][i]
+            row += [f"{n_published}", f"{predicted:.3f}", f"{actual:.3f}"]
         rows.append(tuple(row))
     notes = (
-        f"Cases of {n_sets} simulated data sets together; the published columns are "
+        f"Samples of {n_sets} simulated data sets together; the published columns are "
         "of one data set.",
-        "An interval holds its upper bound; the first one also 0.",
+        "An interval includes its upper bound; the first one also 0.",
     )
     title = f"Calibration with {k} features of 10000"
     return StudyTable(title, tuple(header), tuple(rows), notes)
 
 
-def make_measures(figures: Figures) -> StudyTable:
-    """Error rates, scores and α by number of features."""
+def make_measures(figures: ModelCells) -> StudyTable:
+    """Tabulate error rates, scores and α by number of features."""
     header = (
         "Features, model",
         "Cut-off (published)",
@@ -231,8 +231,8 @@ def make_measures(figures: Figures) -> StudyTable:
     return StudyTable("The simulation", header, tuple(rows), notes)
 
 
-def make_times(figures: Figures) -> StudyTable | None:
-    """Our times beside the published ones."""
+def make_times(figures: ModelCells) -> StudyTable | None:
+    """Tabulate our times beside the published ones."""
     ks = [*figures.features(), *(k for k in TIMES[False] if k not in TIMES[True])]
     rows = []
     for k in ks:
@@ -256,14 +256,15 @@ def make_times(figures: Figures) -> StudyTable | None:
         "times faster",
     )
     notes = (
-        "Median time of a cell here: fit, predict 2000 cases and measure. The unit of "
-        "the published times is not printed; presumably seconds, on a machine of 2007.",
+        "Median time of a cell here: fit, predict 2000 samples and measure. The unit "
+        "of the published times is not printed; presumably seconds, on a machine of "
+        "2007.",
     )
     return StudyTable("Time", header, tuple(rows), notes)
 
 
-def make_colon(figures: Figures) -> StudyTable | None:
-    """Every subset of genes, all models."""
+def make_colon(figures: ModelCells) -> StudyTable | None:
+    """Tabulate means over the subsets of genes for all models."""
     if figures.colon.empty:
         return None
     found = set(figures.colon["model"])
@@ -292,9 +293,10 @@ def make_colon(figures: Figures) -> StudyTable | None:
             )
         )
     notes = (
-        "Leave-one-out over 62 cases, 5 of 200 genes retained each time, genes cut at "
-        "the median of the other 61. Means over disjoint random subsets of genes with "
-        "95 % t intervals, which are for these 62 cases and say nothing of others.",
+        "Leave-one-out over 62 samples, 5 of 200 genes retained each time, genes cut "
+        "at the median of the other 61. Means over disjoint random subsets of genes "
+        "with 95 % t intervals, which are for these 62 samples and say nothing of "
+        "others.",
         "gaussian: log-intensities, not cut; gaussian-un: the same, not corrected.",
     )
     return StudyTable("The colon data", header, tuple(rows), notes)
@@ -303,8 +305,8 @@ def make_colon(figures: Figures) -> StudyTable | None:
 # -- pictures ------------------------------------------------------------------------
 
 
-def draw_pictures(figures: Figures) -> Iterator[Picture]:
-    """Error rates and scores over the number of features."""
+def draw_pictures(figures: ModelCells) -> Iterator[Picture]:
+    """Draw error rates and scores over the number of features."""
     ks = figures.features()
     if not ks:
         return
@@ -312,7 +314,7 @@ def draw_pictures(figures: Figures) -> Iterator[Picture]:
     places = tuple(range(len(ks)))
 
     def curve(label: str, correct: bool, what: str, scale: float) -> Curve:
-        values = [interval(scale * figures.get(k, correct, what)) for k in ks]
+        values = [mean_interval(scale * figures.get(k, correct, what)) for k in ks]
         return Curve(label, places, tuple(values))
 
     yield Picture(
@@ -346,7 +348,7 @@ def draw_pictures(figures: Figures) -> Iterator[Picture]:
             Curve(
                 MODELS[c],
                 places,
-                tuple(interval(np.log10(figures.get(k, c, "alpha"))) for k in ks),
+                tuple(mean_interval(np.log10(figures.get(k, c, "alpha"))) for k in ks),
             )
             for c in (True, False)
         ),

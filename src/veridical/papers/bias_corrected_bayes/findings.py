@@ -13,27 +13,27 @@ from veridical.experiments import (
     Outcome,
     PaperStudy,
     StudyReport,
+    decide_if_enough,
     format_count,
     format_interval,
     format_number,
-    if_enough,
 )
 from veridical.papers.bias_corrected_bayes.figures import (
     CUT_OFFS,
     IMPLIED,
     MODELS,
     TIMES,
-    Figures,
+    ModelCells,
     draw_pictures,
-    interval,
     make_calibration,
     make_colon,
     make_measures,
     make_times,
+    mean_interval,
     words,
 )
 
-#: With fewer data sets a mean says too little.
+#: Number of data sets; with fewer, findings are open.
 _ENOUGH_SETS = 4
 #: Features retained in the slides' calibration table.
 _MOST = 1000
@@ -49,7 +49,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     frame : DataFrame
         Cells; see `veridical.papers.bias_corrected_bayes.study`.
     """
-    figures = Figures.of(frame)
+    figures = ModelCells.from_cells(frame)
     ks = figures.features()
     tables = [make_measures(figures)] if ks else []
     if _MOST in ks:
@@ -59,7 +59,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     return study.make_report(frame, _checks(figures), tables, pictures, notes)
 
 
-def _checks(figures: Figures) -> Iterator[Check]:
+def _checks(figures: ModelCells) -> Iterator[Check]:
     yield from _expected_errors(figures)
     yield from _calibration(figures)
     yield from _scores(figures)
@@ -70,12 +70,8 @@ def _checks(figures: Figures) -> Iterator[Check]:
     yield _colon(figures)
 
 
-def _nothing(statement: str, published: str, rule: str) -> Check:
-    return Check(statement, "open", published, "no data", rule)
-
-
 def _if_enough(holds: bool, n: int) -> Outcome:
-    return if_enough(holds, n, _ENOUGH_SETS)
+    return decide_if_enough(holds, n, _ENOUGH_SETS)
 
 
 def _count(k: int) -> str:
@@ -83,18 +79,18 @@ def _count(k: int) -> str:
 
 
 def _points(values: NDArray[np.float64]) -> str:
-    text = format_interval(*interval(100 * values), 2, signed=True)
+    text = format_interval(*mean_interval(100 * values), 2, signed=True)
     return f"{text} points, {format_count(len(values), 'data set')}"
 
 
 # -- error rates, expected and actual ------------------------------------------------
 
 
-def _expected_errors(figures: Figures) -> Iterator[Check]:
-    """D8, and the sharper bound for the largest number of features."""
+def _expected_errors(figures: ModelCells) -> Iterator[Check]:
+    """Check D8, and a stricter bound for the largest number of features."""
     for k in CUT_OFFS:
         gaps = {c: _gap(figures, k, c) for c in (True, False)}
-        statement = f"{_count(k)}: the corrected model knows its error rate"
+        statement = f"{_count(k)}: the corrected model predicts its error rate"
         within = 1.5 if k == _MOST else 3.0
         rule = f"mean of actual − expected within ±{within:g} points"
         published = "close"
@@ -102,7 +98,7 @@ def _expected_errors(figures: Figures) -> Iterator[Check]:
             error, expected = IMPLIED[True]
             published = f"{100 * (error - expected):+.2f} points, one data set"
         if not len(gaps[True]):
-            yield _nothing(statement, published, rule)
+            yield Check.without_data(statement, published, rule)
             continue
         holds = abs(100 * gaps[True].mean()) <= within
         outcome = _if_enough(holds, len(gaps[True]))
@@ -122,25 +118,25 @@ def _expected_errors(figures: Figures) -> Iterator[Check]:
         )
 
 
-def _gap(figures: Figures, k: int, correct: bool) -> NDArray[np.float64]:
+def _gap(figures: ModelCells, k: int, correct: bool) -> NDArray[np.float64]:
     error, expected = (figures.get(k, correct, w) for w in ("error", "expected"))
     return error - expected
 
 
-def _calibration(figures: Figures) -> Iterator[Check]:
-    """D12: bins of the corrected model hold what they promise, data set by data set."""
+def _calibration(figures: ModelCells) -> Iterator[Check]:
+    """Check D12: the corrected model is calibrated in every data set."""
     statement = f"Calibration of the corrected model, {_MOST} features"
     rule = (
-        "in every data set, of the bins with 40 cases or more, at most two are off by "
+        "in every data set, of the bins with 40 samples or more, at most two differ by "
         "more than 3 standard deviations + 0.06"
     )
     published = "10 of 10 bins"
     bins = figures.bins(_MOST, True) if _MOST in figures.features() else np.empty(0)
     if not len(bins):
-        yield _nothing(statement, published, rule)
+        yield Check.without_data(statement, published, rule)
         return
     worst = max(count_bad_bins(one) for one in bins)
-    ours = f"at most {worst} of a data set's bins off, {len(bins)} data sets"
+    ours = f"at most {worst} bins of a data set differ, {len(bins)} data sets"
     yield Check(statement, _if_enough(worst <= 2, len(bins)), published, ours, rule)
     statement = f"Uncorrected probabilities below 0.1 and above 0.9, {_MOST} features"
     n, p, y = figures.bins(_MOST, False).sum(axis=0)
@@ -156,12 +152,12 @@ def _calibration(figures: Figures) -> Iterator[Check]:
         _if_enough(holds, len(bins)),
         "6.6 % instead of 0.4 %, 94.6 % instead of 99.5 %",
         ours,
-        "wrong more than three times as often as promised, at both ends",
+        "wrong more than three times as often as predicted, at both ends",
     )
 
 
 def count_bad_bins(bins: NDArray[np.float64]) -> int:
-    """Count bins of one data set, of shape (3, 10), that break their promise."""
+    """Count the bins of one data set, of shape (3, 10), that are not calibrated."""
     n, p, y = bins[:, bins[0] >= 40]
     predicted, actual = p / n, y / n
     sd = np.sqrt(predicted * (1 - predicted) / n)
@@ -171,14 +167,14 @@ def count_bad_bins(bins: NDArray[np.float64]) -> int:
 # -- scores and α --------------------------------------------------------------------
 
 
-def _scores(figures: Figures) -> Iterator[Check]:
-    """D9."""
+def _scores(figures: ModelCells) -> Iterator[Check]:
+    """Check D9."""
     for what, title in (("amlp", "minus log probability"), ("mse", "squared error")):
         statement = f"The correction never worsens the average {title}"
         rule = "mean over data sets no larger, for every number of features"
         ks = figures.features()
         if not ks:
-            yield _nothing(statement, "better", rule)
+            yield Check.without_data(statement, "better", rule)
             continue
         pairs = {
             k: tuple(figures.get(k, c, what).mean() for c in (True, False)) for k in ks
@@ -190,8 +186,8 @@ def _scores(figures: Figures) -> Iterator[Check]:
         yield Check(statement, _if_enough(holds, n), "better", ours, rule)
 
 
-def _alphas(figures: Figures) -> Iterator[Check]:
-    """D10."""
+def _alphas(figures: ModelCells) -> Iterator[Check]:
+    """Check D10."""
     for k in (100, 1000):
         for correct, low, high in ((True, 200, 450), (False, 0, 40)):
             name = MODELS[correct]
@@ -200,7 +196,7 @@ def _alphas(figures: Figures) -> Iterator[Check]:
             rule = f"geometric mean between {low} and {high}"
             found = figures.get(k, correct, "alpha")
             if not len(found):
-                yield _nothing(statement, published, rule)
+                yield Check.without_data(statement, published, rule)
                 continue
             value = float(np.exp(np.log(found).mean()))
             ours = f"{value:.0f}, {len(found)} data sets"
@@ -208,8 +204,8 @@ def _alphas(figures: Figures) -> Iterator[Check]:
             yield Check(statement, outcome, published, ours, rule)
 
 
-def _errors(figures: Figures) -> Iterator[Check]:
-    """D11: the printed table's own error rates lie among ours."""
+def _errors(figures: ModelCells) -> Iterator[Check]:
+    """Check D11: the error rates implied by the printed table."""
     for correct, what, low, high in (
         (True, "error", 0.075, 0.110),
         (False, "expected", 0.02, 0.035),
@@ -221,7 +217,7 @@ def _errors(figures: Figures) -> Iterator[Check]:
         published = f"{IMPLIED[correct][place]:.4f}"
         found = figures.get(_MOST, correct, what)
         if not len(found):
-            yield _nothing(statement, published, rule)
+            yield Check.without_data(statement, published, rule)
             continue
         holds = bool(np.all((found >= low) & (found <= high)))
         ours = (
@@ -231,13 +227,13 @@ def _errors(figures: Figures) -> Iterator[Check]:
         yield Check(statement, _if_enough(holds, len(found)), published, ours, rule)
 
 
-def _cut_offs(figures: Figures) -> Iterator[Check]:
+def _cut_offs(figures: ModelCells) -> Iterator[Check]:
     for k, published in CUT_OFFS.items():
         statement = f"{_count(k)}: the smallest correlation retained"
         rule = "within two standard deviations of a data set, and rounding, of our mean"
         found = figures.get(k, True, "gamma")
         if len(found) < 2:
-            yield _nothing(statement, f"{published}", rule)
+            yield Check.without_data(statement, f"{published}", rule)
             continue
         sd = float(np.std(found, ddof=1))
         holds = abs(found.mean() - published) <= 2 * sd + 0.005
@@ -246,14 +242,14 @@ def _cut_offs(figures: Figures) -> Iterator[Check]:
         yield Check(statement, outcome, f"{published}", ours, rule)
 
 
-def _times(figures: Figures) -> Iterator[Check]:
-    """D14, and D13 as far as the times of single cells can tell."""
+def _times(figures: ModelCells) -> Iterator[Check]:
+    """Check D14, and D13 from the times of single cells."""
     ours = figures.time(_MOST, True)
     statement = f"{_MOST} features of 10000: time to fit and predict"
     rule = "at most 0.5 s"
     published = f"{TIMES[True][_MOST]:.0f}, presumably seconds"
     if ours is None:
-        yield _nothing(statement, published, rule)
+        yield Check.without_data(statement, published, rule)
         return
     n = len(figures.cells(_MOST, True))
     text = f"{ours:.3f} s, median of {n}"
@@ -262,7 +258,7 @@ def _times(figures: Figures) -> Iterator[Check]:
     if plain is None:
         return
     yield Check(
-        f"{_MOST} features: what the correction costs",
+        f"{_MOST} features: the additional time of the correction",
         _if_enough(ours <= 1.1 * plain, n),
         "+0.5 % of the time",
         f"{format_number(100 * (ours / plain - 1), 0, signed=True)} %, medians of {n}",
@@ -270,8 +266,8 @@ def _times(figures: Figures) -> Iterator[Check]:
     )
 
 
-def _colon(figures: Figures) -> Check:
-    """D17."""
+def _colon(figures: ModelCells) -> Check:
+    """Check D17."""
     statement = "Colon data: better minus log probability with the correction"
     published = "better"
     rule = "on at least 7 of 10 subsets of genes"
@@ -282,24 +278,26 @@ def _colon(figures: Figures) -> Check:
     }
     both = pd.concat(by_model.values(), axis=1, keys=by_model.keys()).dropna()
     if both.empty:
-        return _nothing(statement, published, rule)
+        return Check.without_data(statement, published, rule)
     wins = int((both["corrected"] < both["uncorrected"]).sum())
     ours = f"on {wins} of {len(both)}"
-    return Check(statement, if_enough(wins >= 7, len(both), 10), published, ours, rule)
+    return Check(
+        statement, decide_if_enough(wins >= 7, len(both), 10), published, ours, rule
+    )
 
 
 # -- notes ---------------------------------------------------------------------------
 
 
-def _notes(figures: Figures) -> Iterator[str]:
+def _notes(figures: ModelCells) -> Iterator[str]:
     yield (
-        "The expected error rate is what a model believes of its own predictions: the "
-        "mean probability of the class that it does not name. Intervals are 95 % t "
+        "The expected error rate is what a model predicts for itself: the mean "
+        "probability of the class that it does not predict. Intervals are 95 % t "
         "intervals for means over independent simulated data sets."
     )
     yield (
-        "The slides say 100 training cases; taken as 100 of each class, which alone "
-        "gives their cut-offs and error rates."
+        "The slides say 100 training cases; taken as 100 of each class, because only "
+        "this gives their cut-offs and error rates."
     )
     if len(figures.cells(_MOST, True)) < _ENOUGH_SETS:
         yield f"Findings stay open below {_ENOUGH_SETS} simulated data sets."

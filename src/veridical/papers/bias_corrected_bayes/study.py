@@ -2,19 +2,19 @@
 
 In the simulation data are drawn from the model itself: 10000 weak binary features
 (α = 300), of which the 1, 10, 100 or 1000 that correlate most with the class are
-retained. Predicted probabilities of 2000 test cases are held against what happened,
-with and without the correction. On the colon data, genes cut at their median, random
-subsets of 200 genes of which 5 are retained are predicted by leaving each case out,
-selection repeated every time.
+retained. Predicted probabilities of 2000 test samples are compared with the true
+classes, with and without the correction. On the colon data, with genes cut at their
+median, random subsets of 200 genes, of which 5 are retained, are evaluated by
+leave-one-out, with the selection repeated every time.
 
 A unit is one simulated data set, or one subset of genes. A cell records one model.
 
 ==========  ============  ====================================================
 experiment  model         what is recorded
 ==========  ============  ====================================================
-simulation  data          what was drawn; nothing is learned
-simulation  corrected     probabilities of the test cases, conditioned on what
-                          was discarded
+simulation  data          counts of the drawn data; nothing is fitted
+simulation  corrected     probabilities of the test samples, conditioned on
+                          what was discarded
 simulation  uncorrected   the same, not conditioned
 colon       corrected     leave-one-out probabilities, genes cut at the median
 colon       uncorrected   the same, not conditioned
@@ -22,9 +22,9 @@ colon       gaussian      leave-one-out probabilities, log-intensities, correcte
 colon       gaussian-un   the same, not conditioned
 ==========  ============  ====================================================
 
-What the slides leave open: "100 training cases" are taken as 100 of each class, which
-alone gives the printed cut-offs and error rates; genes are cut at the median of the
-training cases, not of all; class sizes are fixed.
+What the slides leave open: "100 training cases" are taken as 100 of each class, because
+only this gives the printed cut-offs and error rates; genes are cut at the median of the
+training samples, not of all; class sizes are fixed.
 
 References
 ----------
@@ -41,9 +41,8 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from veridical.datasets import available, load, make_beta_bernoulli, table_hash
 from veridical.evaluation import CalibrationTable, calibration_table
@@ -54,18 +53,16 @@ from veridical.experiments import (
     Recipe,
     Scale,
     Spec,
-    StudyReport,
     Unit,
     Values,
     derive_seed,
-    refuse_repeated,
 )
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
-from veridical.papers import data
-from veridical.papers.bias_corrected_bayes import findings
 from veridical.papers.bias_corrected_bayes.figures import KS
+from veridical.papers.bias_corrected_bayes.findings import report
+from veridical.papers.data import refuse_other_data
 
-#: Raise it when `make_beta_bernoulli` draws other cases than before.
+#: Increase it when `make_beta_bernoulli` draws other samples than before.
 SOURCE_VERSION = 1
 
 #: Models of the colon experiment: class and whether it is corrected.
@@ -76,8 +73,6 @@ COLON_MODELS: dict[str, tuple[type, bool]] = {
     "gaussian-un": (BiasCorrectedGaussianNB, False),
 }
 _COLON, _N_GENES = "colon", 200
-
-Count = Annotated[int, Field(ge=1)]
 
 #: Simulated data sets and subsets of genes at each scale; smaller are parts of larger.
 _SCALES: dict[Scale, tuple[int, int]] = {
@@ -93,33 +88,33 @@ class BiasCorrectedSpec(Spec):
     Parameters
     ----------
     n_sets : int
-        Simulated data sets.
+        Number of simulated data sets.
     n_subsets : int
-        Random subsets of the genes of the colon data, at most 10; 0 leaves them out.
+        Number of random subsets of the genes of the colon data, at most 10; 0 leaves
+        them out.
     n_features : tuple of int
-        Features retained.
+        Numbers of retained features.
     n_columns : int
         Features of a simulated data set.
     n_per_class, n_test : int
-        Training cases of each class, and test cases.
+        Training samples of each class, and test samples.
     alpha : float
-        How alike the classes are in the simulation.
+        Similarity of the classes in the simulation.
     all_features : bool
-        Whether to learn from all features as well, which needs no correction.
+        Whether to fit on all features as well, which needs no correction.
     """
 
-    n_sets: Annotated[int, Field(ge=0)]
+    n_sets: NonNegativeInt
     n_subsets: Annotated[int, Field(ge=0, le=10)]
-    n_features: tuple[Count, ...] = KS
-    n_columns: Count = 10_000
+    n_features: tuple[PositiveInt, ...] = KS
+    n_columns: PositiveInt = 10_000
     n_per_class: Annotated[int, Field(ge=2)] = 100
     n_test: Annotated[int, Field(ge=2)] = 2000
-    alpha: Annotated[float, Field(gt=0)] = 300.0
+    alpha: PositiveFloat = 300.0
     all_features: bool = True
 
     @model_validator(mode="after")
     def _check(self) -> BiasCorrectedSpec:
-        refuse_repeated(self.n_features)
         if max(self.n_features, default=0) >= self.n_columns:
             raise ValueError(
                 f"{max(self.n_features)} features are not fewer than all "
@@ -133,7 +128,8 @@ class BiasCorrectedBayes(PaperStudy):
 
     name = "bias-corrected-bayes"
     question = (
-        "Do probabilities become honest when a model is told what selection discarded?"
+        "Are probabilities calibrated when a model accounts for the features that "
+        "selection discarded?"
     )
     paper = (
         "L. Li, J. Zhang & R. M. Neal, A method for avoiding bias from feature "
@@ -141,24 +137,25 @@ class BiasCorrectedBayes(PaperStudy):
         "Analysis 3(1), 2008"
     )
     spec = BiasCorrectedSpec
+    findings = report
 
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Leave out the colon data where they are not here."""
+        """Leave out the colon data where they are not found."""
         n_sets, n_subsets = _SCALES[scale]
-        here = colon_digest() is not None
-        return {"n_sets": n_sets, "n_subsets": n_subsets if here else 0}
+        found = colon_digest() is not None
+        return {"n_sets": n_sets, "n_subsets": n_subsets if found else 0}
 
     def notices(self, spec: BiasCorrectedSpec) -> tuple[str, ...]:
-        """Say in words that the colon data cannot be found here."""
+        """Say that the colon data are not found."""
         if colon_digest() is not None:
             return ()
         return (
-            "The colon data are not here. Put colon.npz (X, 62 cases of 2000 genes, "
-            "and y) into a folder and name it in VERIDICAL_DATA.",
+            "The colon data were not found. Put colon.npz (X, 62 samples of 2000 "
+            "genes, and y) into a folder and name the folder in VERIDICAL_DATA.",
         )
 
     def units(self, spec: BiasCorrectedSpec) -> Iterator[Unit]:
-        """The simulated data sets, then the subsets of genes."""
+        """Yield the simulated data sets, then the subsets of genes."""
         for number in range(spec.n_sets):
             yield self._simulation(spec, number)
         if spec.n_subsets and colon_digest() is None:
@@ -177,7 +174,7 @@ class BiasCorrectedBayes(PaperStudy):
             "alpha": spec.alpha,
         }
         sizes = {k: settings[k] for k in ("n_columns", "n_per_class", "n_test")}
-        recipe = Recipe.of(
+        recipe = Recipe.from_details(
             self.name, spec.seed, source=SOURCE_VERSION, alpha=spec.alpha, **sizes
         )
         wanted: list[tuple[str, int]] = [("data", 0)]
@@ -201,26 +198,22 @@ class BiasCorrectedBayes(PaperStudy):
             "set": number,
             "digest": digest,
         }
-        recipe = Recipe.of(self.name, spec.seed, data=digest)
+        recipe = Recipe.from_details(self.name, spec.seed, data=digest)
         cells = [
             Cell(_place("colon", model, 5, number), recipe) for model in COLON_MODELS
         ]
         return Unit(settings, cells)
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Draw or read the data, learn, and measure the probabilities."""
-        trial: Drawn | Subset
+        """Draw or read the data, fit, and measure the probabilities."""
+        drawn: SimulatedData | GeneSubset
         if unit.settings["experiment"] == "simulation":
-            trial = Drawn.of(unit.settings)
+            drawn = SimulatedData.draw(unit.settings)
         else:
-            trial = Subset.of(unit.settings)
+            drawn = GeneSubset.draw(unit.settings)
         for cell in unit.cells:
             place = cell.coordinates
-            yield trial.measure(place["model"], place["n_features"])
-
-    def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says, see `PaperStudy`."""
-        return findings.report(self, frame)
+            yield drawn.measure(place["model"], place["n_features"])
 
 
 def _place(experiment: str, model: str, k: int, number: int) -> dict[str, Any]:
@@ -232,11 +225,11 @@ def _place(experiment: str, model: str, k: int, number: int) -> dict[str, Any]:
     }
 
 
-# -- what a unit does ----------------------------------------------------------------
+# -- the work of a unit --------------------------------------------------------------
 
 
 def _measures(found: CalibrationTable) -> dict[str, Any]:
-    """Scores and bins as plain numbers; sums rather than means, which may not exist."""
+    """Return scores and bins as numbers; sums, because empty bins have no mean."""
     return {
         "error": found.error,
         "expected": found.expected_error,
@@ -249,16 +242,16 @@ def _measures(found: CalibrationTable) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """A simulated data set: training cases first."""
+class SimulatedData:
+    """A simulated data set, training samples first."""
 
     X: Any
     y: NDArray[np.intp]
     n_train: int
 
     @classmethod
-    def of(cls, settings: Any) -> Drawn:
-        """Draw it; the columns are exchangeable, so that none carries information."""
+    def draw(cls, settings: Any) -> SimulatedData:
+        """Draw the data; features are exchangeable, so their order is arbitrary."""
         seed = derive_seed(settings["seed"], purpose="draw", set=settings["set"])
         n_train = 2 * settings["n_per_class"]
         X, y = make_beta_bernoulli(
@@ -270,7 +263,7 @@ class Drawn:
         return cls(X, y, n_train)
 
     def measure(self, model: str, k: int) -> Values:
-        """Learn and predict."""
+        """Fit, predict and return the scores."""
         n = self.n_train
         if model == "data":
             ones = int(self.X.sum(dtype=np.int64))
@@ -289,7 +282,7 @@ class Drawn:
 
 
 def _quantiles(fitted: Any) -> tuple[float, float]:
-    """Bounds of 95 % of the posterior of α, between points of the grid in log α."""
+    """Return bounds of 95 % of the posterior of α, interpolated in log α."""
     below = np.cumsum(fitted.alpha_posterior_) - 0.5 * fitted.alpha_posterior_
     logs = np.interp([0.025, 0.975], below, np.log(fitted.alpha_grid_))
     return float(np.exp(logs[0])), float(np.exp(logs[1]))
@@ -297,7 +290,7 @@ def _quantiles(fitted: Any) -> tuple[float, float]:
 
 @lru_cache(maxsize=1)
 def colon_digest() -> str | None:
-    """Hash the colon data; None where they cannot be found."""
+    """Return the hash of the colon data; None where they are not found."""
     if _COLON not in available():
         return None
     return table_hash(*_read_colon())
@@ -305,30 +298,30 @@ def colon_digest() -> str | None:
 
 @lru_cache(maxsize=1)
 def _read_colon() -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Intensities, and 1 for a tumour."""
+    """Read intensities, and 1 for a tumour."""
     X, y = load(_COLON)
     labels = np.asarray(y)
     classes, counts = np.unique(labels, return_counts=True)
     if X.shape != (62, 2000) or sorted(counts.tolist()) != [22, 40]:
         raise InputError(
-            f"The colon data should be 62 cases (40 tumours) of 2000 genes; here are "
-            f"{X.shape[0]} of {X.shape[1]}."
+            "The colon data should be 62 samples (40 tumours) of 2000 genes; the file "
+            f"has {X.shape[0]} of {X.shape[1]}."
         )
     tumour = classes[np.argmax(counts)]
     return np.asarray(X, dtype=np.float64), (labels == tumour).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
-class Subset:
-    """200 genes of the colon data, one of ten that share no gene."""
+class GeneSubset:
+    """One of ten disjoint subsets of 200 genes of the colon data."""
 
     X: NDArray[np.float64]
     y: NDArray[np.intp]
 
     @classmethod
-    def of(cls, settings: Any) -> Subset:
-        """Deal the genes out; every subset of a study comes from the same deal."""
-        data.refuse_other_data(_COLON, str(colon_digest()), settings["digest"])
+    def draw(cls, settings: Any) -> GeneSubset:
+        """Draw a subset; all subsets come from one permutation of the genes."""
+        refuse_other_data(_COLON, str(colon_digest()), settings["digest"])
         X, y = _read_colon()
         seed = derive_seed(settings["seed"], purpose="genes")
         order = np.random.default_rng(seed).permutation(X.shape[1])
@@ -336,7 +329,7 @@ class Subset:
         return cls(X[:, order[start : start + _N_GENES]], y)
 
     def measure(self, model: str, k: int) -> Values:
-        """Leave each case out; cut, select and learn anew from the others."""
+        """Leave each sample out; cut, select and fit again on the others."""
         make, correct = COLON_MODELS[model]
         values = self.X if make is BiasCorrectedNB else np.log(self.X)
         n = len(self.y)

@@ -1,6 +1,6 @@
-"""What the prioritization paper's findings are made of.
+"""Results of the prioritization study, tables and pictures.
 
-Accuracies are in per cent, ranges in points of it, class features are counts.
+Accuracies are in per cent, ranges in percentage points, class features are counts.
 
 ======  =============================================================  =========
 symbol  meaning                                                        shape
@@ -29,12 +29,13 @@ from veridical.selection import best_alpha
 
 FloatArray = NDArray[np.float64]
 
+# Number of bootstrap resamples of the splits.
 _RESAMPLES = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """One data set with one kind of relevance.
+class DataSetResult:
+    """Results of one data set with one kind of relevance.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Result:
     alphas : array of shape (a,)
         Exponents.
     A, classA, TC : arrays
-        As in the table on top of the module.
+        As in the table of this module.
     relevance, correlation : arrays of shape (a, f)
         Means of the largest predictor set.
     """
@@ -68,12 +69,12 @@ class Result:
 
     @property
     def title(self) -> str:
-        """What the data set is called."""
+        """Title of the data set."""
         return DATA[self.data].title
 
-    def take(self, splits: Any) -> Result:
-        """The same on some splits, perhaps repeated."""
-        return Result(
+    def take(self, splits: Any) -> DataSetResult:
+        """Return the results on some splits, which may be repeated."""
+        return DataSetResult(
             self.data,
             self.alphas,
             self.A[:, splits],
@@ -90,7 +91,7 @@ class Result:
 
     @property
     def at_best(self) -> int:
-        """Number of the alpha nearest to the best."""
+        """Index of the alpha nearest to the best."""
         return int(np.argmin(np.abs(self.alphas - self.best_alpha)))
 
     @property
@@ -118,11 +119,11 @@ class Result:
 
     @property
     def imbalance(self) -> FloatArray:
-        """Class features of the best served class minus the worst, by alpha."""
+        """Largest minus smallest number of class features, by alpha."""
         return np.ptp(self.counts, axis=1)
 
-    def served(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Class features of the most, the median and the least served class, by alpha.
+    def class_feature_range(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the class features of the highest, median and lowest class, by alpha.
 
         Classes are ranked by their mean over all alphas; with an even number of them
         the median is the average of the two in the middle.
@@ -134,33 +135,33 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class PredictorSetResults:
     """All results, by kind of relevance and data set."""
 
-    results: dict[tuple[str, str], Result]
+    results: dict[tuple[str, str], DataSetResult]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Figures:
-        """Sort the cells of a store; those that failed are left out."""
+    def from_cells(cls, frame: pd.DataFrame) -> PredictorSetResults:
+        """Sort the cells of a store; failed cells are left out."""
         good = frame[frame["status"] == "ok"]
         results = {}
         for key, group in good.groupby(["relevance", "data"]):
             relevance, data = (str(part) for part in key)
-            found = _gather(data, group)
+            found = _arrange(data, group)
             if found is not None:
                 results[relevance, data] = found
         return cls(results)
 
-    def of_kind(self, relevance: str) -> list[Result]:
-        """Results with one kind of relevance, the most classes first."""
+    def of_kind(self, relevance: str) -> list[DataSetResult]:
+        """Return the results with one kind of relevance, the most classes first."""
         return [
             self.results[relevance, name]
             for name in DATA
             if (relevance, name) in self.results
         ]
 
-    def pairs(self) -> list[tuple[Result, Result]]:
-        """Data sets with both kinds: all classes at once, and each against the rest."""
+    def pairs(self) -> list[tuple[DataSetResult, DataSetResult]]:
+        """Return the results of data sets with both kinds of relevance."""
         return [
             (one, self.results["one-vs-all", one.data])
             for one in self.of_kind("all-classes")
@@ -168,8 +169,8 @@ class Figures:
         ]
 
 
-def _gather(data: str, group: pd.DataFrame) -> Result | None:
-    """Bring the cells of one data set into arrays; only splits with every alpha."""
+def _arrange(data: str, group: pd.DataFrame) -> DataSetResult | None:
+    """Arrange the cells of one data set in arrays; only splits with every alpha."""
     alphas = np.sort(group["alpha"].unique())
     per_split = group.groupby("split")["alpha"].nunique()
     splits = per_split.index[per_split == alphas.size]
@@ -187,7 +188,7 @@ def _gather(data: str, group: pd.DataFrame) -> Result | None:
         return block(*(f"{name}_{k}" for k in range(K)))
 
     tested = of_classes("class_tested")
-    return Result(
+    return DataSetResult(
         data,
         alphas.astype(np.float64),
         100 * block("accuracy")[..., 0],
@@ -198,16 +199,16 @@ def _gather(data: str, group: pd.DataFrame) -> Result | None:
     )
 
 
-def with_classes(
-    results: list[Result], statistic: Callable[[Result], float]
+def correlate_with_classes(
+    results: list[DataSetResult], statistic: Callable[[DataSetResult], float]
 ) -> Interval:
-    """Spearman correlation of a statistic with the number of classes.
+    """Return the Spearman correlation of a statistic with the number of classes.
 
-    The interval holds 95 % of what resampled splits give: it tells how much chance
-    there is in the splits, not how other data sets would come out.
+    The interval contains 95 % of the values on resampled splits: it measures the
+    variation over splits, not over data sets.
     """
 
-    def correlate(given: list[Result]) -> float:
+    def correlate(given: list[DataSetResult]) -> float:
         values = [statistic(one) for one in given]
         if np.ptp(values) == 0:
             return 0.0
@@ -227,7 +228,7 @@ def with_classes(
 
 
 def over_splits(values: FloatArray, data: str) -> Interval:
-    """Mean over splits with a 95 % t interval that knows that splits share samples.
+    """Return the mean over splits with a 95 % t interval for overlapping splits.
 
     The variance of the mean is that of Nadeau and Bengio (2003).
     """
@@ -242,12 +243,12 @@ def over_splits(values: FloatArray, data: str) -> Interval:
 
 # -- tables and pictures -------------------------------------------------------------
 
-#: What the two kinds of relevance are called.
+#: Display names of the kinds of relevance.
 KINDS = {"all-classes": "all classes", "one-vs-all": "one-vs-all"}
 
 
-def make_tables(figures: Figures) -> Iterator[StudyTable]:
-    """Best alpha, highest accuracy and class accuracies of every data set."""
+def make_tables(figures: PredictorSetResults) -> Iterator[StudyTable]:
+    """Tabulate best alpha, highest accuracy and class accuracies by data set."""
     header = (
         "Data set",
         "Classes",
@@ -273,12 +274,12 @@ def make_tables(figures: Figures) -> Iterator[StudyTable]:
             tuple(rows),
             (
                 "Accuracies are size-averaged; the interval is for the mean over "
-                "splits, corrected for what splits have in common.",
+                "splits, corrected for the overlap of splits.",
             ),
         )
 
 
-def _row(kind: str, one: Result) -> tuple[str, ...]:
+def _row(kind: str, one: DataSetResult) -> tuple[str, ...]:
     names = _class_names(one)
     accuracy = one.class_accuracy
     best, worst = int(np.nanargmax(accuracy)), int(np.nanargmin(accuracy))
@@ -300,15 +301,15 @@ def _row(kind: str, one: Result) -> tuple[str, ...]:
     )
 
 
-def _class_names(one: Result) -> tuple[str, ...]:
+def _class_names(one: DataSetResult) -> tuple[str, ...]:
     try:
         return get_arrays(one.data).classes
-    except InputError:  # the report may be made where the data are not
+    except InputError:  # the report does not need the data
         return tuple(f"class {k + 1}" for k in range(one.n_classes))
 
 
-def draw_pictures(figures: Figures) -> Iterator[Picture]:
-    """The paper's figures 1, 2, 4 and 5."""
+def draw_pictures(figures: PredictorSetResults) -> Iterator[Picture]:
+    """Draw the paper's figures 1, 2, 4 and 5."""
     results = figures.of_kind("all-classes")
     yield from _accuracy_by_alpha(figures)
     if results:
@@ -319,7 +320,7 @@ def draw_pictures(figures: Figures) -> Iterator[Picture]:
         yield _accuracy_by_features(one)
 
 
-def _accuracy_by_alpha(figures: Figures) -> Iterator[Picture]:
+def _accuracy_by_alpha(figures: PredictorSetResults) -> Iterator[Picture]:
     for one in figures.of_kind("all-classes"):
         curves = []
         for kind, label in KINDS.items():
@@ -336,11 +337,11 @@ def _accuracy_by_alpha(figures: Figures) -> Iterator[Picture]:
         )
 
 
-def _by_classes(figures: Figures) -> Iterator[Picture]:
+def _by_classes(figures: PredictorSetResults) -> Iterator[Picture]:
     group = "Data sets by their number of classes (figures 1 and 2)"
     results = figures.of_kind("all-classes")
     places = tuple(f"{one.title} ({one.n_classes})" for one in reversed(results))
-    titles: dict[str, tuple[str, Callable[[Result], float]]] = {
+    titles: dict[str, tuple[str, Callable[[DataSetResult], float]]] = {
         "Best alpha": ("alpha", lambda one: one.best_alpha),
         "Highest size-averaged accuracy": ("accuracy, %", lambda one: one.highest),
         "Range of class accuracies": ("points", lambda one: one.spread),
@@ -359,9 +360,9 @@ def _by_classes(figures: Figures) -> Iterator[Picture]:
         yield Picture(group, title, unit, (("data (classes)", places),), tuple(curves))
 
 
-def _class_features(one: Result) -> Picture:
+def _class_features(one: DataSetResult) -> Picture:
     places = tuple(range(one.alphas.size))
-    labels = ("most served class", "median class", "least served class")
+    labels = ("class with the most", "median class", "class with the least")
     return Picture(
         "Class features by alpha (figure 4)",
         f"{one.title}, {one.n_classes} classes",
@@ -369,12 +370,12 @@ def _class_features(one: Result) -> Picture:
         (("alpha", tuple(f"{alpha:g}" for alpha in one.alphas)),),
         tuple(
             Curve(label, places, _points(values))
-            for label, values in zip(labels, one.served(), strict=True)
+            for label, values in zip(labels, one.class_feature_range(), strict=True)
         ),
     )
 
 
-def _accuracy_by_features(one: Result) -> Picture:
+def _accuracy_by_features(one: DataSetResult) -> Picture:
     features, accuracy = one.counts[one.at_best], one.class_accuracy
     order = [k for k in np.argsort(features, kind="stable") if accuracy[k] >= 0]
     names = _class_names(one)

@@ -14,24 +14,24 @@ from veridical.experiments import (
     Outcome,
     PaperStudy,
     StudyReport,
+    decide_if_enough,
     format_count,
     format_interval,
     format_number,
-    if_enough,
 )
 from veridical.papers.differential_prioritization.figures import (
-    Figures,
-    Result,
+    DataSetResult,
+    PredictorSetResults,
+    correlate_with_classes,
     draw_pictures,
     make_tables,
     over_splits,
-    with_classes,
 )
 from veridical.papers.expression import DATA
 
-#: Below so many data sets, or splits, a trend says nothing.
+#: Numbers of data sets and of splits; with fewer, findings are open.
 _ENOUGH_DATA, _ENOUGH_SPLITS = 5, 5
-#: More classes than this are many, by the paper's first hypothesis.
+#: More than this many classes are "many classes" in the paper's first hypothesis.
 _MANY_CLASSES = 6
 
 
@@ -45,7 +45,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     frame : DataFrame
         As `veridical.papers.differential_prioritization.study` describes it.
     """
-    figures = Figures.of(frame)
+    figures = PredictorSetResults.from_cells(frame)
     results = figures.of_kind("all-classes")
     checks = [
         *_trends(results),
@@ -61,13 +61,13 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
 # -- checks --------------------------------------------------------------------------
 
 
-def _enough(results: list[Result]) -> bool:
+def _enough(results: list[DataSetResult]) -> bool:
     splits = min((one.n_splits for one in results), default=0)
     return len(results) >= _ENOUGH_DATA and splits >= _ENOUGH_SPLITS
 
 
-def _judge(found: Interval, *, below: bool, enough: bool) -> Outcome:
-    """Inside the half line: reproduced; outside: not; across zero, or too few: open."""
+def _decide_sign(found: Interval, *, below: bool, enough: bool) -> Outcome:
+    """Decide whether an interval lies below, or above, zero; open if too few."""
     if not enough:
         return "open"
     low, high = (found.low, found.high) if below else (-found.high, -found.low)
@@ -76,7 +76,7 @@ def _judge(found: Interval, *, below: bool, enough: bool) -> Outcome:
     return "not reproduced" if low > 0 else "open"
 
 
-def _size(results: list[Result]) -> str:
+def _size(results: list[DataSetResult]) -> str:
     splits = min((one.n_splits for one in results), default=0)
     return f"{len(results)} data sets, {format_count(splits, 'split')}"
 
@@ -85,9 +85,9 @@ def _signed(found: Interval) -> str:
     return format_interval(*found, 2, signed=True)
 
 
-def _trends(results: list[Result]) -> Iterator[Check]:
-    """What changes with the number of classes K."""
-    trends: list[tuple[str, str, Callable[[Result], float], bool]] = [
+def _trends(results: list[DataSetResult]) -> Iterator[Check]:
+    """Check what changes with the number of classes K."""
+    trends: list[tuple[str, str, Callable[[DataSetResult], float], bool]] = [
         (
             "The best alpha falls with the number of classes",
             "falls (no figures printed)",
@@ -119,8 +119,8 @@ def _trends(results: list[Result]) -> Iterator[Check]:
             ours = f"{_size(results)} are too few"
             yield Check(statement, "open", published, ours, rule)
             continue
-        found = with_classes(results, statistic)
-        outcome = _judge(found, below=below, enough=_enough(results))
+        found = correlate_with_classes(results, statistic)
+        outcome = _decide_sign(found, below=below, enough=_enough(results))
         ours = f"{_signed(found)}, {_size(results)}"
         yield Check(statement, outcome, published, ours, rule)
 
@@ -131,22 +131,22 @@ def _tally(
     rule: str,
     held: dict[str, bool],
     shown: dict[str, str],
-    results: list[Result],
+    results: list[DataSetResult],
     wanted: int | None = None,
 ) -> Check:
-    """Reproduced where the rule holds on all data sets, or on as many as wanted."""
+    """Count the data sets on which a rule holds; all, or `wanted`, must."""
     if not held:
-        return Check(statement, "open", published, "no data", rule)
+        return Check.without_data(statement, published, rule)
     least = len(held) if wanted is None else wanted
     n = sum(held.values())
-    outcome = if_enough(n >= least, int(_enough(results)), 1)
+    outcome = decide_if_enough(n >= least, int(_enough(results)), 1)
     details = ", ".join(f"{title} {text}" for title, text in shown.items())
     ours = f"on {n} of {len(held)} data sets: {details}; {_size(results)}"
     return Check(statement, outcome, published, ours, rule)
 
 
-def _imbalance(results: list[Result]) -> Iterator[Check]:
-    """Relevance of predictor sets to the classes."""
+def _imbalance(results: list[DataSetResult]) -> Iterator[Check]:
+    """Check the relevance of predictor sets to the classes."""
     many = [one for one in results if one.n_classes >= 3]
     yield _tally(
         "Class relevance is unbalanced already at the smallest alpha",
@@ -168,29 +168,32 @@ def _imbalance(results: list[Result]) -> Iterator[Check]:
     )
     near = {one.title: _middle(one) for one in many}
     yield _tally(
-        "The median class is served more like the worst than like the best",
+        "The median class has class features nearer to the lowest than to the highest",
         "nearer to the least on five data sets, half-way on two",
         "the median lies below the middle on five data sets or more",
         {title: share < 0.5 for title, share in near.items()},
-        {title: f"{100 * share:.0f} % of the way up" for title, share in near.items()},
+        {
+            title: f"at {100 * share:.0f} % of the range"
+            for title, share in near.items()
+        },
         many,
         wanted=5,
     )
 
 
-def _above(one: Result, alpha: float) -> tuple[float, float]:
+def _above(one: DataSetResult, alpha: float) -> tuple[float, float]:
     high = one.alphas > alpha + 1e-9
     return float(one.imbalance[high].mean()), float(one.imbalance[~high].mean())
 
 
-def _middle(one: Result) -> float:
-    """Where the median class lies between the least and the most served, 0 to 1."""
-    most, median, least = (float(part.mean()) for part in one.served())
+def _middle(one: DataSetResult) -> float:
+    """Return the place of the median class between lowest (0) and highest (1)."""
+    most, median, least = (float(part.mean()) for part in one.class_feature_range())
     return (median - least) / (most - least) if most > least else 0.5
 
 
-def _accuracy_and_features(results: list[Result]) -> Iterator[Check]:
-    """Does it help a class to be served well?"""
+def _accuracy_and_features(results: list[DataSetResult]) -> Iterator[Check]:
+    """Check whether classes with more class features have higher accuracies."""
     features = [one.counts[one.at_best] for one in results]
     accuracy = [one.class_accuracy for one in results]
     if not results:
@@ -204,30 +207,30 @@ def _accuracy_and_features(results: list[Result]) -> Iterator[Check]:
         yield Check(statement, "open", "rises", f"{n} are too few", rule)
         return
     found = _fisher(x, y)
-    outcome = _judge(found, below=False, enough=_enough(results))
+    outcome = _decide_sign(found, below=False, enough=_enough(results))
     yield Check(statement, outcome, "rises", f"{_signed(found)}, {n}", rule)
     low = x <= np.median(x)
     slopes = [float(stats.linregress(x[part], y[part]).slope) for part in (low, ~low)]
     below, above = (format_number(slope, 2, signed=True) for slope in slopes)
     yield Check(
-        "Then it levels",
-        if_enough(slopes[1] < slopes[0], int(_enough(results)), 1),
+        "Then class accuracy stops rising",
+        decide_if_enough(slopes[1] < slopes[0], int(_enough(results)), 1),
         "stagnates or falls (NCI60, MLL, AML/ALL)",
-        f"{below} points a feature below the median of {np.median(x):.0f} features, "
+        f"{below} points per feature below the median of {np.median(x):.0f} features, "
         f"{above} above; {n}",
         "the slope above the median is smaller than below",
     )
 
 
 def _fisher(x: np.ndarray, y: np.ndarray) -> Interval:
-    """Spearman's correlation with Fisher's 95 % interval for independent pairs."""
+    """Return Spearman's correlation with Fisher's 95 % interval."""
     rho = float(stats.spearmanr(x, y).statistic)
     half = 1.96 * np.sqrt(1.06 / (x.size - 3))
     z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
     return Interval(rho, float(np.tanh(z - half)), float(np.tanh(z + half)))
 
 
-def _one_vs_all(figures: Figures) -> Iterator[Check]:
+def _one_vs_all(figures: PredictorSetResults) -> Iterator[Check]:
     pairs = figures.pairs()
     several = [(a, b) for a, b in pairs if a.n_classes >= _MANY_CLASSES]
     results = [a for a, _ in pairs]
@@ -236,7 +239,7 @@ def _one_vs_all(figures: Figures) -> Iterator[Check]:
         for a, b in several
     }
     yield _tally(
-        "One-vs-all relevance serves classes more evenly, with 6 classes or more",
+        "One-vs-all relevance is more balanced over classes, with 6 classes or more",
         "argued for",
         "most minus least class features, averaged over alphas, is smaller one-vs-all "
         "on each of these data sets",
@@ -252,15 +255,15 @@ def _one_vs_all(figures: Figures) -> Iterator[Check]:
         yield Check(
             f"With many classes one-vs-all relevance is more accurate: {a.title}, "
             f"{a.n_classes} classes",
-            _judge(gain, below=False, enough=a.n_splits >= _ENOUGH_SPLITS),
+            _decide_sign(gain, below=False, enough=a.n_splits >= _ENOUGH_SPLITS),
             "relevance for all classes at once is inefficient above 6 classes",
             f"{ours}, {a.n_splits} splits",
             "one-vs-all minus all classes, each at its best alpha, is above 0",
         )
 
 
-def _tradeoff(results: list[Result]) -> Iterator[Check]:
-    """What alpha is there for: relevant sets or sets of genes that differ."""
+def _tradeoff(results: list[DataSetResult]) -> Iterator[Check]:
+    """Check that alpha weighs relevance against antiredundancy."""
     for statement, rule, values in (
         (
             "A predictor set is more correlated at the largest alpha than at the least",
@@ -286,27 +289,28 @@ def _tradeoff(results: list[Result]) -> Iterator[Check]:
 # -- notes ---------------------------------------------------------------------------
 
 
-def _notes(figures: Figures) -> Iterator[str]:
+def _notes(figures: PredictorSetResults) -> Iterator[str]:
     yield (
         "Accuracies are averaged over predictor sets of 2 genes up to the largest. "
-        "Intervals of correlations with the number of classes hold 95 % of what "
-        "resampled splits give: they tell how much chance is in the splits, not what "
-        "other data sets would show."
+        "Intervals of correlations with the number of classes contain 95 % of the "
+        "values on resampled splits: they measure the variation over splits, not over "
+        "data sets."
     )
     yield (
         "A finding with an interval is reproduced where the whole interval meets the "
-        "rule, not reproduced where all of it fails, and open where it does both; one "
-        "without an interval is judged as it stands. Below "
+        "rule, not reproduced where the whole interval fails it, and open otherwise; a "
+        "finding without an interval is decided by its value. Below "
         f"{_ENOUGH_DATA} data sets or {_ENOUGH_SPLITS} splits everything is open."
     )
     yield (
         "The highest accuracy is that of the alpha that did best on the same test "
-        "cases, as in the paper: it flatters a little. To have alpha chosen inside the "
-        "training data use alpha='auto'."
+        "samples, as in the paper, so it is slightly optimistic. Use alpha='auto' to "
+        "choose alpha inside the training data."
     )
     yield (
         "Class features of a class: of the largest predictor set, how many are among "
-        "as many genes that tell this class best from the rest on the training data."
+        "as many genes that separate this class best from the rest on the training "
+        "data."
     )
     yield (
         "Genes were filtered on all samples, without their labels, as published; "

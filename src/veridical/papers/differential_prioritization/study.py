@@ -10,20 +10,20 @@ A unit is one split with one kind of relevance. A cell records one alpha:
 ================  =========================================================
 value             meaning
 ================  =========================================================
-accuracy          share of test cases named rightly, averaged over sizes
+accuracy          share of correct predictions, averaged over sizes
 curve             the same at every size
 class_accuracy    by class, averaged over sizes; 0 where nothing was tested
-class_tested      test cases of each class
+class_tested      test samples of each class
 class_features    of the largest set, how many are among as many genes that
-                  tell each class best from the rest
+                  separate each class best from the rest
 mean_relevance    mean BSS/WSS of the largest set
 mean_correlation  mean ``|R|`` over its pairs
 ================  =========================================================
 
-What the paper leaves open: machines are linear with C = 1 on genes standardized over
-the training samples; splits are stratified; the size-averaged accuracy is the mean over
-sizes; with relevance of each class against the rest, classes take turns in giving
-genes, and one DAGSVM learns from all of them.
+What the paper leaves open: support vector machines are linear with C = 1 on genes
+standardized over the training samples; splits are stratified; the size-averaged
+accuracy is the mean over sizes; with relevance of each class against the rest, classes
+take turns in giving genes, and one DAGSVM learns from all of them.
 
 References
 ----------
@@ -40,9 +40,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, field_validator
 
 from veridical.experiments import (
     Cell,
@@ -50,17 +49,16 @@ from veridical.experiments import (
     Recipe,
     Scale,
     Spec,
-    StudyReport,
     Unit,
     Values,
     derive_seed,
-    refuse_repeated,
     refuse_unknown,
+    stratified_split,
 )
 from veridical.learning import DAGSVM
 from veridical.papers.data import refuse_other_data
-from veridical.papers.differential_prioritization import findings
-from veridical.papers.expression import DATA, get_arrays, present, say_missing
+from veridical.papers.differential_prioritization.findings import report
+from veridical.papers.expression import DATA, FILES, get_arrays
 from veridical.selection import (
     DifferentialPrioritization,
     class_relevance,
@@ -72,8 +70,7 @@ IntArray = NDArray[np.intp]
 
 ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 
-Count = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(gt=0, le=1)]
+Exponent = Annotated[float, Field(gt=0, le=1)]
 Relevance = Literal["all-classes", "one-vs-all"]
 
 
@@ -96,16 +93,15 @@ class DifferentialSpec(Spec):
 
     data: tuple[str, ...]
     relevance: tuple[Relevance, ...] = ("all-classes", "one-vs-all")
-    alphas: tuple[Share, ...] = ALPHAS
-    n_splits: Count = 10
+    alphas: tuple[Exponent, ...] = ALPHAS
+    n_splits: PositiveInt = 10
     max_size: Annotated[int, Field(ge=2)] = 100
 
-    @model_validator(mode="after")
-    def _check(self) -> DifferentialSpec:
-        for given in (self.data, self.relevance, self.alphas):
-            refuse_repeated(given)
-        refuse_unknown("data set", self.data, DATA)
-        return self
+    @field_validator("data")
+    @classmethod
+    def _refuse_unknown(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        refuse_unknown("data set", given, DATA)
+        return given
 
 
 #: Per scale: data, splits, largest set.
@@ -130,30 +126,28 @@ class DifferentialPrioritizationStudy(PaperStudy):
         "their later paper on the relevance of predictor sets to each class"
     )
     spec = DifferentialSpec
+    findings = report
 
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Leave out data sets that are not here; laptop cells are part of the paper's.
+        """Leave out data sets that are not found; laptop cells are part of the paper's.
 
-        Those of the smoke scale are not: its predictor sets are smaller.
+        Cells of the smoke scale are not: its predictor sets are smaller.
         """
         names, n_splits, max_size = _SCALES[scale]
-        here = present()
         return {
-            "data": tuple(name for name in names if name in here),
+            "data": FILES.present(names),
             "n_splits": n_splits,
             "max_size": max_size,
         }
 
     def notices(self, spec: DifferentialSpec) -> tuple[str, ...]:
-        """Say in words which data sets of the paper cannot be found here."""
-        here = present()
-        missing = tuple(name for name in DATA if name not in here)
-        return (say_missing(missing),) if missing else ()
+        """Name the data sets of the paper that are not found."""
+        return FILES.notices()
 
     def units(self, spec: DifferentialSpec) -> Iterator[Unit]:
-        """The first split of all data sets, then the second, and so on.
+        """Yield the first split of all data sets, then the second, and so on.
 
-        So a run that is stopped early has seen all data sets equally often.
+        So a run that is stopped early has all data sets equally often.
         """
         for split in range(spec.n_splits):
             for name in spec.data:
@@ -164,7 +158,7 @@ class DifferentialPrioritizationStudy(PaperStudy):
         self, spec: DifferentialSpec, name: str, relevance: str, split: int
     ) -> Unit:
         digest = get_arrays(name).digest
-        recipe = Recipe.of(
+        recipe = Recipe.from_details(
             self.name,
             spec.seed,
             data=digest,
@@ -189,24 +183,22 @@ class DifferentialPrioritizationStudy(PaperStudy):
         return Unit(settings, cells)
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Draw the split, select with all alphas at once, learn at all sizes."""
+        """Draw the split, select with all alphas at once, fit at all sizes."""
         settings: Any = unit.settings
         digest = get_arrays(settings["data"]).digest
         refuse_other_data(settings["data"], digest, settings["digest"])
-        trial = Trial.draw(settings["data"], settings["seed"], settings["split"])
+        trial = TrainTestSplit.draw(
+            settings["data"], settings["seed"], settings["split"]
+        )
         alphas = [cell.coordinates["alpha"] for cell in unit.cells]
         yield from trial.measure(settings["relevance"], alphas, settings["max_size"])
-
-    def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says, see `PaperStudy`."""
-        return findings.report(self, frame)
 
 
 # -- what a unit does ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class TrainTestSplit:
     """A stratified split, the same for both kinds of relevance.
 
     Parameters
@@ -214,9 +206,9 @@ class Trial:
     X_train, X_test : arrays of shape (n, n_genes)
         Genes that are constant in training are left out.
     train, test : int arrays
-        Classes of the cases.
+        Classes of the samples.
     n_classes : int
-        How many there are.
+        Number of classes.
     """
 
     X_train: FloatArray
@@ -226,14 +218,14 @@ class Trial:
     n_classes: int
 
     @classmethod
-    def draw(cls, name: str, seed: int, split: int) -> Trial:
-        """Draw the split; the seed knows nothing of what will be tried on it."""
+    def draw(cls, name: str, seed: int, split: int) -> TrainTestSplit:
+        """Draw the split; its seed does not depend on relevance or alpha."""
         arrays, row = get_arrays(name), DATA[name]
         rng = np.random.default_rng(
             derive_seed(seed, purpose="split", data=name, split=split)
         )
         train, test = stratified_split(arrays.codes, row.test_share, rng)
-        # The place of a gene must not decide ties.
+        # Ties are decided by index, so the order of the genes is random.
         genes = rng.permutation(arrays.X.shape[1])
         varies = np.ptp(arrays.X[np.ix_(train, genes)], axis=0) > 0
         genes = genes[varies]
@@ -248,13 +240,13 @@ class Trial:
     def measure(
         self, relevance: Any, alphas: Sequence[float], max_size: int
     ) -> Iterator[Values]:
-        """Select with each alpha, learn at each size, count what was right."""
+        """Select with each alpha, fit at each size, and measure accuracies."""
         size = min(max_size, self.X_train.shape[1])
         selector = DifferentialPrioritization(
             size, relevance=relevance, n_searched=size, n_jobs=1
         )
         with warnings.catch_warnings():
-            # A gene constant within every class of a small class's training cases.
+            # Some genes are constant within the classes of a small training set.
             warnings.filterwarnings("ignore", message="Some features are constant")
             fitted = selector.path(self.X_train, self.train, alphas)
         by_class = class_relevance(self.X_train, self.train)
@@ -268,17 +260,17 @@ class Trial:
             }
 
     def _accuracies(self, order: IntArray, size: int) -> dict[str, Any]:
-        """Accuracy by size, and by class averaged over sizes."""
+        """Return accuracies by size, and by class averaged over sizes."""
         sizes = range(min(2, size), size + 1)
         rows = np.arange(len(self.train) + len(self.test))
-        (named,) = DAGSVM(standardize=True).predict_many(
+        (predicted,) = DAGSVM(standardize=True).predict_many(
             np.concatenate([self.X_train[:, order], self.X_test[:, order]]),
             np.concatenate([self.train, self.test]),
             [(rows[: len(self.train)], rows[len(self.train) :])],
             [np.arange(size)],
             sizes,
         )
-        right = named == self.test
+        right = predicted == self.test
         tested = np.bincount(self.test, minlength=self.n_classes)
         by_class = [
             float(right[:, self.test == k].mean()) if tested[k] else 0.0
@@ -292,32 +284,13 @@ class Trial:
         }
 
 
-def _mean_correlation(columns: FloatArray) -> float:
-    """Mean absolute correlation over all pairs of different columns."""
-    p = columns.shape[1]
+def _mean_correlation(values: FloatArray) -> float:
+    """Return the mean absolute correlation over all pairs of features."""
+    p = values.shape[1]
     if p < 2:
         return 0.0
-    R = np.abs(np.corrcoef(columns.T))
+    R = np.abs(np.corrcoef(values.T))
     return float((R.sum() - p) / (p * (p - 1)))
-
-
-def stratified_split(
-    codes: IntArray, test_share: float, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Draw the rounded share of each class to test on; one case at least is left.
-
-    Returns
-    -------
-    train, test : int arrays
-        Row numbers, growing.
-    """
-    test = np.zeros(codes.size, dtype=bool)
-    for k in range(int(codes.max()) + 1):
-        members = np.flatnonzero(codes == k)
-        n_test = min(int(test_share * members.size + 0.5), members.size - 1)
-        if n_test > 0:
-            test[rng.permutation(members)[:n_test]] = True
-    return np.flatnonzero(~test), np.flatnonzero(test)
 
 
 STUDY = DifferentialPrioritizationStudy()

@@ -1,4 +1,4 @@
-"""What the comparison paper's findings are made of: verdicts and biases, cell by cell.
+"""Results of the comparison study: verdicts and biases of all cells.
 
 The accuracies of one source and one N form a block; everything is computed for all
 subset sizes, classifiers and data sets of a block at once, by `paired_t`, `welch_bias`
@@ -46,19 +46,19 @@ TITLES = {"relieff": "ReliefF", "fcbf": "FCBF", "information-gain": "information
 CLASSIFIER_TITLES = {"svm": "SVM", "nb": "naive Bayes", "1nn": "1-NN", "tree": "C4.5"}
 CONTINUOUS = ("linear", "nonlinear")
 DISCRETE = ("monks-1", "monks-2", "monks-3")
-#: Groups of data sets that the jackknife leaves out in turn.
+#: Number of groups of data sets; the jackknife leaves out one at a time.
 _GROUPS = 20
 
 
 def give_verdicts(a: FloatArray, b: FloatArray) -> IntArray:
-    """Decide by the paired t-test along the last axis: 1, −1, or 0 for a draw."""
+    """Return verdicts of the paired t-test along the last axis: 1, −1, or 0 (draw)."""
     test = paired_t(a[..., None, :], b[..., None, :], alpha=ALPHA)
     numbers = {"a": 1, "b": -1, "draw": 0}
     return np.vectorize(numbers.__getitem__, otypes=[np.intp])(test.winner)
 
 
 def find_biases(folds: FloatArray, truth: FloatArray) -> FloatArray:
-    """Difference of fold and TRUTH accuracies where Welch's test sees one, else 0.
+    """Return fold minus TRUTH accuracy where Welch's test is significant, else 0.
 
     Parameters
     ----------
@@ -76,23 +76,23 @@ def find_biases(folds: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def normalise(folds: FloatArray, truth: FloatArray) -> float:
-    """Mean over all cells of the normalised bias, in per cent."""
+    """Return the mean over all cells of the normalised bias, in per cent."""
     cells = find_biases(folds, truth).mean(axis=-1) / truth.mean(axis=-1)
     return 100 * float(cells.mean())
 
 
 def jackknife(values: Sequence[FloatArray], statistic: Callable[..., float]) -> Mean:
-    """A statistic of all data sets, with its error by leaving groups of them out.
+    """Return a statistic of all data sets, with its jackknife standard error.
 
-    Fold accuracies are compared with the mean true accuracy, which comes from the same
-    data sets: an error over single data sets would take it as known.
+    Fold accuracies are compared with the mean true accuracy of the same data sets; a
+    standard error over single data sets would treat that mean as known.
 
     Parameters
     ----------
     values : sequence of arrays
-        Their fourth axis counts data sets.
+        Arrays whose fourth axis is over data sets.
     statistic : callable
-        Called with the arrays, or with parts of them.
+        Function of the arrays, or of parts of them.
     """
     n_sets = values[0].shape[3]
     n_groups = min(_GROUPS, n_sets)
@@ -111,7 +111,7 @@ def jackknife(values: Sequence[FloatArray], statistic: Callable[..., float]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The accuracies of one source and one N; see the notation above."""
+    """The accuracies of one source and one N; see the notation of the module."""
 
     source: str
     n: int
@@ -123,7 +123,7 @@ class Block:
 
     @property
     def n_sets(self) -> int:
-        """How many data sets there are."""
+        """Number of data sets."""
         return int(self.truth.shape[-1])
 
     @cached_property
@@ -142,14 +142,14 @@ class Block:
         """Normalised bias in per cent, over all cells, with its error."""
         return {m: jackknife((self.folds[m], self.truth), normalise) for m in METHODS}
 
-    def pairs(self) -> Iterator[Pair]:
-        """Judge every two selectors."""
+    def pairs(self) -> Iterator[SelectorPair]:
+        """Yield every pair of selectors."""
         for i, j in combinations(range(len(self.selectors)), 2):
-            yield Pair(self, i, j)
+            yield SelectorPair(self, i, j)
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class SelectorPair:
     """Two selectors on one block: its cells are sizes times classifiers."""
 
     block: Block
@@ -177,31 +177,31 @@ class Pair:
 
     @cached_property
     def better(self) -> NDArray[Any]:
-        """Which protocol told the truth more often: "I", "O" or "S" per cell."""
+        """Which protocol agrees with TRUTH more often: "I", "O" or "S" per cell."""
         right = (self.said[m] == self.true[..., None] for m in METHODS)
         better = np.asarray(binomial_truthfulness(*right, alpha=ALPHA).better)
         letters = {"in": "I", "out": "O", "same": "S"}
         return np.vectorize(letters.__getitem__, otypes=["<U1"])(better)
 
     def imbalance(self, method: str) -> FloatArray:
-        """How unequally a protocol treats the two: ``|bias(a) − bias(b)|`` per cell."""
+        """Return the absolute difference of the two biases per cell."""
         biases = self.block.biases[method].mean(axis=-1)
         return np.abs(biases[self.first] - biases[self.second])
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class GridResults:
     """All blocks of a study."""
 
     blocks: tuple[Block, ...]
     n_left_out: int = 0
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Figures:
+    def from_cells(cls, frame: pd.DataFrame) -> GridResults:
         """Sort the cells of a store into blocks.
 
-        A data set of which a cell is missing or failed is left out as a whole: verdicts
-        are about pairs of the same data.
+        A data set with a missing or failed cell is left out as a whole, because
+        verdicts compare selectors on the same data.
         """
         good = frame[frame["status"] == "ok"]
         blocks, left_out = [], len(frame) - len(good)
@@ -217,19 +217,19 @@ class Figures:
 
     @property
     def n_sets(self) -> int:
-        """Data sets of the block that has fewest."""
+        """Smallest number of data sets of a block."""
         return min((block.n_sets for block in self.blocks), default=0)
 
     def sources(self) -> list[str]:
-        """Name the sources, continuous ones first."""
+        """Return the sources, continuous ones first."""
         return list(dict.fromkeys(block.source for block in self.blocks))
 
     def of_source(self, source: str) -> list[Block]:
-        """Blocks of one source by rising N."""
+        """Return the blocks of one source, by ascending N."""
         return [block for block in self.blocks if block.source == source]
 
     @cached_property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[SelectorPair]:
         """Every pair on every block."""
         return [pair for block in self.blocks for pair in block.pairs()]
 
@@ -254,7 +254,7 @@ class Figures:
 
 
 def _block(source: str, n: int, rows: pd.DataFrame) -> tuple[Block | None, int]:
-    """Arrange the cells of one source and N; also how many found a place."""
+    """Return the block of one source and N, and how many cells it contains."""
     known = list(TITLES)
     axes = {
         "selector": sorted(
@@ -308,16 +308,16 @@ PUBLISHED = {
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
-    """Accuracies of one N of the example, in per cent."""
+class Table3Example:
+    """Accuracies of the paper's example at one N, in per cent."""
 
-    pair: Pair
+    pair: SelectorPair
     size: int
     classifier: int
 
     @classmethod
-    def of(cls, block: Block) -> Example | None:
-        """Find the example in a block; None where it is not there."""
+    def find_in(cls, block: Block) -> Table3Example | None:
+        """Return the example in a block; None where the block does not contain it."""
         if SIZE not in block.sizes or CLASSIFIER not in block.classifiers:
             return None
         for pair in block.pairs():
@@ -328,11 +328,11 @@ class Example:
 
     @property
     def n_sets(self) -> int:
-        """How many data sets there are."""
+        """Number of data sets."""
         return self.pair.block.n_sets
 
     def values(self, method: str, selector: str) -> FloatArray:
-        """Accuracy of every data set, folds averaged."""
+        """Return the accuracy of every data set, averaged over folds."""
         block = self.pair.block
         place = (block.selectors.index(selector), self.size, self.classifier)
         if method == "truth":
@@ -340,40 +340,49 @@ class Example:
         return 100 * block.folds[method][place].mean(axis=-1)
 
     def bias(self, method: str, selector: str) -> Mean:
-        """Plain bias: what the folds say minus what is true, set by set."""
-        return Mean.of(self.values(method, selector) - self.values("truth", selector))
+        """Return the plain bias: accuracy of the folds minus TRUTH, by data set."""
+        return Mean.from_values(
+            self.values(method, selector) - self.values("truth", selector)
+        )
 
     def gap(self, method: str) -> Mean:
-        """ReliefF minus FCBF, set by set."""
-        return Mean.of(self.values(method, "relieff") - self.values(method, "fcbf"))
+        """Return the accuracy with ReliefF minus that with FCBF, by data set."""
+        return Mean.from_values(
+            self.values(method, "relieff") - self.values(method, "fcbf")
+        )
 
     def imbalance(self, method: str) -> float:
-        """Difference of the two plain biases, in size."""
+        """Return the absolute difference of the two plain biases."""
         first, second = (self.bias(method, side).value for side in SIDES)
         return abs(first - second)
 
 
-def find_examples(figures: Figures) -> dict[int, Example]:
-    """The example at every N."""
-    found = {block.n: Example.of(block) for block in figures.of_source(SOURCE)}
+def find_examples(figures: GridResults) -> dict[int, Table3Example]:
+    """Return the example at every N."""
+    found = {
+        block.n: Table3Example.find_in(block) for block in figures.of_source(SOURCE)
+    }
     return {n: example for n, example in found.items() if example is not None}
 
 
 def published_bias(method: str, selector: str) -> float:
-    """What Table 3 prints, in points."""
+    """Return the bias in Table 3, in points."""
     return PUBLISHED[method][selector] - PUBLISHED["truth"][selector]
 
 
-def make_table_3(figures: Figures) -> StudyTable | None:
-    """Table 3: ours beside the published figures."""
+def make_table_3(figures: GridResults) -> StudyTable | None:
+    """Tabulate our results beside Table 3."""
     example = find_examples(figures).get(N)
     if example is None:
         return None
     rows = [
         (
             f"{method.upper()}: mean accuracy, %",
-            *_both(
-                [Mean.of(example.values(method, side)).value for side in SIDES],
+            *_ours_and_published(
+                [
+                    Mean.from_values(example.values(method, side)).value
+                    for side in SIDES
+                ],
                 [PUBLISHED[method][side] for side in SIDES],
                 signed=False,
             ),
@@ -388,7 +397,7 @@ def make_table_3(figures: Figures) -> StudyTable | None:
         rows.append(
             (
                 f"{method.upper()}: bias, points",
-                *_both(ours, theirs, signed=True),
+                *_ours_and_published(ours, theirs, signed=True),
                 f"{example.imbalance(method):.2f}",
                 f"{abs(theirs[0] - theirs[1]):.2f}",
             )
@@ -406,14 +415,16 @@ def make_table_3(figures: Figures) -> StudyTable | None:
     )
 
 
-def _both(ours: list[float], theirs: list[float], *, signed: bool) -> list[str]:
+def _ours_and_published(
+    ours: list[float], theirs: list[float], *, signed: bool
+) -> list[str]:
     pairs = zip(ours, theirs, strict=True)
     return [format_number(value, 2, signed=signed) for pair in pairs for value in pair]
 
 
 # -- tables and pictures --------------------------------------------------------------
 
-#: Who was more truthful, in the letters of the paper's Table 2, and what is true.
+#: The more truthful protocol and the true verdict, in the letters of Table 2.
 BETTER = {"I": "IN better", "O": "OUT better", "S": "same"}
 TRUE = {1: "W", -1: "L", 0: "D"}
 
@@ -422,8 +433,8 @@ def _title(selector: str) -> str:
     return TITLES.get(selector, selector)
 
 
-def make_tables(figures: Figures) -> Iterator[StudyTable]:
-    """Tables 1 to 3 of the paper, and what was said by what is true."""
+def make_tables(figures: GridResults) -> Iterator[StudyTable]:
+    """Make tables 1 to 3 of the paper, and verdicts by true verdict."""
     if not figures.blocks:
         return
     yield _table_1(figures)
@@ -435,7 +446,7 @@ def make_tables(figures: Figures) -> Iterator[StudyTable]:
         yield table_3
 
 
-def _table_1(figures: Figures) -> StudyTable:
+def _table_1(figures: GridResults) -> StudyTable:
     rows = []
     for source in figures.sources():
         blocks = figures.of_source(source)
@@ -488,8 +499,8 @@ def _table_2(first: str, second: str, cells: pd.DataFrame) -> StudyTable:
     )
 
 
-def _confusion(figures: Figures) -> StudyTable:
-    """What IN and OUT said of single data sets, by what is true: 3 × 3 each."""
+def _confusion(figures: GridResults) -> StudyTable:
+    """Tabulate the verdicts of IN and OUT on data sets, by true verdict."""
     counts: dict[str, dict[str, np.ndarray]] = {}
     for pair in figures.pairs:
         table = counts.setdefault(
@@ -512,7 +523,7 @@ def _confusion(figures: Figures) -> StudyTable:
             rows.append((f"{source}: {letter}", *shares, str(total)))
     said = [f"{m.upper()} says {t}, %" for m in METHODS for t in TRUE.values()]
     return StudyTable(
-        "What IN and OUT say of a data set, by what is true",
+        "Verdicts of IN and OUT on a data set, by true verdict",
         ("Source: truth", *said, "Verdicts"),
         tuple(rows),
         (
@@ -526,8 +537,8 @@ def _confusion(figures: Figures) -> StudyTable:
 # -- pictures ------------------------------------------------------------------------
 
 
-def draw_pictures(figures: Figures) -> Iterator[Picture]:
-    """Biases, verdicts and gaps as N grows: what the paper's figures 3 to 7 show."""
+def draw_pictures(figures: GridResults) -> Iterator[Picture]:
+    """Draw biases, verdicts and gaps by N, as in the paper's figures 3 to 7."""
     yield from _bias_pictures(figures)
     yield from _imbalance_pictures(figures)
     yield from _share_pictures(figures)
@@ -535,20 +546,20 @@ def draw_pictures(figures: Figures) -> Iterator[Picture]:
 
 
 def _axis(blocks: Sequence[Block]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return (("N, cases in a training set", tuple(str(block.n) for block in blocks)),)
+    return (("N, samples in a training set", tuple(str(block.n) for block in blocks)),)
 
 
-def _over(values: Sequence[Interval], label: str) -> Curve:
+def _curve(values: Sequence[Interval], label: str) -> Curve:
     return Curve(label, tuple(range(len(values))), tuple(values))
 
 
-def _bias_pictures(figures: Figures) -> Iterator[Picture]:
+def _bias_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
         blocks = figures.of_source(source)
         curves = []
         for method in METHODS:
             means = [block.mean_biases[method].interval for block in blocks]
-            curves.append(_over(means, method.upper()))
+            curves.append(_curve(means, method.upper()))
         yield Picture(
             "Bias of IN and OUT by N",
             f"{source}: mean over selectors, numbers of features and classifiers",
@@ -559,13 +570,13 @@ def _bias_pictures(figures: Figures) -> Iterator[Picture]:
         )
 
 
-def _imbalance_pictures(figures: Figures) -> Iterator[Picture]:
+def _imbalance_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
         blocks = figures.of_source(source)
         curves = []
         for method in METHODS:
             means = [
-                _plain(
+                _without_interval(
                     100
                     * float(
                         np.mean([p.imbalance(method).mean() for p in block.pairs()])
@@ -573,7 +584,7 @@ def _imbalance_pictures(figures: Figures) -> Iterator[Picture]:
                 )
                 for block in blocks
             ]
-            curves.append(_over(means, method.upper()))
+            curves.append(_curve(means, method.upper()))
         yield Picture(
             "Bias imbalance by N",
             f"{source}: mean over pairs, numbers of features and classifiers",
@@ -583,13 +594,13 @@ def _imbalance_pictures(figures: Figures) -> Iterator[Picture]:
         )
 
 
-def _plain(value: float) -> Interval:
-    """A figure without an interval."""
+def _without_interval(value: float) -> Interval:
+    """Return a value without an interval."""
     return Interval(value, -np.inf, np.inf)
 
 
-def _share_pictures(figures: Figures) -> Iterator[Picture]:
-    """Share of cells by what is true and by who was more truthful, pair by pair."""
+def _share_pictures(figures: GridResults) -> Iterator[Picture]:
+    """Draw shares of cells by true verdict and by more truthful protocol."""
     groups: dict[str, tuple[str, dict[Any, str]]] = {
         "Who is truly better, by N": (
             "true",
@@ -608,32 +619,32 @@ def _share_pictures(figures: Figures) -> Iterator[Picture]:
                 curves = []
                 for value, label in labels.items():
                     shares = [
-                        _plain(100 * float((rows[column] == value).mean()))
+                        _without_interval(100 * float((rows[column] == value).mean()))
                         for rows in (part[part["n"] == n] for n in sizes)
                     ]
-                    curves.append(_over(shares, label.format(**names)))
+                    curves.append(_curve(shares, label.format(**names)))
                 yield Picture(
                     group,
                     f"{names['first']} against {names['second']}: {kind} sources",
                     "% of the cells",
-                    (("N, cases in a training set", tuple(map(str, sizes))),),
+                    (("N, samples in a training set", tuple(map(str, sizes))),),
                     tuple(curves),
                 )
 
 
-def _gap_picture(figures: Figures) -> Iterator[Picture]:
+def _gap_picture(figures: GridResults) -> Iterator[Picture]:
     examples = find_examples(figures)
     if not examples:
         return
     curves = tuple(
-        _over([example.gap(m).interval for example in examples.values()], m.upper())
+        _curve([example.gap(m).interval for example in examples.values()], m.upper())
         for m in ("truth", "in", "out")
     )
     yield Picture(
         "The gap between ReliefF and FCBF by N",
         f"SVM, {SOURCE} source, F = {SIZE}",
         "accuracy with ReliefF minus accuracy with FCBF, points",
-        (("N, cases in a training set", tuple(str(n) for n in examples)),),
+        (("N, samples in a training set", tuple(str(n) for n in examples)),),
         curves,
         Interval(0.0, 0.0, 0.0),
     )

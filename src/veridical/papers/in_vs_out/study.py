@@ -4,12 +4,12 @@ A unit is one training set with its independent test set. Every selector ranks t
 features on all of it and on each training fold, in one call; the rankings serve all
 subset sizes and classifiers. A cell records, for one selector, number of features and
 classifier, the accuracy on the test set (TRUTH) and the accuracies on the folds under
-IN and OUT. Pairs of selectors, verdicts and biases are made of these afterwards.
+IN and OUT. Verdicts on pairs of selectors and biases are computed from these later.
 
 | symbol    | meaning                                                    |
 |-----------|------------------------------------------------------------|
-| N         | cases in a training set, and in its test set               |
-| F         | features each selector returns                             |
+| N         | samples in a training set, and in its test set             |
+| F         | number of features that each selector returns              |
 | set       | number of the training set, the paper's b                  |
 | orders[0] | ranking on the whole training set: OUT and TRUTH           |
 | orders[f] | ranking on the training rows of fold f, from 1: IN         |
@@ -30,7 +30,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 from sklearn.model_selection import KFold
 
 from veridical.datasets import SOURCES
@@ -40,7 +40,6 @@ from veridical.experiments import (
     Recipe,
     Scale,
     Spec,
-    StudyReport,
     Unit,
     Values,
     derive_seed,
@@ -48,17 +47,15 @@ from veridical.experiments import (
     refuse_unknown,
 )
 from veridical.learning import C45, make_estimator
-from veridical.papers.in_vs_out import findings
 from veridical.papers.in_vs_out.figures import CONTINUOUS, DISCRETE
+from veridical.papers.in_vs_out.findings import report
 from veridical.selection import SELECTORS
 
-#: Raise it when a source of `veridical.datasets` draws other cases than before.
+#: Increase it when a source of `veridical.datasets` draws other samples than before.
 SOURCE_VERSION = 1
 
 #: The paper's classifiers, by the names that `make_classifier` knows.
 CLASSIFIERS = ("svm", "nb", "1nn", "tree")
-
-Size = Annotated[int, Field(ge=1)]
 
 
 class _Part(BaseModel):
@@ -66,11 +63,11 @@ class _Part(BaseModel):
 
 
 class SourceGrid(_Part):
-    """A source with the sizes it is tried at."""
+    """A source with its sizes N and numbers of features F."""
 
     source: str
-    n: tuple[Size, ...]
-    n_features: tuple[Size, ...]
+    n: tuple[PositiveInt, ...]
+    n_features: tuple[PositiveInt, ...]
 
     @model_validator(mode="after")
     def _check(self) -> SourceGrid:
@@ -84,7 +81,7 @@ class SourceGrid(_Part):
 
 
 class SelectorChoice(_Part):
-    """A selector with its parameters; the paper leaves most of them to defaults."""
+    """A selector with its parameters; the paper uses defaults for most of them."""
 
     name: str
     selector: str
@@ -106,9 +103,9 @@ class InVsOutSpec(Spec):
     sources : tuple of SourceGrid
         Sources with training set sizes N and numbers of features F.
     selectors : tuple of SelectorChoice
-        Whose choices are judged.
+        The selectors that are compared.
     classifiers : tuple of str
-        Names out of `CLASSIFIERS`.
+        Names from `CLASSIFIERS`.
     n_sets : int
         Training sets per source and N.
     n_folds : int
@@ -118,14 +115,13 @@ class InVsOutSpec(Spec):
     sources: tuple[SourceGrid, ...]
     selectors: tuple[SelectorChoice, ...]
     classifiers: tuple[str, ...] = CLASSIFIERS
-    n_sets: Size = 100
+    n_sets: PositiveInt = 100
     n_folds: Annotated[int, Field(ge=2)] = 10
 
     @model_validator(mode="after")
     def _check(self) -> InVsOutSpec:
         refuse_unknown("classifier", self.classifiers, CLASSIFIERS)
         refuse_repeated([choice.name for choice in self.selectors])
-        refuse_repeated(self.classifiers)
         refuse_repeated([grid.source for grid in self.sources])
         return self
 
@@ -167,9 +163,10 @@ class InVsOut(PaperStudy):
         "algorithms, AAAI Workshop on Evaluation Methods for Machine Learning II, 2007"
     )
     spec = InVsOutSpec
+    findings = report
 
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Take a taste of everything, a good part of it, or all of it."""
+        """Take a small part of the grid, a larger part, or all of it."""
         n, n_features, n_discrete, n_features_discrete, n_sets = _SCALES[scale]
         grids = [(name, n, n_features) for name in CONTINUOUS]
         grids += [(name, n_discrete, n_features_discrete) for name in DISCRETE]
@@ -183,10 +180,10 @@ class InVsOut(PaperStudy):
         }
 
     def units(self, spec: InVsOutSpec) -> Iterator[Unit]:
-        """One unit per training set, the first of every source and N, then the second.
+        """Yield the first training set of every source and N, then the second.
 
-        So a run that is stopped early has seen everything equally often, and the time
-        that is left can be told from what has passed.
+        So a run that is stopped early has all sources equally often, and the remaining
+        time can be estimated.
         """
         recipes = self._recipes(spec)
         selectors = {one.name: [one.selector, one.parameters] for one in spec.selectors}
@@ -217,7 +214,7 @@ class InVsOut(PaperStudy):
             for name in spec.classifiers
         }
         return {
-            (grid.source, choice.name, classifier): Recipe.of(
+            (grid.source, choice.name, classifier): Recipe.from_details(
                 self.name,
                 spec.seed,
                 source={"name": grid.source, "version": SOURCE_VERSION},
@@ -233,45 +230,41 @@ class InVsOut(PaperStudy):
 
     def run(self, unit: Unit) -> Iterator[Values]:
         """Draw the training set, rank once per selector, evaluate all sizes at once."""
-        trial = Trial.draw(unit.settings)
+        drawn = DrawnSets.draw(unit.settings)
         by_selector = groupby(unit.cells, lambda cell: cell.coordinates["selector"])
         for name, group in by_selector:
             cells = [cell.coordinates for cell in group]
             sizes = sorted({cell["n_features"] for cell in cells})
             kind, parameters = unit.settings["selectors"][name]
-            orders = trial.rank(kind, parameters, sizes[-1])
+            orders = drawn.rank(kind, parameters, sizes[-1])
             found: dict[str, dict[int, Values]] = {}
             for cell in cells:
                 classifier = cell["classifier"]
                 if classifier not in found:
-                    found[classifier] = trial.evaluate(orders, classifier, sizes)
+                    found[classifier] = drawn.evaluate(orders, classifier, sizes)
                 yield found[classifier][cell["n_features"]]
 
-    def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says, see `PaperStudy`."""
-        return findings.report(self, frame)
 
-
-# -- what a unit does ----------------------------------------------------------------
+# -- the work of a unit --------------------------------------------------------------
 
 #: Streams of random numbers that draw training and test sets.
 _TRAINING, _TEST = 4, 5
 
 
-class Trial:
+class DrawnSets:
     """One training set with its test set and folds, the same for every selector.
 
     Parameters
     ----------
     X, y : arrays
-        Training rows first, then test rows. The columns are in an order drawn at
-        random, so that an index, which decides ties, carries no information.
+        Training rows first, then test rows. The features are in random order, because
+        ties are decided by index.
     n_train : int
-        How many are training rows.
+        Number of training rows.
     folds : list of (train, test)
-        Of the training rows.
+        Folds of the training rows.
     seed : int
-        For selectors that use chance.
+        Seed of selectors that are random.
     """
 
     def __init__(
@@ -283,11 +276,11 @@ class Trial:
         self.seed = seed
 
     @classmethod
-    def draw(cls, settings: Any) -> Trial:
-        """Draw what a unit describes.
+    def draw(cls, settings: Any) -> DrawnSets:
+        """Draw the data and folds of a unit.
 
-        Seeds depend on the source, N and the number of the set; that of the folds
-        also on the resampling. None depends on a selector.
+        Seeds depend on the source, N and the number of the set; the seed of the folds
+        also on the resampling. No seed depends on a selector.
         """
         root, n, number = settings["seed"], settings["n"], settings["set"]
         data_set = {"source": settings["source"], "n": n}
@@ -321,21 +314,21 @@ class Trial:
     def evaluate(
         self, orders: Sequence[NDArray[Any]], classifier: str, sizes: Sequence[int]
     ) -> dict[int, Values]:
-        """Accuracies of a classifier on the first columns of the rankings.
+        """Measure a classifier on the first features of the rankings.
 
         Parameters
         ----------
         orders : sequence of 1 + n_folds arrays
-            What `rank` returned.
+            The rankings from `rank`.
         classifier : str
             Its name.
         sizes : sequence of int
-            How many of the columns to use.
+            Numbers of features to use.
 
         Returns
         -------
         mapping of size to values
-            TRUTH, and the folds under IN and OUT.
+            Accuracies of TRUTH, and of the folds under IN and OUT.
         """
         rows = np.arange(len(self.y))
         k = len(self.folds)
@@ -345,8 +338,8 @@ class Trial:
             self.X, self.y, splits, [*orders, *[orders[0]] * k], sizes
         )
         truth, *rest = (
-            (named == self.y[test]).mean(axis=1)
-            for named, (_, test) in zip(found, splits, strict=True)
+            (predicted == self.y[test]).mean(axis=1)
+            for predicted, (_, test) in zip(found, splits, strict=True)
         )
         return {
             size: {
@@ -361,8 +354,8 @@ class Trial:
 def make_classifier(name: str) -> Any:
     """Make a classifier of the paper.
 
-    "tree" is C4.5 with the categories and the ties of the paper's other classifiers: a
-    tie between classes goes to the more frequent one, of "c45" to the first label.
+    "tree" is C4.5 which treats categories and ties as the other classifiers do: a tie
+    between classes goes to the more frequent one; with "c45", to the first label.
     """
     if name != "tree":
         return make_estimator(name)
@@ -372,7 +365,7 @@ def make_classifier(name: str) -> Any:
 
 
 def draw_source(name: str, n: int, root: int, number: int) -> tuple[Any, NDArray[Any]]:
-    """Draw a training set and a test set of as many cases, one below the other."""
+    """Draw a training set and a test set of the same size, and stack them."""
     seeds = [
         int(np.random.SeedSequence(root, spawn_key=(part, number)).generate_state(1)[0])
         for part in (_TRAINING, _TEST)

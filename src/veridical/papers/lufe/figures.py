@@ -1,4 +1,4 @@
-"""Accuracies of the LUFe study per task, pairs of methods, and published figures."""
+"""Results of the LUFe study: accuracies per task, gains, tables and pictures."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from veridical.experiments import (
     format_pvalue,
 )
 
-#: Files made from 20 Newsgroups, which stand in for TechTC-300.
+#: Prefix of the files made from 20 Newsgroups, which replace TechTC-300.
 STAND_IN = "techtc/ng20_"
-#: Tasks of gene expression begin with this.
+#: Prefix of the tasks of gene expression.
 GENES = "genes/"
 
 #: Table 1 of the paper: accuracy in per cent; wins of 49 and mean gain over ALL; the
@@ -52,44 +52,44 @@ _NAMES = {
 
 
 def name_of(method: str, k: int) -> str:
-    """Name a method as the paper does."""
+    """Return the name of a method in the paper."""
     return _NAMES[method].format(k=k)
 
 
 def share_of(method: str) -> int:
-    """Give the share of unselected features that a method of table 1 uses."""
+    """Return the percentage of unselected features that a method of table 1 uses."""
     return 100 if method.startswith("lufe") else 0
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two methods over the same tasks."""
+class MethodPair:
+    """Gains of one method over another, task by task."""
 
     gains: NDArray[np.float64]
 
     @property
     def mean(self) -> Mean:
         """Mean gain in points."""
-        return Mean.of(self.gains)
+        return Mean.from_values(self.gains)
 
     @property
     def wins(self) -> int:
-        """Tasks on which the first is better."""
+        """Number of tasks on which the first is better."""
         return int((self.gains > 1e-9).sum())
 
     @property
     def losses(self) -> int:
-        """Tasks on which it is worse."""
+        """Number of tasks on which the first is worse."""
         return int((self.gains < -1e-9).sum())
 
     @property
     def pvalue(self) -> float:
-        """Sign test against equal chances, both sides; ties do not count."""
+        """p-value of the two-sided sign test without ties."""
         n = self.wins + self.losses
         return float(stats.binomtest(self.wins, n).pvalue) if n else 1.0
 
     def words(self) -> str:
-        """Gain with interval, wins, losses and the sign test."""
+        """Write the gain with interval, wins, losses and the sign test."""
         ties = len(self.gains) - self.wins - self.losses
         return (
             f"{self.mean.words(True, 'task')}; better on {self.wins}, worse on "
@@ -98,15 +98,15 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class TaskAccuracies:
     """Accuracy in per cent per task (rows) and method, K, share (columns)."""
 
     means: pd.DataFrame
     n_folds: int
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Figures:
-        """Average over folds; tasks with folds missing keep those they have."""
+    def from_cells(cls, frame: pd.DataFrame) -> TaskAccuracies:
+        """Average over folds; a task with missing folds keeps the others."""
         ok = frame[frame["status"] == "ok"]
         if ok.empty:
             return cls(pd.DataFrame(), 0)
@@ -127,32 +127,34 @@ class Figures:
         return [(str(m), int(k), int(t)) for m, k, t in keys]
 
     def get(self, method: str, k: int, share: int) -> NDArray[np.float64] | None:
-        """Accuracies of a method over tasks; NaN where a task lacks it."""
+        """Return the accuracies of a method over tasks; NaN where one is missing."""
         key = (method, k, share)
         return self.means[key].to_numpy() if key in self.means else None
 
-    def pair(self, a: tuple[str, int, int], b: tuple[str, int, int]) -> Pair | None:
-        """First minus second, over the tasks that have both."""
+    def pair(
+        self, a: tuple[str, int, int], b: tuple[str, int, int]
+    ) -> MethodPair | None:
+        """Return first minus second, over the tasks that have both."""
         first, second = self.get(*a), self.get(*b)
         if first is None or second is None:
             return None
         gains = (first - second)[~np.isnan(first - second)]
-        return Pair(gains) if gains.size else None
+        return MethodPair(gains) if gains.size else None
 
     def sizes(self) -> list[int]:
-        """Numbers of selected features."""
+        """Return the numbers K of selected features."""
         return sorted({k for _, k, _ in self._keys() if k})
 
     def shares(self, method: str, k: int) -> list[int]:
-        """Shares of the curve."""
+        """Return the percentages of the curve."""
         return sorted({t for m, n, t in self._keys() if (m, n) == (method, k)})
 
 
 # -- tables and pictures -------------------------------------------------------------
 
 
-def make_table_1(figures: Figures) -> StudyTable:
-    """Put our accuracies and gains beside the published ones."""
+def make_table_1(figures: TaskAccuracies) -> StudyTable:
+    """Compare our accuracies and gains with the published ones."""
     header = (
         "Setting", "Accuracy, %", "published", "Gain over all words, points",
         "published", "Gain over the selector, points", "published",
@@ -184,19 +186,21 @@ def make_table_1(figures: Figures) -> StudyTable:
     return StudyTable("Table 1: accuracy", header, tuple(rows), notes)
 
 
-def _gain(pair: Pair | None) -> str:
+def _gain(pair: MethodPair | None, *, test: bool = False) -> str:
+    """Write a gain with its interval and wins, and the p-value if asked for."""
     if pair is None:
         return "–"
     text = format_interval(*pair.mean.interval, 2, signed=True)
-    return f"{text}, {pair.wins} of {len(pair.gains)}"
+    pvalue = f", {format_pvalue(pair.pvalue)}" if test else ""
+    return f"{text}, {pair.wins} of {len(pair.gains)}{pvalue}"
 
 
 def _published(known: tuple[int, float] | None) -> str:
     return "–" if known is None else f"{known[1]:+.2f}, {known[0]} of 49"
 
 
-def draw_gains(figures: Figures, k: int) -> Iterator[Picture]:
-    """Figures 1 and 2: gains task by task, the largest first."""
+def draw_gains(figures: TaskAccuracies, k: int) -> Iterator[Picture]:
+    """Draw figures 1 and 2: gains task by task, the largest first."""
     plus = ("lufe-rfe", k, 100)
     for title, other in (
         (f"LUFe-RFE-{k} against RFE-{k}", ("rfe", k, 0)),
@@ -222,8 +226,8 @@ def draw_gains(figures: Figures, k: int) -> Iterator[Picture]:
         )
 
 
-def draw_shares(figures: Figures) -> Iterator[Picture]:
-    """Figure 3: accuracy against the share of unselected features."""
+def draw_shares(figures: TaskAccuracies) -> Iterator[Picture]:
+    """Draw figure 3: accuracy by the percentage of unselected features."""
     for k in figures.sizes():
         shares = figures.shares("lufe-rfe", k)
         if len(shares) < 2:
@@ -253,8 +257,8 @@ def draw_shares(figures: Figures) -> Iterator[Picture]:
 _METHODS = ("all", "rfe", "lufe-rfe", "anova", "lufe-anova", "lufe-rfe-random")
 
 
-def tabulate_genes(figures: Figures) -> tuple[StudyTable, ...]:
-    """Give accuracies and gains over the gene tasks, and task by task."""
+def tabulate_genes(figures: TaskAccuracies) -> tuple[StudyTable, ...]:
+    """Tabulate accuracies and gains over the gene tasks, and task by task."""
     rows = []
     for k in [0, *figures.sizes()]:
         for method in _METHODS:
@@ -269,8 +273,8 @@ def tabulate_genes(figures: Figures) -> tuple[StudyTable, ...]:
                 (
                     _gene_name(method, k),
                     f"{np.nanmean(found):.2f}",
-                    _say_gain(over),
-                    _say_gain(gain),
+                    _gain(over, test=True),
+                    _gain(gain, test=True),
                 )
             )
     header = (
@@ -285,7 +289,7 @@ def tabulate_genes(figures: Figures) -> tuple[StudyTable, ...]:
     return StudyTable(title, header, tuple(rows), notes), _one_by_one(figures)
 
 
-def _one_by_one(figures: Figures) -> StudyTable:
+def _one_by_one(figures: TaskAccuracies) -> StudyTable:
     columns = [
         (method, k, share_of(method))
         for k in [0, *figures.sizes()]
@@ -306,10 +310,3 @@ def _one_by_one(figures: Figures) -> StudyTable:
 
 def _gene_name(method: str, k: int) -> str:
     return "all genes" if method == "all" else name_of(method, k)
-
-
-def _say_gain(pair: Pair | None) -> str:
-    if pair is None:
-        return "–"
-    text = format_interval(*pair.mean.interval, 2, signed=True)
-    return f"{text}, {pair.wins} of {len(pair.gains)}, {format_pvalue(pair.pvalue)}"

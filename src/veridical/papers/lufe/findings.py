@@ -1,7 +1,7 @@
 """The findings of the LUFe paper as checks, its table 1 and its figures.
 
 Accuracies are means over folds, then over tasks. Tasks share no texts, so a difference
-of two methods is judged by its 95 % t interval over tasks, and by a sign test.
+of two methods is assessed by its 95 % t interval over tasks, and by a sign test.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from veridical.experiments import (
     StudyReport,
     StudyTable,
     decide,
+    decide_if_enough,
     format_count,
-    if_enough,
 )
 from veridical.papers.lufe.figures import (
     GENES,
     PUBLISHED,
     STAND_IN,
-    Figures,
-    Pair,
+    MethodPair,
+    TaskAccuracies,
     draw_gains,
     draw_shares,
     make_table_1,
@@ -38,9 +38,9 @@ from veridical.papers.lufe.figures import (
     tabulate_genes,
 )
 
-#: With fewer tasks nothing is said of all of them.
+#: Number of tasks; with fewer, findings are open.
 _ENOUGH_TASKS = 10
-#: With fewer tasks a test that finds nothing says nothing.
+#: Number of tasks; with fewer, a test that is not significant leaves a finding open.
 _MANY_TASKS = 40
 #: Largest share of tasks without a win at which the paper's claim still holds: 35/49.
 _MOST_LOST = 14 / 49
@@ -59,17 +59,20 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
         `veridical.papers.lufe.study`.
     """
     genes = frame["data"].astype(str).str.startswith(GENES)
-    figures, of_genes = Figures.of(frame[~genes]), Figures.of(frame[genes])
+    figures, of_genes = (
+        TaskAccuracies.from_cells(frame[~genes]),
+        TaskAccuracies.from_cells(frame[genes]),
+    )
     checks: list[Check] = []
     pictures: list[Picture] = []
     tables: tuple[StudyTable, ...] = ()
     if figures.tasks:
         for k in figures.sizes():
-            checks += _orders(figures, k)
-            checks.append(_random(figures, k))
+            checks += _gains(figures, k)
+            checks.append(_against_noise(figures, k))
             pictures += draw_gains(figures, k)
         checks += _curves(figures)
-        checks += _levels(figures)
+        checks += _accuracies(figures)
         pictures += draw_shares(figures)
         tables = (make_table_1(figures),)
     if of_genes.tasks:
@@ -82,9 +85,9 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
 
 
 def _better(
-    figures: Figures, better: str, worse: str, k: int, published: str
+    figures: TaskAccuracies, better: str, worse: str, k: int, published: str
 ) -> Check | None:
-    """Judge a mean gain by its interval over tasks."""
+    """Decide about a mean gain by its interval over tasks."""
     k_worse = 0 if worse == "all" else k
     pair = figures.pair(
         (better, k, share_of(better)), (worse, k_worse, share_of(worse))
@@ -103,8 +106,8 @@ def _better(
     )
 
 
-def _orders(figures: Figures, k: int) -> Iterator[Check]:
-    """B11: all < selector < LUFe, and how often."""
+def _gains(figures: TaskAccuracies, k: int) -> Iterator[Check]:
+    """Check B11: all < selector < LUFe, and on how many tasks."""
     for kind in ("rfe", "anova"):
         plus = f"lufe-{kind}"
         for better, worse, place in (
@@ -122,12 +125,12 @@ def _orders(figures: Figures, k: int) -> Iterator[Check]:
                 yield found
         pair = figures.pair((plus, k, 100), (kind, k, 0))
         if pair is not None:
-            yield _often(pair, plus, kind, k)
+            yield _most_tasks(pair, plus, kind, k)
 
 
-def _often(pair: Pair, plus: str, kind: str, k: int) -> Check:
+def _most_tasks(pair: MethodPair, plus: str, kind: str, k: int) -> Check:
     n = len(pair.gains)
-    outcome = if_enough(n - pair.wins <= _MOST_LOST * n, n, _ENOUGH_TASKS)
+    outcome = decide_if_enough(n - pair.wins <= _MOST_LOST * n, n, _ENOUGH_TASKS)
     known = PUBLISHED.get((plus, k))
     published = "–" if known is None or known[2] is None else f"{known[2][0]} of 49"
     return Check(
@@ -139,14 +142,14 @@ def _often(pair: Pair, plus: str, kind: str, k: int) -> Check:
     )
 
 
-def _random(figures: Figures, k: int) -> Check:
-    """B12: it is the unselected features that help, not any bound at all."""
+def _against_noise(figures: TaskAccuracies, k: int) -> Check:
+    """Check B12: unselected features help more than noise."""
     statement = f"Real unselected features beat noise: LUFe-RFE-{k}"
     published = "better on 37 of 49 tasks" if k == 300 else "–"
     rule = "better on more tasks than worse, sign test p < 0.05"
     pair = figures.pair(("lufe-rfe", k, 100), ("lufe-rfe-random", k, 100))
     if pair is None:
-        return Check(statement, "open", published, "no data", rule)
+        return Check.without_data(statement, published, rule)
     outcome: Outcome = "open"
     if len(pair.gains) >= _ENOUGH_TASKS:
         sure = pair.pvalue < _ALPHA
@@ -157,8 +160,8 @@ def _random(figures: Figures, k: int) -> Check:
     return Check(statement, outcome, published, pair.words(), rule)
 
 
-def _curves(figures: Figures) -> Iterator[Check]:
-    """Experiment 3: gains grow with the share of unselected features."""
+def _curves(figures: TaskAccuracies) -> Iterator[Check]:
+    """Check experiment 3: gains grow with the share of unselected features."""
     for k in figures.sizes():
         shares = figures.shares("lufe-rfe", k)
         if len(shares) < 2:
@@ -180,14 +183,14 @@ def _curves(figures: Figures) -> Iterator[Check]:
         )
 
 
-def _levels(figures: Figures) -> Iterator[Check]:
-    """Table 1's accuracies; of other texts they cannot be expected."""
+def _accuracies(figures: TaskAccuracies) -> Iterator[Check]:
+    """Compare accuracies with table 1; on other texts the checks are open."""
     same = not all(task.startswith(STAND_IN) for task in figures.tasks)
     for (method, k), (value, *_) in PUBLISHED.items():
         found = figures.get(method, k, share_of(method))
         if found is None:
             continue
-        mean = Mean.of(found[~np.isnan(found)])
+        mean = Mean.from_values(found[~np.isnan(found)])
         outcome = decide(mean.interval, value - 2, value + 2) if same else "open"
         yield Check(
             f"Accuracy of {name_of(method, k)}",
@@ -201,40 +204,40 @@ def _levels(figures: Figures) -> Iterator[Check]:
 # -- notes ---------------------------------------------------------------------------
 
 
-def _notes(figures: Figures, of_genes: Figures) -> Iterator[str]:
+def _notes(figures: TaskAccuracies, of_genes: TaskAccuracies) -> Iterator[str]:
     if not figures.tasks and not of_genes.tasks:
         yield "There are no results yet."
         return
     if of_genes.tasks:
         yield (
             f"{format_count(len(of_genes.tasks), 'data set')} of gene expression, at "
-            f"least {of_genes.n_folds} test folds of each, in tables apart: the paper "
-            "has none, so they decide no finding. The largest class is told "
-            "from the rest; arrays are logged and standardised, and hardly varying "
-            "genes dropped, on all samples without their labels."
+            f"least {of_genes.n_folds} test folds of each, in separate tables: the "
+            "paper has none, so they decide no finding. The largest class is separated "
+            "from the rest; arrays are log-transformed and standardised, and genes "
+            "that hardly vary are dropped, on all samples without their labels."
         )
     if not figures.tasks:
-        yield "There are no text tasks, so no finding of the paper can be judged."
+        yield "There are no text tasks, so no finding of the paper can be checked."
         return
     if all(task.startswith(STAND_IN) for task in figures.tasks):
         yield (
             "These are not the paper's texts: TechTC-300 was not found, and tasks of "
-            "150 messages each from 20 Newsgroups stand in for it. Directions can be "
+            "150 messages each from 20 Newsgroups are used instead. Directions can be "
             "compared, accuracies cannot."
         )
     yield (
         f"{format_count(len(figures.tasks), 'text task')}, at least "
         f"{figures.n_folds} test folds of each. Words of fewer than five letters are "
-        "dropped, columns standardised by the training fold. Intervals are 95 % t "
+        "dropped, features standardised by the training fold. Intervals are 95 % t "
         "intervals over tasks."
     )
     yield (
         "C, and for LUFe γ too, are chosen from 0.001 to 1000 by stratified 5-fold "
-        "cross-validation inside the training fold; for RFE the same C serves the "
+        "cross-validation inside the training fold; for RFE the same C is used for the "
         "elimination. Inner folds of LUFe and ANOVA use the features selected on the "
         "whole training fold, as in the paper."
     )
     yield (
-        "The RFE-augmented machine learns and predicts with the selected and the added "
-        "features, as the paper describes it."
+        "The RFE-augmented SVM is fitted on, and predicts with, the selected and the "
+        "added features, as the paper describes it."
     )

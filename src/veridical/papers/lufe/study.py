@@ -1,13 +1,13 @@
 """Do unselected features help? The experiments of Taylor et al. (2016).
 
-A selector keeps K words of a two-topic text task. Four ways to classify: an SVM on all
-words, an SVM on the selected ones, LUFe (the selected, with the unselected as
-privileged information), and controls.
+A selector keeps K words of a two-topic text task. Four kinds of classifiers: an SVM on
+all words, an SVM on the selected words, LUFe (the selected words, with the unselected
+ones as privileged information), and controls.
 
 The same on gene expression, which the paper does not have: the largest class of a data
 set against the rest, without the curve of shares.
 
-A unit is one training fold with everything learned from it. A cell records the accuracy
+A unit is one training fold with everything fitted on it. A cell records the accuracy
 of one method on the test fold.
 
 ===============  =======  =====================================================
@@ -15,7 +15,7 @@ method           share    learns from
 ===============  =======  =====================================================
 all              0        all words (k is 0)
 rfe, anova       0        K selected words
-lufe-rfe         1–100    these, with the best per cent of the unselected ones
+lufe-rfe         1–100    these, with the best per cent of the unselected words
 lufe-anova       100      the same with ANOVA F
 lufe-rfe-random  100      these, with Gaussian noise instead of the unselected
 rfe-augmented    1–100    K selected words and the best per cent of the others,
@@ -37,9 +37,8 @@ from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, PositiveInt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -55,17 +54,15 @@ from veridical.experiments import (
     Recipe,
     Scale,
     Spec,
-    StudyReport,
     Unit,
     Values,
     derive_seed,
-    refuse_repeated,
 )
 from veridical.learning import LUFeCV
 from veridical.papers.data import refuse_other_data
 from veridical.papers.expression import DATA, get_arrays
-from veridical.papers.lufe import findings
 from veridical.papers.lufe.figures import GENES, STAND_IN
+from veridical.papers.lufe.findings import report
 from veridical.selection import SVMRFE, AnovaF, ExpressionFilter
 
 FloatArray = NDArray[np.float64]
@@ -75,14 +72,13 @@ SHARES = tuple(range(10, 101, 10))
 #: Values of C and γ, as in the paper.
 GRID = tuple(10.0**k for k in range(-3, 4))
 INNER_FOLDS = 5
-#: Share of all features that a round of RFE drops.
+#: Share of all features that RFE drops in one round.
 STEP = 0.1
 
-#: Raise it when a method is computed otherwise than before.
+#: Increase it when the computation of a method changes.
 _VERSION = 2
 
-Count = Annotated[int, Field(ge=1)]
-Share = Annotated[int, Field(ge=1, le=100)]
+Percent = Annotated[int, Field(ge=1, le=100)]
 
 
 class LUFeSpec(Spec):
@@ -95,23 +91,17 @@ class LUFeSpec(Spec):
     n_features : tuple of int
         Numbers K of selected words.
     shares : tuple of int
-        Per cent of the unselected words, for the curve at the first K; without any,
-        there is no curve.
+        Percentages of the unselected words, for the curve at the first K; an empty
+        tuple leaves the curve out.
     n_repeats, n_folds : int
         Repetitions and folds of stratified cross-validation.
     """
 
     data: tuple[str, ...]
-    n_features: tuple[Count, ...] = (300, 500)
-    shares: tuple[Share, ...] = SHARES
-    n_repeats: Count = 10
+    n_features: tuple[PositiveInt, ...] = (300, 500)
+    shares: tuple[Percent, ...] = SHARES
+    n_repeats: PositiveInt = 10
     n_folds: Annotated[int, Field(ge=2)] = 10
-
-    @field_validator("data", "n_features", "shares")
-    @classmethod
-    def _check_once(cls, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        refuse_repeated(given)
-        return given
 
 
 #: Per scale: text tasks, gene tasks, K, shares, repeats.
@@ -132,42 +122,43 @@ class LUFeStudy(PaperStudy):
         "using unselected features (LUFe), IJCAI 2016"
     )
     spec = LUFeSpec
+    findings = report
 
     def at_scale(self, scale: Scale) -> dict[str, Any]:
-        """Take some tasks, or all that are here."""
+        """Take some tasks, or all that are found."""
         n_tasks, n_genes, n_features, shares, n_repeats = _SCALES[scale]
-        here = present()
-        # Spread over the list: neighbours are tasks of one family.
-        step = max(1, len(here) // n_tasks) if n_tasks else 1
+        found = present()
+        # Spread over the list, because neighbours are similar tasks.
+        step = max(1, len(found) // n_tasks) if n_tasks else 1
         return {
-            "data": here[::step][:n_tasks] + present_genes()[:n_genes],
+            "data": found[::step][:n_tasks] + present_genes()[:n_genes],
             "n_features": n_features,
             "shares": shares,
             "n_repeats": n_repeats,
         }
 
     def notices(self, spec: LUFeSpec) -> tuple[str, ...]:
-        """Say which texts these are."""
+        """Say which texts are used."""
         texts = [name for name in spec.data if not name.startswith(GENES)]
         said = []
         if not texts:
-            said.append(say_missing())
+            said.append(_MISSING)
         elif all(name.startswith(STAND_IN) for name in texts):
             said.append(
-                "TechTC-300 is not here; tasks made from 20 Newsgroups stand in for "
-                "it, so published accuracies are not comparable."
+                "TechTC-300 was not found; tasks made from 20 Newsgroups are used "
+                "instead, so published accuracies are not comparable."
             )
         if len(texts) < len(spec.data):
             said.append(
-                "Reported apart is gene expression, which the paper does not have: "
-                f"{len(spec.data) - len(texts)} of {len(spec.data)} tasks."
+                "Gene expression, which the paper does not have, is reported "
+                f"separately: {len(spec.data) - len(texts)} of {len(spec.data)} tasks."
             )
         return tuple(said)
 
     def units(self, spec: LUFeSpec) -> Iterator[Unit]:
-        """The first fold of every task, then the second, and so on.
+        """Yield the first fold of every task, then the second, and so on.
 
-        Genes have no curve of shares.
+        Gene tasks have no curve of shares.
         """
         digests = {name: get_task(name).digest for name in spec.data}
         recipes = {name: self._recipe(spec, digests[name]) for name in spec.data}
@@ -190,7 +181,7 @@ class LUFeStudy(PaperStudy):
                 yield Unit(settings, cells)
 
     def _recipe(self, spec: LUFeSpec, digest: str) -> Recipe:
-        return Recipe.of(
+        return Recipe.from_details(
             self.name,
             spec.seed,
             data=digest,
@@ -202,23 +193,19 @@ class LUFeStudy(PaperStudy):
         )
 
     def run(self, unit: Unit) -> Iterator[Values]:
-        """Split, standardise, select, learn, count what was right."""
+        """Split, standardise, select, fit, and measure accuracies."""
         settings = unit.settings
         digest = get_task(settings["data"]).digest
         refuse_other_data(settings["data"], digest, settings["digest"])
         with threadpool_limits(1, "blas"):
-            trial = Trial.draw(settings)
+            trial = TrainTestFold.draw(settings)
             for cell in unit.cells:
                 at = cell.coordinates
                 yield trial.measure(at["method"], at["k"], at["share"])
 
-    def findings(self, frame: pd.DataFrame) -> StudyReport:
-        """Say what was found, beside what the paper says, see `PaperStudy`."""
-        return findings.report(self, frame)
-
 
 def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
-    """Method, K and share of every cell of a unit."""
+    """Return method, K and share of every cell of a unit."""
     kinds = [("all", 0, 0)]
     for k in spec.n_features:
         kinds += [("rfe", k, 0), ("lufe-rfe", k, 100), ("anova", k, 0)]
@@ -234,10 +221,15 @@ def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
 # -- the tasks -----------------------------------------------------------------------
 
 _FOLDER = "techtc/"
-#: The paper drops words of fewer letters.
+_MISSING = (
+    "The text tasks were not found. Put the files of TechTC-300, or others with two "
+    "classes of texts, as npz (CSR arrays data, indices, indptr, shape; y; "
+    "feature_names) into a folder techtc inside the folder that VERIDICAL_DATA names."
+)
+#: Words with fewer letters are dropped, as in the paper.
 LETTERS = 5
-#: Gene tasks: the data sets of `veridical.papers.expression` of which neither side has
-#: fewer than 20 cases, and one more; the smallest first.
+#: Gene tasks: the data sets of `veridical.papers.expression` with at least 20
+#: samples on either side, and the colon data; the smallest first.
 _GENE_FILES = {
     "colon": "colon",
     **{
@@ -248,22 +240,22 @@ _GENE_FILES = {
 
 
 def present() -> tuple[str, ...]:
-    """Name the text tasks here: TechTC's own, or else those in its place."""
+    """Return the text tasks that are found: TechTC-300, or its replacements."""
     tasks = [name for name in available() if name.startswith(_FOLDER)]
     own = [name for name in tasks if not name.startswith(STAND_IN)]
     return tuple(own or tasks)
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """Counts of words and which of two topics a text is about, or genes and classes.
+class BinaryTask:
+    """A task with two classes: word counts and topics, or gene expression.
 
     Parameters
     ----------
     X : array of shape (n_texts, n_words)
-        Counts, as numbers.
+        Word counts, or expression values.
     sign : array of shape (n_texts,)
-        −1 for the first topic, +1 for the second.
+        −1 for the first class, +1 for the second.
     digest : str
         SHA-256 of both.
     """
@@ -273,20 +265,20 @@ class Task:
     digest: str
 
     @classmethod
-    def of(cls, X: FloatArray, sign: FloatArray) -> Task:
-        """Hash a task."""
+    def from_arrays(cls, X: FloatArray, sign: FloatArray) -> BinaryTask:
+        """Make a task with the hash of its arrays."""
         X = np.ascontiguousarray(X)
         return cls(X, sign, table_hash(X, sign))
 
 
 def present_genes() -> tuple[str, ...]:
-    """Name the gene tasks that can be found here."""
+    """Return the gene tasks whose files are found."""
     files = set(available())
     return tuple(GENES + name for name, file in _GENE_FILES.items() if file in files)
 
 
 @lru_cache(maxsize=4)
-def get_task(name: str) -> Task:
+def get_task(name: str) -> BinaryTask:
     """Read a task; words of fewer than five letters are dropped.
 
     Raises
@@ -295,9 +287,9 @@ def get_task(name: str) -> Task:
         If it is missing, or does not have two classes.
     """
     if name.startswith(GENES):
-        return Task.of(*_read_genes(name.removeprefix(GENES)))
+        return BinaryTask.from_arrays(*_read_genes(name.removeprefix(GENES)))
     if name not in available():
-        raise InputError(say_missing())
+        raise InputError(_MISSING)
     table, y = load(name)
     X = np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
     words = _read_words(name)
@@ -310,7 +302,7 @@ def get_task(name: str) -> Task:
             f"{', '.join(map(repr, classes[:5].tolist()))}); a task of this study has "
             "two."
         )
-    return Task.of(X, np.where(codes == 1, 1.0, -1.0))
+    return BinaryTask.from_arrays(X, np.where(codes == 1, 1.0, -1.0))
 
 
 def _read_words(name: str) -> NDArray[np.str_] | None:
@@ -325,9 +317,9 @@ def _read_words(name: str) -> NDArray[np.str_] | None:
 def _read_genes(name: str) -> tuple[FloatArray, FloatArray]:
     """Read a gene task: values, and +1 for the largest class, −1 for the rest.
 
-    So nobody chose the task. Values are logarithms, every array brought to mean 0 and
-    variance 1, genes that hardly vary dropped where the file holds raw intensities: on
-    all samples, but without their labels.
+    Values are logarithms, every array standardized to mean 0 and variance 1, and genes
+    that hardly vary are dropped where the file has raw intensities: on all samples, but
+    without their labels.
     """
     if name == "colon":
         raw, y = load("colon")
@@ -343,27 +335,17 @@ def _read_genes(name: str) -> tuple[FloatArray, FloatArray]:
     return X, np.where(codes == largest, 1.0, -1.0)
 
 
-def say_missing() -> str:
-    """Say where the tasks should be."""
-    return (
-        "The text tasks are not here. Put the files of TechTC-300, or others with two "
-        "classes of texts, as npz (CSR arrays data, indices, indptr, shape; y; "
-        "feature_names) into a folder techtc inside the folder that VERIDICAL_DATA "
-        "names."
-    )
+# -- the work of a unit --------------------------------------------------------------
 
 
-# -- what a unit does ----------------------------------------------------------------
-
-
-class First(SelectorMixin, BaseEstimator):
-    """Selects the first `k` columns, which were chosen before."""
+class FirstFeatures(SelectorMixin, BaseEstimator):
+    """Selects the first `k` features, which were selected before."""
 
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def fit(self, X: Any, y: Any = None) -> First:
-        """Count the columns."""
+    def fit(self, X: Any, y: Any = None) -> FirstFeatures:
+        """Store the number of features."""
         self.n_features_in_ = X.shape[1]
         return self
 
@@ -371,24 +353,24 @@ class First(SelectorMixin, BaseEstimator):
         return np.arange(self.n_features_in_) < self.k
 
 
-def _share_right(scores: FloatArray, sign: FloatArray) -> float:
+def _accuracy(scores: FloatArray, sign: FloatArray) -> float:
     return float(np.mean(np.where(scores >= 0, 1.0, -1.0) == sign))
 
 
 @dataclass(eq=False)
-class Trial:
+class TrainTestFold:
     """A training and a test fold, standardised by the training fold.
 
-    Nothing but the last line of a method, which counts, sees the test fold.
+    The test fold is used only to measure the accuracy.
 
     Parameters
     ----------
     X, sign : arrays
-        The training cases.
+        The training samples.
     X_test, sign_test : arrays
-        The test cases.
+        The test samples.
     seed : int
-        Of this fold.
+        Seed of the inner folds and of the noise.
     """
 
     X: FloatArray
@@ -396,22 +378,22 @@ class Trial:
     X_test: FloatArray
     sign_test: FloatArray
     seed: int
-    _kept: dict[Any, Any] = field(default_factory=dict)
+    _cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
-    def draw(cls, settings: Mapping[str, Any]) -> Trial:
-        """Read a task and split it; folds do not know who will learn from them."""
+    def draw(cls, settings: Mapping[str, Any]) -> TrainTestFold:
+        """Read a task and split it; the folds are the same for all methods."""
         task = get_task(settings["data"])
         which = {"data": settings["data"], "repeat": settings["repeat"]}
         seed = derive_seed(settings["seed"], purpose="folds", **which)
         folds = StratifiedKFold(settings["n_folds"], shuffle=True, random_state=seed)
         train, test = list(folds.split(task.X, task.sign))[settings["fold"]]
         mean, spread = task.X[train].mean(axis=0), task.X[train].std(axis=0)
-        places = np.flatnonzero(spread > 0)
-        # Ties go by index, so an index should carry no information.
+        varying = np.flatnonzero(spread > 0)
+        # Ties are decided by index, so the order of the features is random.
         order = derive_seed(settings["seed"], purpose="columns", data=settings["data"])
-        places = places[np.random.default_rng(order).permutation(places.size)]
-        X = (task.X[:, places] - mean[places]) / spread[places]
+        varying = varying[np.random.default_rng(order).permutation(varying.size)]
+        X = (task.X[:, varying] - mean[varying]) / spread[varying]
         return cls(
             X[train],
             task.sign[train],
@@ -423,56 +405,58 @@ class Trial:
         )
 
     def measure(self, method: str, k: int, share: int) -> Values:
-        """Learn in one way; accuracy on the test fold and what was chosen."""
+        """Return the accuracy of a method on the test fold, and its parameters."""
         if method == "all":
-            return self._svm(np.arange(self.X.shape[1]))
+            return self._measure_svm(np.arange(self.X.shape[1]))
         selected, rest, C = self.select("anova" if "anova" in method else "rfe", k)
         if method == "rfe":
-            return self._svm(selected, C)
+            return self._measure_svm(selected, C)
         if method == "anova":
-            return self._svm(selected)
+            return self._measure_svm(selected)
         some = rest[: share * rest.size // 100]
         if method == "rfe-augmented":
-            return self._svm(np.concatenate([selected, some]))
+            return self._measure_svm(np.concatenate([selected, some]))
         if method == "lufe-rfe-random":
-            return self._lufe(selected, self.draw_noise(rest.size))
-        return self._lufe(selected, self.X[:, some])
+            return self._measure_lufe(selected, self.draw_noise(rest.size))
+        return self._measure_lufe(selected, self.X[:, some])
 
-    # -- what is shared --------------------------------------------------------------
+    # -- shared results --------------------------------------------------------------
 
-    def _once(self, key: Any, make: Any) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+    def _cached(self, key: Any, make: Any) -> Any:
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     @property
     def inner(self) -> list[tuple[IntArray, IntArray]]:
-        """Folds inside the training set, the same for all."""
+        """Folds inside the training set, the same for all methods."""
         folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=self.seed)
-        return self._once("inner", lambda: list(folds.split(self.X, self.sign)))
+        return self._cached("inner", lambda: list(folds.split(self.X, self.sign)))
 
     # -- selecting -------------------------------------------------------------------
 
     def select(self, kind: str, k: int) -> tuple[IntArray, IntArray, float]:
-        """Selected columns, the others best first, and the C of the elimination."""
+        """Return the selected features, the others best first, and the C of RFE."""
         make = self._anova if kind == "anova" else self._rfe
-        return self._once((kind, k), lambda: make(k))
+        return self._cached((kind, k), lambda: make(k))
 
     def _anova(self, k: int) -> tuple[IntArray, IntArray, float]:
         order = AnovaF(k, n_jobs=1).fit(self.X, self.sign).order_
         return order[:k], order[k:], 0.0
 
     def _rfe(self, k: int) -> tuple[IntArray, IntArray, float]:
-        """Choose C for the elimination and the classifier after it together."""
+        """Choose the same C for the elimination and the classifier after it."""
         sets = [train for train, _ in self.inner]
         means = []
         for C in GRID:
-            chooser = SVMRFE(k, step=STEP, C=C, n_jobs=1)
-            orders = chooser.rank_many(self.X, self.sign, sets)
-            rights = []
+            selector = SVMRFE(k, step=STEP, C=C, n_jobs=1)
+            orders = selector.rank_many(self.X, self.sign, sets)
+            accuracies = []
             for (train, test), order in zip(self.inner, orders, strict=True):
-                rights.append(self._inner_right(self._gram(order[:k]), train, test, C))
-            means.append(np.mean(rights))
+                accuracies.append(
+                    self._inner_accuracy(self._gram(order[:k]), train, test, C)
+                )
+            means.append(np.mean(accuracies))
         C = GRID[int(np.argmax(means))]
         order = SVMRFE(k, step=STEP, C=C, n_jobs=1).fit(self.X, self.sign).order_
         return order[:k], order[k:], C
@@ -482,40 +466,42 @@ class Trial:
     def _gram(self, columns: IntArray) -> FloatArray:
         return self.X[:, columns] @ self.X[:, columns].T
 
-    def _inner_right(
+    def _inner_accuracy(
         self, gram: FloatArray, train: IntArray, test: IntArray, C: float
     ) -> float:
-        """Accuracy of a support vector machine on an inner fold."""
+        """Return the accuracy of a support vector machine on an inner fold."""
         model = _fit_svm(gram[np.ix_(train, train)], self.sign[train], C)
         scores = model.decision_function(gram[np.ix_(test, train)])
-        return _share_right(scores, self.sign[test])
+        return _accuracy(scores, self.sign[test])
 
-    def _svm(self, columns: IntArray, C: float | None = None) -> Values:
+    def _measure_svm(self, columns: IntArray, C: float | None = None) -> Values:
         """Fit a linear support vector machine, C chosen on the inner folds."""
         gram = self._gram(columns)
         if C is None:
-            rights = [
-                sum(self._inner_right(gram, *fold, one) for fold in self.inner)
+            accuracies = [
+                sum(self._inner_accuracy(gram, *fold, one) for fold in self.inner)
                 for one in GRID
             ]
-            C = GRID[int(np.argmax(rights))]
+            C = GRID[int(np.argmax(accuracies))]
         model = _fit_svm(gram, self.sign, C)
         across = self.X_test[:, columns] @ self.X[:, columns].T
-        right = _share_right(model.decision_function(across), self.sign_test)
-        return {"accuracy": right, "C": C}
+        accuracy = _accuracy(model.decision_function(across), self.sign_test)
+        return {"accuracy": accuracy, "C": C}
 
-    def _lufe(self, selected: IntArray, unselected: FloatArray) -> Values:
-        """Fit LUFe on columns that were selected before."""
+    def _measure_lufe(self, selected: IntArray, unselected: FloatArray) -> Values:
+        """Fit LUFe on features that were selected before."""
         both = np.hstack([self.X[:, selected], unselected])
-        model = LUFeCV(First(selected.size), Cs=GRID, gammas=GRID, cv=self.inner)
+        model = LUFeCV(
+            FirstFeatures(selected.size), Cs=GRID, gammas=GRID, cv=self.inner
+        )
         model.fit(both, self.sign)
         scores = self.X_test[:, selected] @ model.coef_[0] + model.intercept_[0]
-        right = _share_right(scores, self.sign_test)
+        accuracy = _accuracy(scores, self.sign_test)
         chosen = {"C": model.C_, "gamma": model.gamma_, "gap": model.dual_gap_}
-        return {"accuracy": right, **chosen}
+        return {"accuracy": accuracy, **chosen}
 
     def draw_noise(self, n_features: int) -> FloatArray:
-        """Draw Gaussian features in place of the unselected ones, standardised too."""
+        """Draw standardised Gaussian features to replace the unselected ones."""
         rng = np.random.default_rng([self.seed, n_features])
         drawn = rng.standard_normal((len(self.sign), n_features))
         return (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)

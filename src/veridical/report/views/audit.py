@@ -150,7 +150,7 @@ def summarize(record: Audit) -> Any:
     """Turn an audit into plain numbers and strings."""
     chosen = record.preselection
     if chosen is not None:
-        names = [clean(record.data.feature_names[j]) for j in chosen.columns]
+        names = [clean(record.data.feature_names[j]) for j in chosen.features]
         chosen = fill(PreselectionSummary, chosen, columns=names)
     summary: AuditSummary = fill(
         AuditSummary,

@@ -1,7 +1,7 @@
-"""The canary: on noise, a leak is flagged, honesty is not, and the interval is right.
+"""On noise a leak is reported, an honest pipeline is not, and the interval is right.
 
-Pure noise, 50 cases and 5000 columns. The limits of the whole test are those that the
-audit promises; those of the small one chance would break once in a thousand times.
+Pure noise, 50 samples and 5000 features. The limits of the long test are those that the
+audit promises; chance exceeds those of the short one once in a thousand times.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def shares(jobs, n_jobs):
     return np.mean(found, axis=0)
 
 
-def test_canary_sings():
+def test_error_rates_on_noise():
     jobs = [(seed, 19, 300) for seed in range(3)]
     flagged, alarmed, suspected, covered = shares(jobs, 1)
 
@@ -55,7 +55,7 @@ def test_canary_sings():
 
 
 @pytest.mark.slow
-def test_canary_of_five_hundred():
+def test_error_rates_on_five_hundred_tables_of_noise():
     jobs = [(seed, 25) for seed in range(500)]
     flagged, alarmed, suspected, covered = shares(jobs, 2)
 

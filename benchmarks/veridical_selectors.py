@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import Problem, Result
+from benchmarks.definitions import Problem, Result
 
 Run = Callable[[Problem], Result]
 
@@ -23,7 +23,7 @@ def fit(name: str, **parameters: Any) -> Run:
 
 
 def select(name: str, **parameters: Any) -> Run:
-    """Fit, and hand over only what the method keeps."""
+    """Fit, and return only the features that the method keeps."""
 
     def run(problem: Problem) -> Result:
         selector = _selector(name, parameters).fit(problem.X, problem.y)
@@ -55,7 +55,7 @@ def rank_many(name: str, **parameters: Any) -> Run:
 
 
 def fit_each(name: str, **parameters: Any) -> Run:
-    """Fit on one training set after the other: what everybody does."""
+    """Fit on one training set after the other."""
 
     def run(problem: Problem) -> Result:
         orders = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks import tabulate
-from benchmarks.declare import Case, CaseRecord
+from benchmarks.definitions import Case, CaseRecord
 
 INTRODUCTION = """\
 # Results of the benchmarks
@@ -29,7 +29,7 @@ def page(
     machine: Mapping[str, str],
     picture: str | None = None,
 ) -> str:
-    """The whole page as Markdown.
+    """Write the page as Markdown.
 
     Parameters
     ----------

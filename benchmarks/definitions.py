@@ -1,4 +1,4 @@
-"""The words in which a case is written down: problem, contender, check, case."""
+"""The parts of a benchmark: problem, contender, check, case, measurement."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 VERIDICAL = "veridical"  # what our own contender is called
 
-# How often a contender is called, the same for all: three times, and where calls are
-# short, until half a second is spent or 25 are made, so that the best of them hangs on
-# neither threads that wake up nor what else the machine does.
+# Number of timed calls of every contender: three, and where calls are short, until half
+# a second is spent or 25 calls are made, so that other load affects the best of them
+# less.
 CALLS = 3
 ENOUGH = 0.5
 MOST = 25
@@ -28,7 +28,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What every contender of a case is given.
+    """The input of every contender of a case.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a contender found, and its time where only it can tell.
+    """The result of a contender, and its time where it measures itself.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Result:
         The time, from a contender that measures itself (in another language's
         process, say); it is then called once.
     note : str
-        How that time was come by.
+        How that time was measured.
     """
 
     order: Any = None
@@ -88,7 +88,7 @@ Check = Callable[[Result, Result], Agreement]
 
 
 def as_it_is(problem: Problem) -> Any:
-    """The default preparation: none."""
+    """Return the problem unchanged: the default preparation."""
     return problem
 
 
@@ -125,7 +125,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Case:
-    """One problem and all who solve it; the first contender is the measure of others.
+    """One problem and its contenders; ratios are to the first contender.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What became of one contender.
+    """The measurement of one contender.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Measurement:
     data_bytes, n_samples : int
         Size of X, to hold the memory against.
     note : str
-        The reason of a failure, or how the time was come by.
+        The reason of a failure, or how the time was measured.
     agreement : Agreement, optional
         Whether its result is that of the contender it is compared with.
     """
@@ -220,8 +220,8 @@ class CaseRecord:
     load: float
     measurements: tuple[Measurement, ...] = field(default=())
 
-    def of(self, contender: str) -> Measurement | None:
-        """The measurement of a contender, if there is one."""
+    def find(self, contender: str) -> Measurement | None:
+        """Return the measurement of a contender, if there is one."""
         for measurement in self.measurements:
             if measurement.contender == contender:
                 return measurement
@@ -229,5 +229,5 @@ class CaseRecord:
 
 
 def rows_of(order: Any) -> Any:
-    """An order as rows, one for each training set."""
+    """Return an order as rows, one for each training set."""
     return np.atleast_2d(np.asarray(order))

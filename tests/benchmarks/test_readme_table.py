@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.cases import CASES
 
-from benchmarks import front
+from benchmarks import readme_table
 
 PAGE = """\
 ## A case
@@ -26,27 +26,27 @@ PAGE = """\
 
 
 def test_the_readme_says_what_was_measured():
-    shown = front.README.read_text(encoding="utf-8")
-    shown = shown.split(front.BEGIN)[1].split(front.END)[0].strip()
-    measured = front.table(front.RESULTS.read_text(encoding="utf-8"))
-    assert shown == measured, "run python -m benchmarks.front"
+    shown = readme_table.README.read_text(encoding="utf-8")
+    shown = shown.split(readme_table.BEGIN)[1].split(readme_table.END)[0].strip()
+    measured = readme_table.table(readme_table.RESULTS.read_text(encoding="utf-8"))
+    assert shown == measured, "run python -m benchmarks.readme_table"
 
 
 def test_a_case_is_read():
-    size, found = front.read_case(PAGE, "some")
+    size, found = readme_table.read_case(PAGE, "some")
     assert size == "20 × 30"
     assert found["other"] == ("5.75", "464 ×")
     assert found["veridical"] == ("0.0124", "1.00 ×")
-    assert front.read_case(PAGE, "more")[1] == {"veridical": ("7", "1.00 ×")}
+    assert readme_table.read_case(PAGE, "more")[1] == {"veridical": ("7", "1.00 ×")}
 
 
 def test_a_case_that_is_missing_is_named():
     with pytest.raises(KeyError, match="python -m benchmarks none"):
-        front.read_case(PAGE, "none")
+        readme_table.read_case(PAGE, "none")
 
 
 def test_lines_name_cases_and_contenders_that_exist():
-    for line in front.LINES:
+    for line in readme_table.LINES:
         case = CASES[line.case]
         assert case.contender(line.ours)
         assert all(case.contender(name) for name, _ in line.others)

@@ -1,6 +1,6 @@
-"""The README's table of speeds, read off ``RESULTS.md``.
+"""The README's table of speeds, made from ``RESULTS.md``.
 
-``make bench`` writes it; ``python -m benchmarks.front`` alone writes it anew without
+``make bench`` writes it; ``python -m benchmarks.readme_table`` rewrites it without
 measuring.
 """
 
@@ -19,7 +19,7 @@ BEGIN, END = "<!-- speeds: written by make bench -->", "<!-- end of speeds -->"
 
 @dataclass(frozen=True)
 class Line:
-    """A case worth a line at the front door.
+    """A case that is shown in the README.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def update() -> None:
 
 
 def table(results: str) -> str:
-    """The table, from the page of results."""
+    """Make the table from the page of results."""
     rows = ["| | size | veridical | others, in times of that |", "|---|---|---|---|"]
     for line in LINES:
         size, found = read_case(results, line.case)
@@ -116,7 +116,7 @@ def table(results: str) -> str:
 
 
 def read_case(results: str, case: str) -> tuple[str, dict[str, tuple[str, str]]]:
-    """Size of a case, and seconds and ratio of each of its contenders."""
+    """Read the size of a case, and seconds and ratio of each contender."""
     section = re.search(
         rf"^`{re.escape(case)}`: (.*?), measured.*?(?=^## |\Z)", results, re.M | re.S
     )

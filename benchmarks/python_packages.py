@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.declare import Problem, Result
+from benchmarks.definitions import Problem, Result
 
 N_NEIGHBORS = 10
 
@@ -70,7 +70,7 @@ def sklearn_anova(problem: Problem) -> Result:
 
 
 def discretized(problem: Problem) -> Problem:
-    """The columns cut by veridical's MDL rule, as the integers scikit-feature wants."""
+    """Discretise by veridical's MDL rule, to the integers scikit-feature needs."""
     from veridical.selection import MDLDiscretizer
 
     X = MDLDiscretizer().fit_transform(problem.X, problem.y).astype(np.intp)
@@ -84,7 +84,7 @@ def skfeature_fcbf(problem: Problem) -> Result:
 
 
 def as_frame(problem: Problem) -> tuple[Any, Any, int]:
-    """A data frame and a series, the only form mrmr_selection takes."""
+    """Return a data frame and a series, the only form mrmr_selection takes."""
     import pandas as pd
 
     return pd.DataFrame(problem.X), pd.Series(problem.y), problem.n_selected
@@ -107,14 +107,14 @@ def _mrmr(prepared: tuple[Any, Any, int], **options: Any) -> Result:
 
 
 def standardized(problem: Problem) -> tuple[Any, int]:
-    """Columns of mean 0 and length 1: products of two are their correlation."""
+    """Centre features and scale them to norm 1: products are correlations."""
     Z = problem.X - problem.X.mean(axis=0)
     Z /= np.linalg.norm(Z, axis=0)
     return Z, problem.n_selected
 
 
 def products(prepared: tuple[Any, int]) -> Result:
-    """The correlations of all columns with one, for as many as are to be selected."""
+    """Compute the correlations of all features with one, `k` times."""
     Z, k = prepared
     for j in range(k):
         Z.T @ np.ascontiguousarray(Z[:, j])

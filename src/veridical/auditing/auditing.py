@@ -1,4 +1,4 @@
-"""``audit``: may this accuracy be believed?"""
+"""``audit``: check whether an accuracy may be believed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from veridical._core.types import (
 from veridical._core.version import __version__
 from veridical.auditing import checks_design, checks_leaks, nulls
 from veridical.auditing.codes import check_codes
-from veridical.auditing.evidence import Evidence
-from veridical.auditing.gathering import gather
+from veridical.auditing.evidence import AuditEvidence, gather_evidence
+from veridical.auditing.preselection import count_permutations, read_procedure
 from veridical.auditing.procedures import Audited
-from veridical.auditing.reading import how_many_orders, read_procedure
 from veridical.auditing.records import SEVERITIES, Audit, Finding
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
@@ -37,9 +36,7 @@ from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import read_estimator
 
-Check = Callable[[Evidence], Finding | None]
-
-CHECKS: dict[str, Check] = {
+CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
     "VD002": checks_leaks.preprocessing_saw_all_data,
     "VD003": checks_leaks.copies_across_folds,
@@ -50,8 +47,8 @@ CHECKS: dict[str, Check] = {
     "VD008": checks_design.unstable_selection,
     "VD009": checks_design.imbalance,
     "VD010": checks_design.uncorrected_test,
-    "VD011": checks_leaks.tested_on_training_cases,
-    "VD012": checks_design.column_gives_class_away,
+    "VD011": checks_leaks.tested_on_training_samples,
+    "VD012": checks_design.feature_gives_class_away,
 }
 
 
@@ -73,13 +70,13 @@ def audit(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Audit:
-    """Is the accuracy I am about to publish an artefact of how I got it?
+    """Check whether an accuracy is an artefact of how it was measured.
 
-    Everything that looks at labels is done anew inside each training fold (IN), and,
-    for contrast, once on all cases before the folds (OUT). The difference is the
-    optimism of OUT. Both are repeated on labels in random order, selection included,
-    which shows what the procedure reports where there is nothing to find. Coded checks
-    then look for what is known to go wrong.
+    Every step that uses labels is repeated inside each training fold (IN), and, for
+    contrast, done once on all samples before the folds (OUT). The difference is the
+    optimism of OUT. Both are repeated on permuted labels, selection included, which
+    shows what the procedure reports where there is nothing to find. Coded checks then
+    look for known mistakes.
 
     Parameters
     ----------
@@ -87,51 +84,53 @@ def audit(
         Any scikit-learn classifier or pipeline, or a name such as "svm". It is cloned,
         never fitted itself.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        All columns there were to choose from.
+        All features that the selection could choose from.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
-    selected : list of column names or indices, or bool mask, optional
-        Columns that were chosen beforehand, on all cases. Then the accuracy under OUT
-        is that of `estimator` on these columns, and inside the folds the choice is
+    selected : list of feature names or indices, or bool mask, optional
+        Features that were selected beforehand, on all samples. Then the accuracy under
+        OUT is that of `estimator` on these features, and inside the folds the choice is
         repeated by `selector`.
     selector : selector or str, optional
-        What chose the columns in `selected`. Without it several selectors are tried,
-        and the one that agrees best with the columns stands in.
+        The selector that chose the features in `selected`. Without it several selectors
+        are tried, and the one that agrees best with the features is used instead.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. The splits
         of a method are used: of the bootstrap, the samples outside each bootstrap
-        sample are tested, and nothing is weighed as in `veridical.evaluation.estimate`.
+        sample are tested, and nothing is weighted as in
+        `veridical.evaluation.estimate`.
     test : str, optional
-        The significance test over folds that you are going to report, "paired-t" say.
+        The significance test over folds that you are going to report, e.g. "paired-t".
     n_permutations : int, optional
-        Random orders of the labels; 100 by default, 20 where `estimator` is a search.
+        Number of permutations of the labels; 100 by default, 20 where `estimator` is a
+        search.
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     ignore : str or iterable of str, default=()
-        Codes of findings that you know of, such as ``("VD008",)``; they are put in
-        `muted` instead of `findings`.
+        Codes of findings to ignore, such as ``("VD008",)``; they are put in `muted`
+        instead of `findings`.
     random_state : int, numpy random generator or None, default=None
-        Decides the folds and everything else that is left to chance.
+        Seed of the folds and of everything else that is random.
     n_jobs : int or None, default=None
         Number of processes. The result does not depend on it.
     name : str, optional
         Display name of the data.
     progress : callable or bool, optional
-        Called as ``progress(done, total)`` while the work goes on. By default, work
-        that takes more than two seconds tells its cost and its progress on standard
-        error; False is silent.
+        Called as ``progress(done, total)`` during the work. By default, work that takes
+        more than two seconds reports its cost and progress on standard error; False
+        reports nothing.
 
     Returns
     -------
     Audit
-        Accuracies, optimism, what is reported on random labels, and findings, each
-        with a code, a severity, evidence and a cure.
+        Accuracies, optimism, accuracies on permuted labels, and findings, each with a
+        code, a severity, evidence and a cure.
 
     Raises
     ------
     InputError
         For data or parameters that cannot give an honest answer; with a selector also
-        if a training set holds one class only.
+        if a training set has only one class.
 
     Warns
     -----
@@ -147,10 +146,11 @@ def audit(
     Notes
     -----
     A pipeline in which the selector is a step is honest: cross-validation repeats the
-    selection inside each training fold. Columns chosen before cross-validation are not,
-    whatever chose them; pass all columns as `X` and the chosen ones as `selected`. The
-    interval of the accuracy under IN is Wilson's, widened by how much more the accuracy
-    varies over random orders of the labels than that of independent cases would.
+    selection inside each training fold. Features chosen before cross-validation are
+    not, whatever chose them; pass all features as `X` and the chosen ones as
+    `selected`. The interval of the accuracy under IN is Wilson's, widened by how much
+    more the accuracy varies over permutations of the labels than that of independent
+    samples would.
 
     References
     ----------
@@ -183,15 +183,16 @@ def audit(
     method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    n_orders = how_many_orders(n_permutations, learner)
+    n_drawn = count_permutations(n_permutations, learner)
     procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
     splits = method.split(data.labels, root)
     if procedure.selector is not None:
         notes.refuse_one_class(data, splits)
     notes.warn_of_splits(method, data, splits, stacklevel=3)
-    orders = nulls.Orders(method, seed_for(root, Purpose.PERMUTATIONS), n_orders)
-    evidence = gather(
-        procedure, overlap, selector, method, splits, orders, test, alpha, root,
+    seed = seed_for(root, Purpose.PERMUTATIONS)
+    permutations = nulls.LabelPermutations(method, seed, n_drawn)
+    evidence = gather_evidence(
+        procedure, overlap, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress,
     )  # fmt: skip
     found = [check(evidence) for check in CHECKS.values()]
@@ -203,7 +204,7 @@ def audit(
         data=data.summary(name or "data"),
         estimator=_name(estimator),
         accuracy=evidence.accuracy,
-        reported="out" if procedure.columns is not None else "in",
+        reported="out" if procedure.features is not None else "in",
         optimism=evidence.optimism,
         null=evidence.null,
         balanced_accuracy=evidence.balanced,
@@ -213,7 +214,7 @@ def audit(
         stability=evidence.stability,
         n_selected=evidence.n_selected,
         settings={
-            **_settings(estimator, procedure, method, splits, n_orders, alpha, root),
+            **_settings(estimator, procedure, method, splits, n_drawn, alpha, root),
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
@@ -221,7 +222,7 @@ def audit(
 
 
 def _name(estimator: Any) -> str:
-    """Name what is audited; of a pipeline, step by step."""
+    """Return the name of what is audited; of a pipeline, step by step."""
     if isinstance(estimator, str):
         return estimator
     if type(estimator) is Pipeline:
@@ -234,13 +235,13 @@ def _settings(
     procedure: Audited,
     method: Method,
     splits: Sequence[Split],
-    n_orders: int,
+    n_permutations: int,
     alpha: float,
     root: int,
 ) -> dict[str, str]:
-    """What a reader needs to repeat the run."""
+    """Return the settings that a reader needs to repeat the run."""
     chosen = {}
-    if procedure.columns is not None:
+    if procedure.features is not None:
         chosen["selection inside folds"] = one_line(procedure.selector)
     return {
         "estimator": one_line(estimator),
@@ -248,7 +249,7 @@ def _settings(
         "cross-validation": describe_splits(method),
         "n_train": f"{np.mean([split.n_train for split in splits]):g}",
         "n_test": f"{np.mean([len(split.test) for split in splits]):g}",
-        "random orders of labels": str(n_orders),
+        "permutations of labels": str(n_permutations),
         "alpha": f"{alpha:g}",
         "random_state": str(root),
         "veridical": __version__,

@@ -1,4 +1,4 @@
-"""What becomes of a cell, and the doing of a unit where nothing can go wrong unseen.
+"""Run a unit, and record for every cell whether it succeeded.
 
 ===========  ==========================================================
 status       meaning
@@ -6,10 +6,10 @@ status       meaning
 ok           it has values
 error        the study raised an exception, or gave too few values
 invalid      a value is NaN or infinite
-unpicklable  a value is nothing that can be stored
-memory       the memory allowed was not enough
-timeout      the time allowed was not enough
-crashed      its process died, twice, the second time with nothing else
+unpicklable  a value cannot be stored
+memory       the memory limit was exceeded
+timeout      the time limit was exceeded
+crashed      its process crashed twice, the second time with this cell alone
 ===========  ==========================================================
 """
 
@@ -28,26 +28,27 @@ Status = Literal[
     "ok", "error", "invalid", "unpicklable", "memory", "timeout", "crashed"
 ]
 
-_Found = tuple[Status, str | None, str | None]
+_StatusValuesDetail = tuple[Status, str | None, str | None]
 
+# Characters of the reason of a failure; the rest is cut.
 _LONGEST_DETAIL = 500
 
 
 class Result(NamedTuple):
-    """What became of one cell of a unit.
+    """Status and values of one cell of a unit.
 
     Parameters
     ----------
     number : int
-        Which cell of the unit.
+        Index of the cell in the unit.
     status : str
-        See the table above.
+        As in the table of this module.
     values : str or None
         Canonical JSON, where it is ok.
     detail : str or None
-        Why it failed, in a line.
+        Reason of a failure, in one line.
     seconds : float
-        How long it took since the cell before.
+        Time since the previous cell.
     """
 
     number: int
@@ -59,7 +60,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A unit to be done, with the keys under which its cells are stored.
+    """A unit to be computed, with the keys under which its cells are stored.
 
     Parameters
     ----------
@@ -67,21 +68,21 @@ class Task:
         The work.
     keys : sequence of bytes
         One per cell.
-    attempts : sequence of int
+    numbers : sequence of int
         The number of the attempt at each cell, from 1.
     """
 
     unit: Unit
     keys: Sequence[bytes]
-    attempts: Sequence[int]
+    numbers: Sequence[int]
 
-    def outcome(self, result: Result) -> Outcome:
-        """Put a result under its key."""
+    def make_attempt(self, result: Result) -> Attempt:
+        """Add cell, key and number to a result."""
         i = result.number
-        return Outcome(
+        return Attempt(
             cell=self.unit.cells[i],
             key=self.keys[i],
-            attempt=self.attempts[i],
+            number=self.numbers[i],
             status=result.status,
             values=result.values,
             detail=result.detail,
@@ -89,23 +90,22 @@ class Task:
         )
 
 
-class Outcome(NamedTuple):
-    """What became of a cell, ready to be stored."""
+class Attempt(NamedTuple):
+    """An attempt at a cell, ready to be stored."""
 
     cell: Cell
     key: bytes
-    attempt: int
+    number: int
     status: Status
     values: str | None
     detail: str | None
     seconds: float
 
 
-def perform(study: Study, unit: Unit) -> Iterator[Result]:
-    """Do a unit here and now; what one cell raises does not touch the others.
+def run_unit(study: Study, unit: Unit) -> Iterator[Result]:
+    """Run a unit in this process; an exception in one cell does not affect the others.
 
-    After an exception the work begins again with the cells behind the one that
-    raised it.
+    After an exception the work starts again with the cells after the one that raised.
 
     Parameters
     ----------
@@ -123,13 +123,13 @@ def perform(study: Study, unit: Unit) -> Iterator[Result]:
                 stream = iter(study.run(unit.only(rest)))
             values = next(stream)
         except StopIteration:
-            found = _failed("error", "the study gave too few values")
+            found = _failed("error", "the study yielded too few values")
             stream = None
         except MemoryError as error:
-            found = _failed("memory", _in_a_line(error))
+            found = _failed("memory", _one_line(error))
             stream = None
         except (Exception, SystemExit) as error:
-            found = _failed("error", _in_a_line(error))
+            found = _failed("error", _one_line(error))
             stream = None
         else:
             found = _check(values)
@@ -137,17 +137,19 @@ def perform(study: Study, unit: Unit) -> Iterator[Result]:
         number += 1
 
 
-def _check(values: Any) -> _Found:
+def _check(values: Any) -> _StatusValuesDetail:
     if not isinstance(values, Mapping):
-        return _failed("unpicklable", f"values are a {type(values).__name__}, no dict")
+        return _failed(
+            "unpicklable", f"values are a {type(values).__name__}, not a dict"
+        )
     try:
         return "ok", canonical(values), None
     except ValueError as error:
         if not _has_nan(values):
-            return _failed("unpicklable", _in_a_line(error))
+            return _failed("unpicklable", _one_line(error))
         return _failed("invalid", "a value is NaN or infinite")
     except (TypeError, RecursionError) as error:
-        return _failed("unpicklable", _in_a_line(error))
+        return _failed("unpicklable", _one_line(error))
 
 
 def _has_nan(value: Any) -> bool:
@@ -160,10 +162,10 @@ def _has_nan(value: Any) -> bool:
     return False
 
 
-def _failed(status: Status, detail: str) -> _Found:
+def _failed(status: Status, detail: str) -> _StatusValuesDetail:
     return status, None, detail
 
 
-def _in_a_line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}"[:_LONGEST_DETAIL].rstrip(": ")

@@ -1,0 +1,232 @@
+"""A request to a verb: its data, its procedure, and the command that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from operator import methodcaller
+from pathlib import Path
+from typing import Any
+
+from veridical.cli.options import split_commas
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a verb is asked; output and number of processes are not part of it.
+
+    Parameters
+    ----------
+    data : Path or None
+        A file or the name of a data set; None for the source of the verb.
+    target : str or None
+        The column with the class.
+    drop : tuple of str
+        Columns to leave out.
+    seed : int
+        Seed of everything random.
+    """
+
+    data: Path | None
+    target: str | None
+    drop: tuple[str, ...]
+    seed: int
+
+    @abstractmethod
+    def command(self) -> str:
+        """Write the command that repeats the request, defaults included."""
+
+    def write_command(self, verb: str, *options: object) -> str:
+        """Write a command with the data and the given options."""
+        words = ["veridical", verb]
+        if self.data is not None:
+            words.append(str(self.data))
+        if self.target is not None:
+            words += ["--target", self.target]
+        for column in self.drop:
+            words += ["--drop", column]
+        return shlex.join([*words, *map(str, options), "--seed", str(self.seed)])
+
+    def read_data(
+        self, source: str, draw: Callable[[], tuple[Any, Any]]
+    ) -> tuple[Any, Any, str]:
+        """Read the data, or draw them from a source; return X, y and a name."""
+        if self.data is None:
+            return *draw(), f"{source} source"
+        return read_data(self.data, self.target, self.drop)
+
+    def with_origin(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Add data, versions and command to the settings of a record."""
+        return with_origin(settings, self.data, self.command())
+
+
+# -- the data ------------------------------------------------------------------------
+
+
+def read_data(
+    data: Path, target: str | None, drop: Iterable[str] = ()
+) -> tuple[Any, Any, str]:
+    """Read a file, or a data set by its name.
+
+    Parameters
+    ----------
+    data : Path
+        As given.
+    target : str or None
+        The column that holds the class.
+    drop : iterable of str
+        Columns to leave out, one at a time or with commas between them.
+
+    Returns
+    -------
+    X, y, name
+        The table, the labels, and a display name.
+
+    Raises
+    ------
+    InputError
+        If it does not exist or cannot be read; similar names are suggested.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        X, y, name = _read(data, target)
+    X, dropped = _without(X, list(drop), target)
+    for warning in caught:
+        # A dropped column needs no warning.
+        if not any(repr(column) in str(warning.message) for column in dropped):
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+    return X, y, name
+
+
+def _read(data: Path, target: str | None) -> tuple[Any, Any, str]:
+    from veridical._core.errors import InputError
+    from veridical.datasets import available, load, read
+    from veridical.datasets.loading import locate
+
+    text = str(data)
+    if data.expanduser().exists():
+        return *read(data, target), data.name
+    if not (text.startswith("openml:") or text in available()):
+        raise InputError(_not_found(data))
+    found = locate(text)
+    if found is not None:
+        path, own = found
+        return *read(path, own if target is None else target), text
+    if target is not None:
+        raise InputError(
+            f"--target {target} is for files; the source {text} knows its class. "
+            "Leave it out."
+        )
+    return *load(text), f"{text} source"
+
+
+def _without(X: Any, drop: list[str], target: str | None) -> tuple[Any, list[str]]:
+    """Leave columns out; a name may itself contain commas."""
+    if not drop:
+        return X, []
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean, listed
+
+    if not hasattr(X, "columns"):
+        raise InputError(
+            f"--drop {drop[0]} names a column, but the columns of these data have no "
+            "names."
+        )
+    known = [str(column) for column in X.columns]
+    dropped = [
+        name
+        for text in drop
+        for name in ([text] if text in known else split_commas([text]))
+    ]
+    for name in dropped:
+        if name == target:
+            raise InputError(f"--drop {name} would leave out the target; keep it.")
+        if name not in known:
+            raise InputError(
+                f"--drop {name}: there is no such column{did_you_mean(name, known)} "
+                f"The columns are {listed(known)}."
+            )
+    kept = [name not in dropped for name in known]
+    if not any(kept):
+        raise InputError("--drop leaves out all columns; keep at least one.")
+    return X.loc[:, kept], dropped
+
+
+def _not_found(data: Path) -> str:
+    from veridical._core.text import did_you_mean
+    from veridical.datasets import available
+
+    if data.parent != Path() or data.suffix:
+        near = [path.name for path in data.expanduser().parent.glob("*")]
+        return f"There is no file {data}{did_you_mean(data.name, near)}"
+    near = [*available(), *(path.name for path in Path().glob("*"))]
+    return (
+        f"There is no file {data}, nor a data set of that name"
+        f"{did_you_mean(str(data), near)} veridical data list shows the names."
+    )
+
+
+def _file_of(data: Path) -> Path | None:
+    from veridical.datasets.loading import locate
+
+    if data.expanduser().exists():
+        return data.expanduser()
+    found = locate(str(data))
+    return None if found is None else found[0]
+
+
+def with_origin(
+    settings: Mapping[str, str], data: Path | None, command: str
+) -> dict[str, str]:
+    """Add what is needed to repeat a run: the data, the versions, the command.
+
+    The command replaces the equivalent call in Python.
+    """
+    import hashlib
+
+    from veridical._core.version import __version__
+    from veridical._core.versions import version_line
+
+    known = {}
+    file_of_data = None if data is None else _file_of(data)
+    if file_of_data is not None:
+        with file_of_data.open("rb") as file:
+            known["data sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        **{key: value for key, value in settings.items() if not key.endswith("call")},
+        **known,
+        "veridical": __version__,
+        "versions": version_line(),
+        "command": command,
+    }
+
+
+# -- the procedure -------------------------------------------------------------------
+
+
+def make_procedure(
+    estimator: str, X: Any, selector: str | None = None, n_features: Any = None
+) -> Any:
+    """Make an estimator, or a pipeline of a selector and an estimator.
+
+    Sparse data are converted to a dense table before the estimator.
+    """
+    from scipy.sparse import issparse
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    from veridical.evaluation.reading import make_selector
+    from veridical.learning import make_estimator
+
+    steps = [make_estimator(estimator)]
+    if issparse(X):
+        to_dense = methodcaller("toarray")
+        steps.insert(0, FunctionTransformer(to_dense, accept_sparse=True))
+    if selector is not None:
+        made = make_selector(selector, n_features_to_select=n_features)
+        if hasattr(X, "columns"):  # keep names and categories for the estimator
+            made.set_output(transform="pandas")
+        steps.insert(0, made)
+    return make_pipeline(*steps) if len(steps) > 1 else steps[0]
