@@ -41,7 +41,7 @@ test: $(VENV)/.installed-test
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) --hypothesis-profile=explore
-	$(AS_OLD) $(PYTEST) -m "not slow" $(NUMERIC)
+	$(AS_OLD) $(PYTEST) $(NUMERIC)
 
 # OpenBLAS and numba choose instructions by the processor; here they take any processor
 # for an old one. What depends on the last digits then fails.

@@ -182,8 +182,8 @@ def test_interval_is_wilsons_for_fewer_cases():
     alone = np.random.default_rng(0).binomial(50, 0.5, size=200_000) / 50
     wide = 0.5 + 2 * (alone - 0.5)  # four times the variance: a quarter of the cases
 
-    plain = nulls.interval(0.6, alone, 50, 0.05)
-    fewer = nulls.interval(0.6, wide, 50, 0.05)
+    plain = nulls.widened_interval(0.6, alone, 50, 0.05)
+    fewer = nulls.widened_interval(0.6, wide, 50, 0.05)
 
     assert plain[1:] == pytest.approx(wilson(0.6, 50), abs=1e-3)
     assert fewer[1:] == pytest.approx(wilson(0.6, 12.5), abs=1e-3)
@@ -194,7 +194,7 @@ def test_interval_holds_its_value_and_is_no_narrower_than_wilsons():
     steady = np.full(50, 0.5)  # less variance than independent cases have: no belief
     assert nulls.overdispersion(steady, 50) == 1
     for value in (0.0, 0.02, 0.5, 1.0):
-        found = nulls.interval(value, steady, 50, 0.05)
+        found = nulls.widened_interval(value, steady, 50, 0.05)
         low, high = wilson(value, 50)
         assert 0 <= found.low <= low <= value <= high <= found.high <= 1
 

@@ -7,8 +7,9 @@ import pytest
 from tests.cli.conftest import make_table
 
 from veridical._core.defaults import N_FEATURES_TO_SELECT
+from veridical._core.errors import InputError
 from veridical.comparison import compare, sensitivity, truth
-from veridical.evaluation import correction
+from veridical.evaluation import correction, select
 from veridical.selection import SELECTORS
 
 # What else each verb is asked, so that it selects and is done soon.
@@ -42,12 +43,31 @@ def test_a_share_is_the_number_that_it_comes_to(ask, verb):
     assert answer == same
 
 
-@pytest.mark.parametrize(
-    "call", [*SELECTORS.values(), compare, sensitivity, truth, correction]
-)
+@pytest.mark.parametrize("call", [*SELECTORS.values(), correction])
 def test_python_has_the_same_default(call):
     parameter = inspect.signature(call).parameters["n_features_to_select"]
     assert parameter.default == N_FEATURES_TO_SELECT
+
+
+@pytest.mark.parametrize(("p", "wanted"), [(30, N_FEATURES_TO_SELECT), (6, 3)])
+def test_verbs_have_the_same_default_for_names(p, wanted):
+    X = make_table(p=p).drop(columns="kind")
+    y = make_table(p=p)["kind"]
+    common = {"estimator": "nb", "cv": 3, "random_state": 0}
+    two = ["anova", "correlation"]
+    found = [
+        compare(two, X, y, **common),
+        sensitivity(two, X, y, n_sets=2, strengths=(1.0,), **common).observed,
+        truth(two, "linear", n_sets=2, n_train=30, estimator="nb", random_state=0),
+    ]
+    assert [r.n_features_to_select for r in found] == [wanted, wanted, 10]
+    assert len(select("anova", X, y, **common).features) == wanted
+
+
+def test_verbs_refuse_to_compare_what_every_selector_keeps():
+    X, y = make_table(p=6).drop(columns="kind"), make_table(p=6)["kind"]
+    with pytest.raises(InputError, match=r"same number; pass a number, or 1\.0"):
+        compare(["anova", "fcbf"], X, y, n_features_to_select=None)
 
 
 @pytest.mark.parametrize(("n_features", "wanted"), [(30, N_FEATURES_TO_SELECT), (6, 3)])

@@ -111,7 +111,7 @@ def test_estimate_has_the_same_folds(problem, first):
     """A selector that leaves out nothing: what is left is the estimate of a model."""
     X, y = problem
     common = {"estimator": "nb", "random_state": 11}
-    result = compare([first, first], X, y, n_features_to_select=None, **common)
+    result = compare([first, first], X, y, n_features_to_select=1.0, **common)
     alone = veridical.estimate("nb", X, y, random_state=11)
     assert result.n_features_to_select == X.shape[1]
     for method in ("in", "out"):

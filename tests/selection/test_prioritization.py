@@ -165,7 +165,7 @@ def test_the_default_judge_is_dagsvm():
     X, y = problem(13)
     fits = [
         DifferentialPrioritization(
-            5, alpha="auto", n_splits=2, n_searched=12, classifier=judge, random_state=0
+            5, alpha="auto", n_splits=2, n_searched=12, estimator=judge, random_state=0
         ).fit(X, y)
         for judge in (None, DAGSVM(standardize=True))
     ]
@@ -176,12 +176,12 @@ def test_any_classifier_may_judge():
     X, y = problem(14)
     fitted = DifferentialPrioritization(
         5, alpha="auto", alphas=[0.3, 0.9], n_splits=2, n_searched=5,
-        classifier=GaussianNB(), random_state=0,
+        estimator=GaussianNB(), random_state=0,
     ).fit(X, y)  # fmt: skip
     assert fitted.alpha_accuracy_.shape == (2,)
     assert fitted.alpha_ in (0.3, 0.9, 0.6)
     with pytest.raises(InputError, match="no classifier"):
-        fitted.set_params(classifier=3).fit(X, y)
+        fitted.set_params(estimator=3).fit(X, y)
 
 
 def test_rank_many_chooses_alpha_on_each_training_set_alone():

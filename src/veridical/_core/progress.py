@@ -143,7 +143,8 @@ class Reporter:
 
     def _numbers(self) -> str:
         done, total = self._at
-        left = self._pace.left(total - done)
+        # The first unit often compiles; a forecast from it alone is too long.
+        left = self._pace.left(total - done) if done > 1 else None
         text = f"{done} of {total}" if total else "begun"
         if left is None:
             return f"{text}; {duration(time.monotonic() - self._began)} so far"

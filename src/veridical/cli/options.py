@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from veridical._core.defaults import N_FEATURES_TO_SELECT
+from veridical._core.defaults import N_FEATURES_TO_SELECT, default_n_features
 from veridical.cli import console, names
 from veridical.cli.commands import METHODS_PANEL, OUTPUT_PANEL, WORK_PANEL
 
@@ -150,7 +150,7 @@ def count_wanted(features: int | float | None, n_features: int) -> int:
     from veridical._core.validation import count_features
 
     if features is None:
-        features = min(N_FEATURES_TO_SELECT, (n_features + 1) // 2)
+        features = default_n_features(n_features)
     return count_features(features, n_features, name="--features", strict=True)
 
 

@@ -102,8 +102,8 @@ def compare(
     n_features_to_select : int, float or "auto", default="auto"
         Number of features that every selector must return, or a share of all in (0, 1];
         it replaces the number that a selector was made with. "auto" is the number that
-        the selectors themselves were made with, 10 where none has one (as for names);
-        an error if they differ.
+        the selectors themselves were made with (an error if they differ); where none
+        has one, as for names, it is 10, but at most half of the features.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10

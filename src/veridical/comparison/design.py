@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Runner
 from veridical._core.seeds import seeded
@@ -31,7 +32,6 @@ from veridical.evaluation.engine import (
     own_size,
 )
 from veridical.evaluation.reading import name_of, read_estimator, read_selector
-from veridical.evaluation.selecting import N_FEATURES
 
 
 class Named(NamedTuple):
@@ -233,7 +233,8 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
     ----------
     wanted : int, float or "auto"
         As the user gave it; a number or share replaces the selectors' own. "auto" is
-        the number that the selectors were made with, or 10 where none has one.
+        the number that the selectors were made with; where none has one it is 10, but
+        at most half of the features.
     selectors : sequence of Named
         From `read_selectors`.
     n_features : int
@@ -244,6 +245,12 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
     InputError
         If it is not possible, or "auto" and the selectors have different numbers.
     """
+    if wanted is None:
+        raise InputError(
+            "n_features_to_select=None lets every selector keep its own number of "
+            "features, but all are compared with the same number; pass a number, or "
+            "1.0 for all features."
+        )
     if not isinstance(wanted, str):
         return count_features(wanted, n_features, strict=True)
     if wanted != "auto":
@@ -263,8 +270,7 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
             "all are compared with the same number; pass n_features_to_select, which "
             "then replaces theirs."
         )
-    default = count_features(N_FEATURES, n_features, strict=not own)
-    return next(iter(own.values()), default)
+    return next(iter(own.values()), default_n_features(n_features))
 
 
 def read_estimators(given: Any, root: int) -> tuple[Named, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from numbers import Integral
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.arrays import IntArray
+from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
@@ -52,8 +54,6 @@ from veridical.learning import DAGSVM
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 #: Confidence of all intervals.
 CONFIDENCE = 0.95
-#: Number of features where neither the caller nor the selector sets one.
-N_FEATURES = 10
 
 
 @repeatable
@@ -91,10 +91,10 @@ def select(
     n_features_to_select : int, float, "auto" or None, default="auto"
         How many features to select: a number, a share of all, or None for all that the
         selector keeps on all samples (`FCBF` drops redundant features; most selectors
-        keep all). "auto" is what the selector itself was given: 5 for ``AnovaF(5)``, 10
-        for a name, and for a selector by a share or a threshold
-        (``SelectPercentile()``, ``SelectFromModel(estimator)``) what it keeps on every
-        training set.
+        keep all). "auto" is what the selector itself was given, such as 5 for
+        ``AnovaF(5)``; for a name it is 10, but at most half of the features; for a
+        selector by a share or a threshold (``SelectPercentile()``,
+        ``SelectFromModel(estimator)``) what it keeps on every training set.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of stratified folds, repeats and folds such as "5x2", the
         name of a method such as "loo", the method, or a splitter. The splits of a
@@ -140,6 +140,8 @@ def select(
     table = read_table(X, y, name=name)
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
+    if isinstance(selector, str) and n_features_to_select == "auto":
+        n_features_to_select = default_n_features(table.n_features)
     n_selected, remarks = _read_n_features(n_features_to_select, chosen, table)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
@@ -217,20 +219,40 @@ def _read_n_features(
 
 def _own_number(wanted: Any, selector: Any, table: Table) -> Any:
     """Return the number of features that a selector was made for, or keeps."""
-    step = selecting_step(selector)
-    parameters: dict[str, Any] = getattr(step, "get_params", dict)()
     if wanted is None:
-        if hasattr(selector, "fit_table"):
-            return _n_kept(clone(selector).set_params(n_features_to_select=None), table)
-        has_size = any(name in parameters for name in NUMBER_OF_FEATURES)
-        return table.n_features if has_size else None
+        return _n_kept_without_limit(selector, table)
     own = own_size(selector)
     if own is not None:
         return own
+    step = selecting_step(selector)
+    parameters: dict[str, Any] = getattr(step, "get_params", dict)()
     if any(name in parameters for name in NUMBER_OF_FEATURES[:2]):
         return _n_kept(selector, table)  # None, "all" and the like
     # By a threshold or a share: what it keeps on every training set.
-    return None if hasattr(step, "get_support") else N_FEATURES
+    return (
+        None if hasattr(step, "get_support") else default_n_features(table.n_features)
+    )
+
+
+def _n_kept_without_limit(selector: Any, table: Table) -> int | None:
+    """Return the number of features kept without a limit; None if that varies.
+
+    Our selectors then keep all that they do not drop, scikit-learn's ``SelectKBest``
+    all, and others what they keep by default, such as half of the features.
+    """
+    unlimited = clone(selector, safe=False)
+    step = selecting_step(unlimited)
+    parameters: dict[str, Any] = getattr(step, "get_params", dict)()
+    if "k" in parameters:
+        step.set_params(k="all")
+    elif hasattr(step, "fit_table"):
+        step.set_params(n_features_to_select=None)
+    elif "n_features_to_select" in parameters:
+        by_default = signature(type(step)).parameters["n_features_to_select"].default
+        step.set_params(n_features_to_select=by_default)
+    else:  # by a threshold or a share: what it keeps on every training set
+        return None if hasattr(step, "get_support") else table.n_features
+    return _n_kept(unlimited, table)
 
 
 def _n_kept(selector: Any, table: Table) -> int:

@@ -245,7 +245,7 @@ class BiasCorrectedNB(BiasCorrected):
     categorical_features : "from_dtype", None, bool mask, integer indices or names
         Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
-    n_jobs : int or None, default=1
+    n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
     Attributes
@@ -337,7 +337,7 @@ class BiasCorrectedNB(BiasCorrected):
         n_alphas: int = 61,
         theta_rule: str = "exact",
         categorical_features: Any = "from_dtype",
-        n_jobs: int | None = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.correct = correct

@@ -111,7 +111,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         or the points themselves.
     n_alphas : int, default=31
         Number of points of the grid.
-    n_jobs : int or None, default=1
+    n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
     Attributes
@@ -162,7 +162,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         class_prior: float = 1.0,
         alpha_grid: Any = "log",
         n_alphas: int = 31,
-        n_jobs: int | None = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.correct = correct

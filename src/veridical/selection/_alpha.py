@@ -47,7 +47,7 @@ def score_alphas(
     splits: Sequence[Split],
     orders: Sequence[Sequence[IntArray]],
     sizes: IntArray,
-    classifier: Any,
+    estimator: Any,
     n_threads: int,
 ) -> FloatArray:
     """Compute the accuracy of every alpha at every size, averaged over the splits.
@@ -62,7 +62,7 @@ def score_alphas(
         Features selected on the training rows of each split, best first.
     sizes : int array
         Sizes of predictor sets, growing.
-    classifier : classifier or None
+    estimator : classifier or None
         Fitted at every size; with ``predict_many`` it predicts for all sizes at once.
         None is the linear DAGSVM with C = 1 on standardized features.
     n_threads : int
@@ -73,7 +73,7 @@ def score_alphas(
     array of shape (n_alphas, n_sizes)
         Accuracies on the test samples.
     """
-    predict = _predict_by_dagsvm if classifier is None else _predict_by(classifier)
+    predict = _predict_by_dagsvm if estimator is None else _predict_by(estimator)
     n_alphas = len(orders[0])
     found = np.empty((len(splits), n_alphas, sizes.size))
 
@@ -85,7 +85,7 @@ def score_alphas(
         found[f, a] = (predicted == data.y[test]).mean(axis=1)
 
     jobs = [(f, a) for f in range(len(splits)) for a in range(n_alphas)]
-    run(one, jobs, n_threads if classifier is None else 1)
+    run(one, jobs, n_threads if estimator is None else 1)
     return found.mean(axis=0)
 
 
@@ -107,19 +107,19 @@ def _predict_by_dagsvm(
     return present[found]
 
 
-def _predict_by(classifier: Any) -> Callable[..., Any]:
-    if not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
+def _predict_by(estimator: Any) -> Callable[..., Any]:
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
         raise InputError(
-            f"classifier={classifier!r} is no classifier; it needs fit and predict."
+            f"estimator={estimator!r} is no classifier; it needs fit and predict."
         )
 
     def predict(X: Any, y: Any, train: Any, test: Any, sizes: IntArray) -> Any:
-        if hasattr(classifier, "predict_many"):
+        if hasattr(estimator, "predict_many"):
             order = np.arange(X.shape[1])
-            return classifier.predict_many(X, y, [(train, test)], [order], sizes)[0]
+            return estimator.predict_many(X, y, [(train, test)], [order], sizes)[0]
         return np.array(
             [
-                clone(classifier).fit(X[train, :size], y[train]).predict(X[test, :size])
+                clone(estimator).fit(X[train, :size], y[train]).predict(X[test, :size])
                 for size in sizes
             ]
         )

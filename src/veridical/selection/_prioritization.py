@@ -73,7 +73,7 @@ class DifferentialPrioritization(IncrementalSelector):
         Exponents that "auto" tries; None is 0.1, 0.2, …, 1.
     n_splits : int, default=10
         Number of splits of "auto": stratified, two thirds for training.
-    classifier : classifier or None, default=None
+    estimator : classifier or None, default=None
         Classifier with which "auto" evaluates predictor sets. None is a linear DAGSVM
         with C = 1 on standardized features, which is fast at all sizes; any other is
         fitted at every size, unless it has ``predict_many`` (see
@@ -143,7 +143,7 @@ class DifferentialPrioritization(IncrementalSelector):
         n_searched: int | None = 100,
         alphas: Sequence[float] | None = None,
         n_splits: int = 10,
-        classifier: Any = None,
+        estimator: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -153,7 +153,7 @@ class DifferentialPrioritization(IncrementalSelector):
         self.n_searched = n_searched
         self.alphas = alphas
         self.n_splits = n_splits
-        self.classifier = classifier
+        self.estimator = estimator
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -285,7 +285,7 @@ class DifferentialPrioritization(IncrementalSelector):
         ]
         sizes = np.arange(min(2, largest), largest + 1, dtype=np.intp)
         found = score_alphas(
-            data, splits, orders, sizes, self.classifier, self._n_threads
+            data, splits, orders, sizes, self.estimator, self._n_threads
         )
         accuracy = np.asarray(size_averaged_accuracy(found))
         return best_alpha(wanted, accuracy), accuracy
