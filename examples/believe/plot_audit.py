@@ -1,10 +1,10 @@
 """
-What would random labels have reported?
-=======================================
+What is the accuracy on random labels?
+======================================
 
-Somebody selected 20 of 3000 columns, cross-validated a support vector machine on them
-and got an accuracy worth a paper. The audit repeats the *whole* procedure, selection
-included, on labels in random order: that is the number to beat.
+Somebody selected 20 of 3000 features, cross-validated a support vector machine on them
+and got a high accuracy. The audit repeats the *whole* procedure, selection included, on
+permuted labels: the accuracy means something only if it is higher than these.
 """
 
 import matplotlib.pyplot as plt
@@ -20,17 +20,18 @@ for finding in result.findings:
     print(finding)
 
 # %%
-# Which selector made the choice was not said. Several were asked for 20 columns on
-# all cases, and the one that agrees best stands in:
+# The audit was not told which selector was used. Several selectors selected 20 features
+# on all samples, and the one that agrees best with the given features is used instead:
 
 print(result.preselection.selector, dict(result.preselection.overlap))
 
 # %%
-# The reported accuracy lies in the midst of what the same procedure makes of random
-# labels. So does the honest one, and the two heaps lie far apart.
+# The reported accuracy lies in the middle of the accuracies of the same procedure on
+# random labels. The accuracy with selection in every fold lies in the middle of its own
+# distribution on random labels too, and the two distributions are far apart.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-words = {"out": "columns selected first (as reported)", "in": "selected in every fold"}
+words = {"out": "features selected first (as reported)", "in": "selected in every fold"}
 bins = [i / 50 for i in range(10, 51)]
 for i, (method, label) in enumerate(words.items()):
     null = result.null[method]

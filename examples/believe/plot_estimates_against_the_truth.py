@@ -2,10 +2,10 @@
 Which estimate of accuracy can be trusted?
 ==========================================
 
-Kohavi's question of 1995, in small: draw many training sets from a source, estimate the
-accuracy of a classifier on each by several methods, and hold them against its accuracy
-on 4000 fresh cases. Two classifiers: naive Bayes, and one nearest neighbour, which
-knows its training cases by heart.
+This is Kohavi's study of 1995 on a small scale: draw many training sets from a source,
+estimate the accuracy of a classifier on each by several methods, and compare the
+estimates with its accuracy on 4000 new samples. There are two classifiers: naive Bayes,
+and one nearest neighbour, which memorises its training samples.
 """
 
 import matplotlib.pyplot as plt
@@ -47,9 +47,10 @@ for draw in range(25):
             error[name][i, draw] = 100 * (found.value - true)
 
 # %%
-# A box is the spread over training sets, its place the bias. The .632 bootstrap varies
-# least and is ten points too kind to the classifier that memorises; .632+ repairs that.
-# Ten stratified folds are the recommendation of 1995, and still a good one.
+# The width of a box shows how much the estimate varies over training sets; its distance
+# from zero shows the bias. The .632 bootstrap varies least, but is ten points too high
+# for the classifier that memorises; .632+ corrects that. Kohavi recommended ten
+# stratified folds, which is still good advice.
 
 fig, axes = plt.subplots(
     1, 2, figsize=(8, 3.8), layout="constrained", sharey=True, sharex=True

@@ -2,9 +2,9 @@
 Two selectors, inside and outside the folds
 ===========================================
 
-A table like those of gene expression: 62 cases, 2000 columns in correlated groups, a
-few of which differ between the classes. Which of two selectors is better here, and
-would it have mattered where the selection was done?
+The data resemble gene expression data: 62 samples, 2000 features in correlated groups,
+a few of which differ between the classes. Which of two selectors is better here, and
+does the answer depend on whether features are selected inside or outside the folds?
 """
 
 import matplotlib.pyplot as plt
@@ -14,12 +14,12 @@ from veridical import compare
 
 rng = np.random.default_rng(0)
 y = np.repeat(["normal", "tumour"], [22, 40])
-groups = rng.normal(size=(62, 200))  # 200 groups of ten columns that move together
+groups = rng.normal(size=(62, 200))  # 200 groups of ten correlated features
 groups[:, :4] += 1.1 * (y == "tumour")[:, None]
 X = np.repeat(groups, 10, axis=1) + rng.normal(size=(62, 2000))
 
 # %%
-# One call runs both protocols on the same folds, ten times ten of them.
+# One call runs both protocols on the same folds, ten repeats of ten folds.
 
 result = compare(
     ["anova", "mrmr"],
@@ -33,9 +33,10 @@ result = compare(
 print(result.recommendation)
 
 # %%
-# Every dot is one repeat of ten folds. OUT lies far to the right, by what the test
-# cases told the selection, and not equally far: it puts mRMR first, IN the F ratio.
-# Neither difference is significant, and the accuracy to report is IN's.
+# Every dot is one repeat of ten folds. The accuracies under OUT are much higher,
+# because the test samples took part in the selection, and the excess differs between
+# the selectors: mRMR is better under OUT, the F ratio under IN. Neither difference is
+# significant. The accuracy to report is that under IN.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for row in range(len(result.names)):
@@ -61,7 +62,8 @@ ax.annotate(
 plt.show()
 
 # %%
-# How much of it is the leak? ``optimism`` has the difference with its interval.
+# How much of the accuracy is due to the leak? ``optimism`` holds OUT minus IN with its
+# interval.
 
 for name, gap in zip(result.names, result.optimism, strict=True):
     print(

@@ -2,10 +2,10 @@
 How accurate is pure noise?
 ===========================
 
-Fifty cases, labels drawn by a coin, columns that know nothing of them. Select the 20
-best columns on all cases and cross-validate a classifier on these: the more columns
-there were to choose from, the more "accurate" it gets. Select inside every training
-fold and it stays what it is.
+The data are fifty samples with random labels, and features that are independent of the
+labels. Select the 20 best features on all samples and cross-validate a classifier on
+them: the more features there were to select from, the higher is the estimated accuracy.
+If the features are selected inside every training fold, the estimate stays near 50 %.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,9 @@ from veridical.evaluation import estimate
 from veridical.selection import AnovaF
 
 # %%
-# Ten tables of noise for each number of columns. ``OUT`` hands the cross-validation
-# columns that were chosen before; ``IN`` hands it the selector as a step of a pipeline.
+# There are ten data sets of noise for each number of features. With ``OUT`` the
+# classifier is cross-validated on features that were selected before; with ``IN`` the
+# selector is a step of the pipeline that is cross-validated.
 
 widths = [20, 60, 200, 600, 2000, 6000]
 accuracy = {"OUT: selected first": [], "IN: selected in every fold": []}
@@ -35,8 +36,8 @@ for p in widths:
     accuracy["IN: selected in every fold"].append(inside)
 
 # %%
-# With 20 columns there is nothing to select, and the two are the same number. With
-# 6000 the leak alone makes an accuracy that anybody would publish.
+# With 20 features there is nothing to select, and the two accuracies are equal. With
+# 6000 features the leak alone gives an accuracy above 90 %.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, values), marker in zip(accuracy.items(), "os", strict=True):
@@ -46,7 +47,7 @@ for (name, values), marker in zip(accuracy.items(), "os", strict=True):
     )
 ax.axhline(50, color="0.4", ls="--", lw=1)
 ax.annotate("the truth", (widths[3], 45), color="0.4")
-ax.set(xscale="log", xlabel="columns of noise to choose 20 from", ylim=(25, 102))
+ax.set(xscale="log", xlabel="noise features from which 20 are selected", ylim=(25, 102))
 ax.set_ylabel("cross-validated accuracy, %")
 ax.legend(loc="upper left")
 plt.show()

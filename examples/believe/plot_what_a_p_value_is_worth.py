@@ -1,11 +1,11 @@
 """
-What is a p-value worth?
-========================
+How reliable is a p-value?
+==========================
 
-Two selectors that cannot differ: each may choose from one of two blocks of columns that
-are drawn alike. A test at 5 % should call one of them better in 5 of 100 data sets. On
-cross-validation folds, which share their training cases, none is known to do that; so
-it is measured.
+Two selectors that cannot differ: each may select from one of two blocks of features
+with the same distribution. A test at the 5 % level should call one of them better on 5
+of 100 data sets. On cross-validation folds, which share training samples, no test is
+known to do that; so the false-positive rate is measured by simulation.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ measured = [
 ]
 
 # %%
-# The ordinary paired t-test on ten times ten folds finds a "winner" in every second
-# data set in which there is none.
+# The ordinary paired t-test on ten repeats of ten folds calls one of the selectors
+# better on about every second data set, although neither is.
 
 labels = [f"{test}, {cv} folds" for test, cv in designs]
 rates = [100 * size.rate for size in measured]
@@ -47,12 +47,12 @@ ax.errorbar(
 ax.axvline(5, color="C1", ls="--")
 ax.annotate("nominal", (5.5, -0.62), color="C1")
 ax.invert_yaxis()
-ax.set_xlabel("data sets in which equals are called different, %")
+ax.set_xlabel("false-positive rate, % of data sets")
 plt.show()
 
 # %%
-# A calibrated test takes its p-values from such a null instead of a table of t, and
-# then keeps what it promises:
+# A calibrated test takes its p-values from a null distribution simulated in this way,
+# instead of the t distribution. Its false-positive rate is then near the nominal one:
 
 honest = calibrate(
     "corrected-t", cv="10x10", n_simulations=300, calibrated=True, random_state=0

@@ -2,9 +2,9 @@
 pandas and polars in, names out
 ===============================
 
-Tables have names, categories and missing values. Selectors read them as they are,
-whether from pandas or polars, and give names back; what a method cannot use it refuses
-in words.
+Data frames have feature names, categorical features and missing values. Selectors read
+data frames of pandas or polars without conversion, and return feature names. If a
+method cannot use a feature, it raises an error that says why.
 """
 
 import matplotlib.pyplot as plt
@@ -36,24 +36,24 @@ table.loc[rng.random(n) < 0.15, "marker"] = np.nan  # not measured
 y = np.where(sick, "sick", "well")
 
 # %%
-# A pipeline of a selector and a classifier that both take categories, numbers and
-# missing values:
+# A pipeline of a selector and a classifier that both take categorical features, numeric
+# features and missing values:
 
 pipeline = make_pipeline(InformationGain(3), NaiveBayes())
-pipeline.set_output(transform="pandas")  # so that NaiveBayes sees categories
+pipeline.set_output(transform="pandas")  # so that NaiveBayes gets categorical features
 print("accuracy", cross_val_score(pipeline, table, y, cv=10).mean().round(2))
 print("selected", pipeline.fit(table, y)[0].get_feature_names_out().tolist())
 
 # %%
-# The same from polars; ``set_output`` decides what comes back.
+# The same with polars; ``set_output`` sets the type of the output.
 
 frame = pl.from_pandas(table)
 selector = InformationGain(3).set_output(transform="polars").fit(frame, y)
 print(selector.transform(frame).head(3))
 
 # %%
-# Columns with missing values and categories are scored like the others. Information
-# gain is zero where no cut is worth its cost.
+# Categorical features and features with missing values are scored like the others. The
+# information gain is zero if no cut point is kept.
 
 fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
 colours = ["C0" if kept else "0.75" for kept in selector.get_support()]

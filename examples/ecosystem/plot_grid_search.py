@@ -2,9 +2,10 @@
 Choosing the selector inside the folds
 ======================================
 
-Trying selectors and sizes and reporting the best of them is selection too. As a grid
-search in a pipeline, with a cross-validation around it, the choice is part of what is
-estimated. The table here is noise, so that the truth is known: 50 %.
+Trying several selectors and numbers of features and reporting the best accuracy is a
+selection too, and the accuracy is too high. In a grid search over the pipeline, with an
+outer cross-validation around it, the choice is part of the procedure whose accuracy is
+estimated. The data here are noise, so that the true accuracy is known: 50 %.
 """
 
 import matplotlib.pyplot as plt
@@ -29,9 +30,9 @@ search = GridSearchCV(
 honest = cross_val_score(search, X, y, cv=5).mean()
 
 # %%
-# Selection is inside the folds everywhere, and yet the best of 15 settings looks better
-# than chance: it was chosen for that. What the search as a whole is worth is the dashed
-# line.
+# All features are selected inside the folds, and yet the best of 15 settings seems
+# better than chance, because it was chosen as the best. The dashed line is the accuracy
+# of the whole search.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 scores = search.cv_results_["mean_test_score"].reshape(3, len(sizes))
@@ -46,6 +47,6 @@ plt.show()
 print(f"best of the grid {search.best_score_:.1%}, honest {honest:.1%}")
 
 # %%
-# The estimators draw themselves in a notebook, as scikit-learn's do.
+# In a notebook the estimators are shown as diagrams, like those of scikit-learn.
 
 search.best_estimator_  # noqa: B018

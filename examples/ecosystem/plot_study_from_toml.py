@@ -2,9 +2,10 @@
 A study of your own, from a file
 ================================
 
-The grid of the comparison paper with other contents: which selectors, sources, sizes
-and classifiers, written as TOML. The engine stores every cell; run the script again and
-nothing is computed twice.
+This is the study of the paper by Refaeilzadeh, Tang and Liu (2007) with another grid:
+the selectors, sources, sizes and classifiers are given in a TOML file. The engine
+stores the results of every cell of the grid, so that a second run computes nothing
+again.
 """
 
 from pathlib import Path
@@ -37,7 +38,7 @@ parameters = { n_neighbors = 5 }
 
 # %%
 # ``veridical study run in-vs-out --spec study.toml`` does the same with worker
-# processes, a progress bar and a page; here in one process, from Python.
+# processes, a progress bar and a page; here the study runs in one process, from Python.
 
 study = find_study("in-vs-out")
 with TemporaryDirectory() as folder:
@@ -53,9 +54,9 @@ print("first run: ", first.counts)
 print("second run:", again.counts, "of which computed now:", again.computed)
 
 # %%
-# A row per cell: one data set, one selector, one number of features. ``truth`` is the
-# accuracy on fresh cases; ``in_0``, ``in_1``, … and ``out_0``, ``out_1``, … are the
-# folds.
+# The data frame has one row per cell: one data set, one selector, one number of
+# features. ``truth`` is the accuracy on new samples; ``in_0``, ``in_1``, … and
+# ``out_0``, ``out_1``, … are the accuracies of the folds under IN and OUT.
 
 frame["IN"] = frame.filter(regex=r"^in_\d").mean(axis=1)
 frame["OUT"] = frame.filter(regex=r"^out_\d").mean(axis=1)

@@ -2,9 +2,10 @@
 Probabilities after selection
 =============================
 
-Features that were chosen because they look telling look more telling than they are.
-Ordinary naive Bayes then says 98 % and is right far less often. The bias-corrected
-model is also told how many features were discarded, and how little they correlated.
+Features that were selected because they correlate with the class seem more informative
+than they are. Ordinary naive Bayes then predicts probabilities of 98 % and is right far
+less often. The bias-corrected model also uses how many features were discarded, and
+that they correlate less with the class.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +22,9 @@ models = {
 }
 
 # %%
-# Both keep the same 100 of 5000 weak features and decide nearly alike. On 2000 fresh
-# cases one of them means what it says.
+# Both models keep the same 100 of 5000 weak features and make nearly the same
+# decisions. On 2000 new samples only the probabilities of the corrected model are
+# calibrated.
 
 for name, model in models.items():
     wrong = 1 - model.score(X[test], y[test])

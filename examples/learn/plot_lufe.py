@@ -1,10 +1,10 @@
 """
-Learning from what was left out
-===============================
+Learning from unselected features
+=================================
 
-Twenty columns are all that the clinic will measure; a hundred more were measured for
-the study. LUFe trains with all of them and predicts with twenty: the unselected columns
-bound, in training only, how badly the classifier may do on each case.
+A clinic will measure only twenty features; a hundred more were measured for the study.
+LUFe trains with all of them and predicts with twenty. The unselected features model, in
+training only, the slack of each case: by how much it may violate the margin.
 """
 
 import matplotlib.pyplot as plt
@@ -16,12 +16,12 @@ from sklearn.svm import SVC
 from veridical.learning import LUFe
 
 # %%
-# The situation for which the method was made: some training cases are atypical, and the
-# unselected columns tell which.
+# The method was made for this situation: some training cases are atypical, and the
+# unselected features show which.
 
 
 def draw(n, rotation, rng):
-    """Two classes: 20 telling columns, one that tells how hard a case is, 99 more."""
+    """Draw two classes: 20 informative features, the difficulty, 99 of noise."""
     y = rng.choice([-1, 1], size=n)
     hard = rng.exponential(0.8, size=n)
     panel = rng.normal(size=(n, 20))
@@ -30,10 +30,10 @@ def draw(n, rotation, rng):
 
 
 class Panel(SelectorMixin, BaseEstimator):
-    """Take the columns that the clinic can measure; any other selector would do."""
+    """Select the features that the clinic can measure; any selector could be used."""
 
     def fit(self, X, y=None):
-        """Remember how many columns there are."""
+        """Store the number of features."""
         self.n_features_in_ = X.shape[1]
         return self
 
@@ -53,26 +53,26 @@ for seed in range(30):
 accuracy = 100 * np.array(accuracy)
 
 # %%
-# Every line is a data set of 60 cases, from an SVM on the panel to LUFe on the same
-# panel. Whether it helps on other data is a question for the data:
-# :doc:`the study </papers/lufe>` found a gain on texts, and most of it with noise in
-# the place of the unselected words too.
+# Every line is a data set of 60 cases: on the left the accuracy of an SVM on the twenty
+# features, on the right that of LUFe with the same twenty features. Whether LUFe helps
+# depends on the data: :doc:`the study </papers/lufe>` found a gain on texts, but most
+# of this gain also with noise in place of the unselected words.
 
 better = accuracy[:, 1] > accuracy[:, 0]
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for row, up in zip(accuracy, better, strict=True):
     ax.plot([0, 1], row, "o-", color="C0" if up else "C1", alpha=0.5)
 ax.plot([0, 1], accuracy.mean(axis=0), "k_", ms=40, mew=2)
-ax.set_xticks([0, 1], ["SVM, 20 columns", "LUFe, 20 columns"])
-ax.set(xlim=(-0.4, 1.4), ylabel="accuracy on fresh cases, %")
+ax.set_xticks([0, 1], ["SVM, 20 features", "LUFe, 20 features"])
+ax.set(xlim=(-0.4, 1.4), ylabel="accuracy on new cases, %")
 ax.set_title(f"LUFe is better on {better.sum()} of {len(better)} data sets")
 plt.show()
 
 # %%
-# What is shipped is a plain scikit-learn model of twenty columns, with the same
-# answers:
+# ``deploy`` returns an ordinary scikit-learn model on the twenty features, with the
+# same predictions:
 
 small = lufe.deploy()
-print(small, "on", small.n_features_in_, "columns")
+print(small, "on", small.n_features_in_, "features")
 same = small.predict(fresh[:, lufe.support_]) == lufe.predict(fresh)
 print(f"{same.mean():.0%} of {same.size} predictions are the same")

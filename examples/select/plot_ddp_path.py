@@ -2,10 +2,10 @@
 How much should relevance count?
 ================================
 
-Differential prioritization weighs relevance against redundancy by an exponent alpha. On
-handwritten digits, ten classes, many pixels say the same; so relevance alone
-(alpha = 1) picks neighbours. ``path`` searches for many alphas at once and ``"auto"``
-chooses one, by splits of the training data alone.
+Differential prioritization balances relevance against redundancy by an exponent alpha.
+In images of handwritten digits (ten classes) many pixels are redundant; so with
+relevance alone (alpha = 1) neighbouring pixels are selected. ``path`` searches for many
+alphas at once, and ``alpha="auto"`` chooses one, by splits of the training data only.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ display.figure_.set_layout_engine("constrained")
 plt.show()
 
 # %%
-# Where are the 16 pixels that each alpha takes?
+# Where are the 16 pixels that are selected with each alpha?
 
 alphas = [0.1, round(auto.alpha_, 2), 1.0]
 fig, axes = plt.subplots(1, 3, figsize=(7, 2.8), layout="constrained")
@@ -40,7 +40,8 @@ for ax, alpha, fitted in zip(axes, alphas, paths, strict=True):
 plt.show()
 
 # %%
-# The accuracies of the first picture belong to the choice of alpha and flatter what was
-# chosen; ``veridical select`` estimates the whole procedure, alpha included.
+# The accuracies in the first picture were used to choose alpha, so that of the chosen
+# alpha is too high; ``veridical select`` estimates the accuracy of the whole procedure,
+# including the choice of alpha.
 
 print(f"chosen alpha {auto.alpha_:.2f}")

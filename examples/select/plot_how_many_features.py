@@ -2,9 +2,9 @@
 How many features?
 ==================
 
-A ranking serves every number of features, and ``rank_many`` gives the rankings of all
-training folds at once. So the honest answer, a curve with its uncertainty, costs little
-more than a point of it.
+One ranking serves every number of features, and ``rank_many`` computes the rankings of
+all training folds at once. So a whole curve of accuracies with its uncertainty takes
+little more time than one of its points.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from veridical.datasets import make_linear
 from veridical.evaluation import corrected_t
 from veridical.selection import ReliefF
 
-X, y = make_linear(200, random_state=3)  # ten of 60 columns matter
+X, y = make_linear(200, random_state=3)  # ten of 60 features matter
 folds = list(
     RepeatedStratifiedKFold(n_splits=10, n_repeats=3, random_state=0).split(X, y)
 )
@@ -36,7 +36,7 @@ accuracy = np.array(
 )
 
 # %%
-# The same curve from a ranking made once on all cases, test cases included:
+# The same curve from one ranking on all samples, including the test samples:
 
 order = ReliefF().fit(X, y).order_
 flattered = np.array(
@@ -52,9 +52,10 @@ flattered = np.array(
 )
 
 # %%
-# The band is the 95 % interval of Nadeau and Bengio, which knows that training folds
-# overlap. Every size from about ten on lies within the band of the best: the peak is
-# not a finding, the plateau is.
+# The band is the 95 % interval of Nadeau and Bengio, which takes into account that
+# training folds overlap. From about ten features on, the mean accuracy of every size
+# lies within the band of the best size. So do not report the maximum as the best number
+# of features; the result is that the curve is flat from about ten features on.
 
 mean = accuracy.mean(axis=1)
 band = np.array([corrected_t(row, test_share=20 / 180) for row in accuracy])
@@ -63,7 +64,7 @@ ax.plot(sizes, 100 * mean, "o-", label="selected in every fold (IN)")
 ax.fill_between(sizes, *(100 * band.T), alpha=0.15, lw=0)
 ax.plot(sizes, 100 * flattered.mean(axis=1), "s--", label="selected first (OUT)")
 ax.axvline(10, color="0.4", ls=":", lw=1)
-ax.annotate("columns that matter", (10.3, 52), color="0.4")
+ax.annotate("features that matter", (10.3, 52), color="0.4")
 ax.set(xscale="log", xlabel="number of features", ylabel="accuracy, %")
 ax.set_xticks(sizes, sizes)
 ax.legend(loc="lower right")

@@ -2,9 +2,9 @@
 Features that matter only together
 ==================================
 
-The first MONK's problem: the class is "a1 = a2 or a5 = 1". Column a5 shows alone; a1
-and a2 say nothing one by one. A selector that looks at single columns cannot see them,
-one that compares near cases can.
+The first MONK's problem: the class is "a1 = a2 or a5 = 1". Feature a5 is informative by
+itself; a1 alone and a2 alone are not. A selector that scores each feature by itself
+cannot find a1 and a2; one that compares neighbouring samples can.
 """
 
 import matplotlib.pyplot as plt
@@ -25,13 +25,13 @@ n_draws = 20
 for draw in range(n_draws):
     X, y = make_monks(1, 200, random_state=draw)
     X = np.asarray(X)
-    shuffle = np.random.default_rng(draw).permutation(6)  # ties go by column index
+    shuffle = np.random.default_rng(draw).permutation(6)  # ties are broken by index
     for i, selector in enumerate(selectors.values()):
         ranks[i, shuffle] += selector.fit(X[:, shuffle], y).ranking_ / n_draws
 
 # %%
-# Mean rank of each column over 20 data sets of 200 cases; 1 is best. The three columns
-# of the rule are a1, a2 and a5.
+# Mean rank of each feature over 20 data sets of 200 samples; 1 is best. The three
+# features of the rule are a1, a2 and a5.
 
 fig, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
 ax.imshow(ranks, cmap="Blues_r", vmin=1, vmax=6)

@@ -2,9 +2,9 @@
 Would another sample have chosen the same features?
 ===================================================
 
-Two selectors can be equally accurate and not equally trustworthy as a list of
-features. Draw each training set at random from half of the cases, a hundred times, and
-look at what is chosen.
+With two selectors the accuracy can be the same, while the list of selected features is
+more reliable with one of them. Draw a hundred training sets, each a random half of the
+samples, and look at which features are selected.
 """
 
 import matplotlib.pyplot as plt
@@ -28,10 +28,11 @@ for selector in (AnovaF(4), ReliefF(4), MRMR(4)):
     steady[name] = stability(tops, n_features=200)
 
 # %%
-# Columns come in groups of five that say nearly the same. mRMR takes one of each group,
-# and which one is an accident; the univariate scores prefer the strongest group. The
-# number beside each name is Nogueira's measure with its 95 % interval: 1 if always the
-# same features, 0 if they agree as by chance.
+# The first 20 features are four groups of five that are nearly the same. mRMR selects
+# one feature of each group, and chance decides which one; the univariate scores prefer
+# the strongest group. The number beside each name is Nogueira's measure of stability
+# with its 95 % interval: 1 if the same features are always selected, 0 if the
+# selections agree no more than by chance.
 
 fig, axes = plt.subplots(3, 1, figsize=(7, 4.2), layout="constrained", sharex=True)
 for ax, (name, counts) in zip(axes, chosen.items(), strict=True):
@@ -43,6 +44,6 @@ for ax, (name, counts) in zip(axes, chosen.items(), strict=True):
         29.4, 92, f"{name}: stability {s.value:.2f} ({s.low:.2f} to {s.high:.2f})",
         ha="right", va="top",
     )  # fmt: skip
-axes[1].set_ylabel("times chosen, of 100")
-axes[2].set_xlabel("column (0 to 19 carry the class in four groups of twins)")
+axes[1].set_ylabel("times selected, of 100")
+axes[2].set_xlabel("feature (0 to 19: four groups of informative features)")
 plt.show()
