@@ -71,7 +71,7 @@ def test_show_by_name(run):
     [
         (["linaer"], "There is no file linaer, nor a data set of that name"),
         (["linaer"], "did you mean 'linear'"),
-        (["linear", "--target", "y"], "knows its class"),
+        (["linear", "--target", "y"], "has its own target"),
         (["openml:"], "names no data set"),
     ],
 )

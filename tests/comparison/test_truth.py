@@ -107,7 +107,7 @@ def test_optimism_and_bias(result):
 
 
 def test_a_selector_against_itself(anova):
-    """A11: every verdict is a draw, and neither protocol is more truthful."""
+    """A11: every verdict is a draw, and neither protocol reaches it more often."""
     same = truth(
         [anova, anova],
         "linear",

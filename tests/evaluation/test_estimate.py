@@ -363,7 +363,7 @@ def test_a_memoriser_is_noticed_by_632():
     model = KNeighborsClassifier(1)
     found = estimate(model, data, labels, cv=Bootstrap632(20), random_state=0)
     assert found.details["resubstitution"] == 1
-    assert "has memorised its training cases" in found.notes[0]
+    assert "has memorised its training samples" in found.notes[0]
     assert found.value > 0.6
     plus = estimate(model, data, labels, cv=Bootstrap632(20, plus=True), random_state=0)
     assert not any("memorised" in note for note in plus.notes)

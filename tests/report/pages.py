@@ -55,7 +55,7 @@ def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
 
 
 def comparison_of_many_features(say: Say) -> str:
-    """Two selectors that agree on nothing, on many columns."""
+    """Two selectors that agree on nothing, on many features."""
     record = records.honest(feature_names=names(say, 200), n_repeats=10)
     rng = np.random.default_rng(0)
     wide = {
@@ -66,7 +66,7 @@ def comparison_of_many_features(say: Say) -> str:
 
 
 class _Fixed:
-    """Ranks the columns in an order of its own."""
+    """Ranks the features in an order of its own."""
 
     def __init__(self, shift: int) -> None:
         self.shift = shift
@@ -131,18 +131,18 @@ def estimates(say: Say, make=estimates_records.with_failure) -> str:
 
 
 def audit(say: Say) -> str:
-    """Columns that were chosen beforehand, on noise."""
+    """Features that were selected beforehand, on noise."""
     features = names(say, 40)
     found = [
         audit_records.finding(
             title=say("Selection saw the test fold"),
-            evidence=say("The columns were chosen on all cases."),
+            evidence=say("The features were selected on all samples."),
             cure=say("Select inside each training fold."),
         ),
         audit_records.finding(
             "VD004",
             "warning",
-            title=say("Too few cases"),
+            title=say("Too few samples"),
             evidence=say("An interval of 37 points."),
             cure=say("Say so."),
         ),

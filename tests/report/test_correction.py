@@ -57,14 +57,14 @@ def test_the_page_says_it_in_figures(tmp_path):
     page = Page(path.read_text(encoding="utf-8"))
     headings = [text.replace("\xa0", " ") for _, text in page.headings]
     assert headings[:2] == [
-        "Wrong about 8.0 % of new cases, and expecting 1.0 %; corrected, expecting "
-        "7.0 %.",
-        "Probabilities, corrected for what selection discarded",
+        "Naive Bayes misclassifies 8.0 % of new samples and expects to misclassify "
+        "1.0 %; with the correction it expects 7.0 %.",
+        "Probabilities with and without the correction",
     ]
     for words in ("Believe it, colon.", "0.9 to 1.0", "0.980", "0.900", "40", "300"):
         assert words in page.text
     assert any("default-src 'none'" in value for _, _, value in page.attributes)
-    assert "Probabilities, corrected" in fragment(record())
+    assert "Probabilities with and without" in fragment(record())
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

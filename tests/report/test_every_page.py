@@ -157,7 +157,7 @@ def check_design(seen, special):
     assert seen["lang"] == "en"
     assert seen["title"].strip()
     if special not in ("young", "wide", "bare"):  # made without any
-        said, _, repeat = seen["provenance"].partition("To repeat it")
+        said, _, repeat = seen["provenance"].partition("To repeat this analysis")
         for words in ("Seed", "SHA-256", "5f70bf18", "scikit-learn 1.6.0", "Record"):
             assert words in said, words
         assert "veridical " in repeat

@@ -20,7 +20,7 @@ SECTIONS = [
     "Accuracy, pair by pair",
     "Mean accuracy",
     "Difference between the selectors",
-    "What selecting on all cases adds",
+    "Optimism of selecting on all samples",
     "Selected features",
     "What may be claimed",
     "Method and provenance",
@@ -61,10 +61,10 @@ def test_truth_is_shown_where_it_is_known(tmp_path):
 
 
 def test_only_out_is_never_to_be_believed(tmp_path):
-    page = read(records.comparison({"out": (0.95, 0.7)}, cases=100), tmp_path)
+    page = read(records.comparison({"out": (0.95, 0.7)}, samples=100), tmp_path)
 
     assert "you may not believe it" in page.headings[0][1]
-    assert "What selecting on all cases adds" not in [t for _, t in page.headings]
+    assert "Optimism of selecting on all samples" not in [t for _, t in page.headings]
 
 
 def test_provenance_tells_how_to_repeat_it(tmp_path):
@@ -263,7 +263,7 @@ def test_a_comparison_made_in_python_tells_its_call_and_its_table(tmp_path):
     )
     assert "command" not in record.settings
     page = record.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "To repeat it" in page
+    assert "To repeat this analysis" in page
     call = (
         "compare(['anova', 'correlation'], X, y, n_features_to_select=5, cv=3, "
         "random_state=0)"

@@ -46,7 +46,7 @@ def test_summary_survives_json(record):
 def test_the_page_says_it(record, tmp_path):
     text = record.save(tmp_path / "page.html").read_text()
     words = " ".join(Page(text).words)
-    assert "tell the truth about AnovaF and Correlation on data like these" in words
+    assert "the true verdict about AnovaF and Correlation on data like these" in words
     assert "At strength 0.5" in words.replace("\N{NO-BREAK SPACE}", " ")
     assert "Interactions between features are left out." in words
     assert record._repr_html_().startswith("<style>")

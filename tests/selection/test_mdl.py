@@ -20,7 +20,7 @@ def cuts(x, y, **parameters):
     return MDLDiscretizer(**parameters).fit(X, list(y)).cut_points_[0].tolist()
 
 
-@pytest.mark.parametrize("cost", ["cuts", "cases"])
+@pytest.mark.parametrize("cost", ["cuts", "samples"])
 @given(problem=problems(missing=True))
 @examples(40)
 def test_cuts_and_intervals_are_the_oracles(cost, problem):
@@ -69,10 +69,10 @@ def test_what_a_cut_costs_decides():
     # H(5/8) = 0.954, H2 = H(1/4) = 0.811: Gain = 0.954 − ½·0.811 = 0.549.
     # Δ = log2 7 − (2·0.954 − 1·0 − 2·0.811) = 2.521.
     # "cuts":  (log2 1 + 2.521) / 8 = 0.315 < 0.549, accepted.
-    # "cases": (log2 7 + 2.521) / 8 = 0.666 > 0.549, refused.
+    # "samples": (log2 7 + 2.521) / 8 = 0.666 > 0.549, refused.
     x, y = [0, 0, 0, 0, 1, 1, 1, 1], "aaaaabbb"
     assert cuts(x, y) == [0.5]
-    assert cuts(x, y, mdl_cost="cases") == []
+    assert cuts(x, y, mdl_cost="samples") == []
 
 
 def test_of_equally_good_cuts_the_first_is_taken():

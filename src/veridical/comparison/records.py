@@ -573,7 +573,7 @@ class Sensitivity(Record):
             for method in right:
                 right[method] += source.set_verdicts[method].count(true)
         n_sets = sum(len(source.set_verdicts["in"]) for source in self.sources)
-        found = f"of {n_sets} data sets IN told the truth on {right['in']}"
+        found = f"of {n_sets} data sets IN reached the true verdict on {right['in']}"
         return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
     @property

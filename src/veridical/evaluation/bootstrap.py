@@ -124,7 +124,7 @@ class Bootstrap632:
         """Describe the splits in words; only `estimate` adds resubstitution."""
         given = "given " * (self.samples is not None)
         return (
-            f"{self.n_samples} {given}bootstrap samples, tested on the cases outside "
+            f"{self.n_samples} {given}bootstrap samples, tested on the samples outside "
             "each"
         )
 

@@ -38,7 +38,7 @@ class FCBF(Selector):
         each in order of relevance.
     threshold : float, default=0.0
         Only features with a larger symmetrical uncertainty can be accepted.
-    mdl_cost : {"cuts", "cases"}, default="cuts"
+    mdl_cost : {"cuts", "samples"}, default="cuts"
         As in :class:`InformationGain`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or

@@ -25,7 +25,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    mdl_cost : {"cuts", "cases"}, default="cuts"
+    mdl_cost : {"cuts", "samples"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluators) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
