@@ -184,7 +184,7 @@ def test_resubstitution_is_called_optimistic_or_refused():
     X, y = problem()
     note = "Resubstitution tests on the training samples; it is optimistic."
     for cv in (Resubstitution(), "resubstitution"):
-        with pytest.raises(InputError, match="no accuracy on new samples"):
+        with pytest.raises(InputError, match="does not measure the accuracy on new"):
             select(X, y, cv=cv)
     assert any(
         one.startswith(note) for one in estimate(X, y, cv="resubstitution").notes

@@ -95,7 +95,7 @@ def test_artefacts_are_said_first():
     )
     assert "IN reports 48.0 % (Alpha), not shown to be better than always" in text
     assert "most frequent class (50.0 %)" in text
-    assert "do not follow OUT's verdict" in text
+    assert "ignore the verdict of OUT" in text
     both = recommend_pair(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), (0, 1), (), WORDING)
     assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
     assert "Neither selection is shown to be worth using" in both

@@ -180,7 +180,7 @@ def test_any_classifier_may_judge():
     ).fit(X, y)  # fmt: skip
     assert fitted.alpha_accuracy_.shape == (2,)
     assert fitted.alpha_ in (0.3, 0.9, 0.6)
-    with pytest.raises(InputError, match="no classifier"):
+    with pytest.raises(InputError, match="not a classifier"):
         fitted.set_params(classifier=3).fit(X, y)
 
 

@@ -160,7 +160,7 @@ class Truthfulness(TestResult):
     only_in, only_out : int
         Data sets where IN was right and OUT wrong, and the reverse.
     both_right, both_wrong : int
-        The others, which do not tell which protocol is better.
+        Data sets where both or neither were right; the test does not use them.
     better : {"in", "out", "same"}
         The protocol that is right significantly more often.
     """

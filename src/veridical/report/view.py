@@ -501,7 +501,7 @@ class View:
     headline, lead : str
         The answer, and what it rests on.
     facts : tuple of Fact
-        Data, size, and who took part.
+        Data, size, selectors and estimators.
     sections : tuple of Section
         Figures, tables and remarks in reading order.
     provenance : Provenance
@@ -652,7 +652,7 @@ def score_range(low: float | None, high: float | None, unit: Unit = "percent") -
 
 
 def bare_pvalue(value: float | None) -> str:
-    """Write a p-value for a column that says what it is.
+    """Write a p-value without "p =", for a column of p-values.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def _predict_by_dagsvm(
 def _predict_by(classifier: Any) -> Callable[..., Any]:
     if not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
         raise InputError(
-            f"classifier={classifier!r} is no classifier; it needs fit and predict."
+            f"classifier={classifier!r} is not a classifier; it needs fit and predict."
         )
 
     def predict(X: Any, y: Any, train: Any, test: Any, sizes: IntArray) -> Any:

@@ -95,8 +95,8 @@ class FCBF(Selector):
         threshold = self.threshold
         if not isinstance(threshold, Real) or not float(threshold) < 1:
             raise InputError(
-                f"threshold={threshold!r}; give a number below 1, which no symmetrical "
-                "uncertainty exceeds."
+                f"threshold={threshold!r} must be a number below 1, which no "
+                "symmetrical uncertainty exceeds."
             )
         relevance = UncertaintyRelevance(self.mdl_cost)
         orders: dict[int, NDArray[np.int32]] = {}

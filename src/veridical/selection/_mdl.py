@@ -17,7 +17,7 @@ from veridical.selection._reading import Abilities, read
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Cut numeric features into intervals that tell the classes apart.
+    """Cut numeric features into intervals that separate the classes.
 
     Each feature is cut where the classes separate best, again and again, as long as
     the description length shrinks [1]_. A feature not worth cutting becomes a constant.

@@ -1,4 +1,4 @@
-"""Renderers: each knows views and their blocks, and no kinds of records.
+"""Renderers: each draws views and their blocks, and depends on no kind of record.
 
 What pictures look like in every renderer stands here.
 """

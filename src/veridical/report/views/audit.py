@@ -98,7 +98,7 @@ class FindingSummary(TypedDict):
 
 
 class PreselectionSummary(TypedDict):
-    """Features that were selected beforehand, and who may have selected them."""
+    """Features that were selected beforehand, and the selector probably used."""
 
     columns: list[str]
     selector: str

@@ -157,7 +157,7 @@ class EstimateSummary(TypedDict):
 
 
 class NoteSummary(TypedDict):
-    """Something said, and the methods that it is about."""
+    """A note, and the methods that it is about."""
 
     text: str
     methods: list[str]
@@ -203,7 +203,7 @@ class EstimatesSummary(TypedDict):
 def summarize(record: Estimates) -> Any:
     """Turn estimates into plain numbers and strings."""
     if not record.estimates:
-        raise InputError("Estimates without an estimate show nothing; give it some.")
+        raise InputError("Estimates is empty; give at least one estimate.")
     metrics = dict.fromkeys(clean(e.metric) for e in record.estimates)
     if len(metrics) > 1:
         raise InputError(
@@ -338,7 +338,7 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
 def _gathered(
     estimates: list[EstimateSummary], said: Callable[[EstimateSummary], list[str]]
 ) -> list[NoteSummary]:
-    """Collect what is said of the estimates, once, with the methods it is about."""
+    """Collect the notes on the estimates, each once with all its methods."""
     about: dict[str, list[str]] = {}
     for estimate in estimates:
         for text in said(estimate):

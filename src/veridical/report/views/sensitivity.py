@@ -49,7 +49,7 @@ PROTOCOLS: dict[str, Side] = {"in": "a", "out": "b"}
 
 
 class SourceSummary(TypedDict):
-    """One source: mean accuracies by method and side, and who found the truth.
+    """One source: mean accuracies by method and side, and how often each was right.
 
     ``right`` counts the data sets on which a method reached the true verdict, ``only``
     those on which it alone did.
