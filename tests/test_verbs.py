@@ -218,7 +218,7 @@ def test_test_samples_that_were_learned_from_are_warned_of(verb):
 
 
 @pytest.mark.parametrize("estimator", ["svm", "logistic", LogisticRegression()])
-def test_the_same_question_has_the_same_answer_in_every_verb(estimator):
+def test_the_same_cv_gives_the_same_folds_in_every_verb(estimator):
     X, y = load_wine(return_X_y=True)
     common = {"cv": 10, "random_state": 0}
     n = X.shape[1]

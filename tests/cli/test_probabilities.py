@@ -48,7 +48,7 @@ def test_it_says_what_the_library_says(weak, tmp_path):
     assert "Probabilities with and without the correction" in text
 
 
-def test_it_tells_the_terminal(weak):
+def test_terminal_output_has_the_numbers(weak):
     result = invoke(weak, "--target", "label", "--cv", 4)
     assert result.exit_code == 0, result.output
     for words in (

@@ -76,7 +76,7 @@ def test_known_failures_are_seen():
     assert naive.low > 0.4
     assert corrected.rate < 0.15
     assert single.rate < corrected.rate
-    assert "10 x 10 folds of 120 cases under IN" in naive.design
+    assert "10 x 10 folds of 120 samples under IN" in naive.design
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
         ),
     ],
 )
-def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, pick):
+def test_claims_rest_on_in_and_picks_on_any_difference(inside, outside, claim, pick):
     verdicts = {"in": verdict(inside), "out": verdict(outside)}
     text = recommend_pair(verdicts, PLAIN, (), (), WORDING)
     assert claim in text
@@ -148,7 +148,7 @@ def test_what_an_artefact_is(inside, outside, found):
         (0.0, "in", ["TRUTH finds no difference", "IN on 2 and OUT on 1 of 3"]),
     ],
 )
-def test_truth_in_words(gap, better, messages):
+def test_sentence_on_the_truth(gap, better, messages):
     found = {"in": ("draw", "draw", "b"), "out": ("a", "draw", "b")}
     counted = binomial_truthfulness(1, 0, both_right=1, both_wrong=1)
     outcome = replace(counted, better=better)

@@ -2,7 +2,7 @@
 
 A builder takes ``say``: it is called with each name, sentence or path that a user or
 a file may choose, and gives what shall stand there. So one catalogue serves the looks
-of the pages (say nothing else) and attacks on them (say something nasty everywhere).
+of the pages (say nothing else) and attacks on them (say markup everywhere).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 from tests.report import audit_records, estimates_records, records, small_records
-from tests.report.saying import Say, gene, names, settings
+from tests.report.page_texts import Say, gene, names, settings
 from tests.report.study_pages import finished, study, watched, young
 
 from veridical import report

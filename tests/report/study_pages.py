@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.report.saying import Say, settings
+from tests.report.page_texts import Say, settings
 
 from veridical import report
 from veridical._core.records import Interval

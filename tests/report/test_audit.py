@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.report import audit_records as records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page, elements
 
 from veridical import report
@@ -182,7 +182,7 @@ def test_optimism_without_interval(tmp_path):
     assert "+40.0" in text
 
 
-def test_hostile_names_make_no_element(tmp_path):
+def test_names_with_markup_make_no_element(tmp_path):
     def count(names):
         record = records.leaky(
             records.finding(evidence=names[0], title=names[1], cure=names[2]),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pytest
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical._core.records import DataSummary
@@ -52,7 +52,7 @@ def test_a_summary_is_plain_json():
     assert to_json(off)["belief"] == "care"
 
 
-def test_the_page_says_it_in_figures(tmp_path):
+def test_page_has_headline_and_numbers(tmp_path):
     path = save(record(), tmp_path / "page.html")
     page = Page(path.read_text(encoding="utf-8"))
     headings = [text.replace("\xa0", " ") for _, text in page.headings]

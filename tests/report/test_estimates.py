@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from tests.report import estimates_records as records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
@@ -61,7 +61,7 @@ def test_figures_are_those_of_the_record():
     assert summary["data"]["chance"] == 0.55
 
 
-def test_nested_is_shown_only_where_somebody_had_it_computed():
+def test_nested_interval_is_shown_only_where_computed():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], 20)
     from sklearn.naive_bayes import GaussianNB
@@ -303,7 +303,7 @@ def test_sections_in_reading_order(tmp_path):
         assert words in page.text
 
 
-def test_without_doubt_or_truth_neither_is_spoken_of(tmp_path):
+def test_without_doubt_or_truth_neither_is_mentioned(tmp_path):
     page = read(records.estimates(), tmp_path)
 
     assert "What is doubtful, and why" not in [text for _, text in page.headings]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.report import all_records, pages, study_pages
 from tests.report.markup import Page
-from tests.report.saying import plain
+from tests.report.page_texts import plain
 
 from veridical import report
 from veridical._core.records import Interval

@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.report import records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
@@ -217,7 +217,7 @@ def named(text, second):
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS[::8])  # all of them: test_hostile_pages
+@pytest.mark.parametrize("payload", PAYLOADS[::8])  # all of them: test_markup_injection
 def test_no_name_becomes_markup(payload, tmp_path):
     hostile = Page(source(named(payload, payload + " 2"), tmp_path))
     harmless = Page(source(named("name", "name 2"), tmp_path))

@@ -204,14 +204,14 @@ def test_a_winner_near_chance_is_taken_with_care():
         (0.0, "100 fresh data sets show no difference between ReliefF and FCBF"),
     ],
 )
-def test_truth_speaks_first(gap, start):
+def test_truth_is_in_the_first_sentence(gap, start):
     said = words(records.with_truth(winner_gap=gap))
 
     assert said["belief"] == "known"
     assert said["headline"].startswith(start)
 
 
-def test_who_found_the_truth():
+def test_counts_of_right_verdicts():
     record = records.with_truth()
     truth = report.to_json(record)["truth"]
     right = record.set_verdicts["in"].count("a")

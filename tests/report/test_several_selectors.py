@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from tests.report import hostile
+from tests.report import injection_payloads
 from tests.report.markup import Page
 
 from veridical import report
@@ -138,9 +138,9 @@ def test_the_page_is_whole_and_closed(decided, tmp_path):
     assert decided._repr_html_().startswith("<style>")
 
 
-def test_hostile_names_stay_names(decided):
+def test_names_with_markup_stay_text(decided):
     tame = Page(report.page(decided))
-    for bad in hostile.PAYLOADS[::6]:
+    for bad in injection_payloads.PAYLOADS[::6]:
         record = replace(decided, names=(bad, "Beta", "Gamma"), recommendation=bad)
         wild = Page(report.page(record))
         assert wild.elements == tame.elements
