@@ -1,4 +1,4 @@
-"""Conventions of scikit-learn: frames in and out, display in a notebook, grid search."""
+"""Conventions of scikit-learn: frames in and out, notebook display, grid search."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
     for words in (
         "Accuracy of svm on noise.csv: 40 samples, 200 features, 2 classes; majority "
         "class 50.0 %",
-        "On random labels",
+        "Random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",
         "10 of 10 are the best 10 by anova",

@@ -90,9 +90,7 @@ def test_artefacts_are_said_first():
     scores = accuracy(0.48, 0.8, 0.93, 0.8)
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
     text = recommend_pair(verdicts, scores, (0,), (), WORDING)
-    assert text.startswith(
-        "The accuracy under OUT is an artefact of selection here: OUT reports 93.0 %"
-    )
+    assert text.startswith("OUT is an artefact of selection here: OUT reports 93.0 %")
     assert "IN reports 48.0 % (Alpha), not shown to be better than always" in text
     assert "most frequent class (50.0 %)" in text
     assert "ignore the verdict of OUT" in text

@@ -145,9 +145,7 @@ def test_an_artefact_is_said_first_for_several_too(anova, worst, first):
     options = {**COMMON, "n_features_to_select": 20, "cv": 10}
     found = compare({"best": anova, "worst": worst, "first": first}, X, y, **options)
     text = found.recommendation
-    assert text.startswith(
-        "The accuracy under OUT is an artefact of selection here: OUT reports "
-    )
+    assert text.startswith("OUT is an artefact of selection here: OUT reports ")
     assert "(best)" in text.split(", but when")[0]
 
 

@@ -314,7 +314,7 @@ def _on_artefacts(
         )
 
     return (
-        "The accuracy under OUT is an artefact of selection here: OUT reports "
+        "OUT is an artefact of selection here: OUT reports "
         f"{listed('out')}, but when the test samples are kept out of the selection, IN "
         f"reports {listed('in')}, not shown to be better than always predicting the "
         f"most frequent class ({percent(wording.chance)})."
