@@ -61,7 +61,7 @@ CASES = [
     (GOOD, ["--selectors", "relief,fcbf"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--selectors", "zzz,fcbf"], ["'zzz'", "information-gain", "relieff"]),
     (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
-    (GOOD, ["--features", "7"], ["7", "6 column", "1 to 6"]),
+    (GOOD, ["--features", "7"], ["7", "6 feature", "1 to 6"]),
     (GOOD, ["--features", "0"], ["--features 0", "1 or more"]),
     (GOOD, ["--features", "-3"], ["--features -3", "1 or more"]),
     (GOOD, ["--cv", "1"], ["--cv 1", "2 folds or more"]),
@@ -107,7 +107,7 @@ def test_a_class_that_a_training_set_lacks_is_warned_of(run, table, verb, option
 @pytest.mark.parametrize("verb", ["select", "compare", "probabilities"])
 def test_more_features_than_there_are(run, table, verb):
     result = run(verb, table, "--target", "kind", "--features", 7)
-    assert_refused(result, ["7", "6 column", "1 to 6"])
+    assert_refused(result, ["7", "6 feature", "1 to 6"])
 
 
 def test_select_takes_every_way_to_split(run, table):
