@@ -102,7 +102,7 @@ def test_a_page_of_another_score_writes_numbers_and_no_chance(data):
 
 
 def test_nothing_is_refused():
-    with pytest.raises(InputError, match="without an estimate"):
+    with pytest.raises(InputError, match="at least one estimate"):
         summarize(replace(records.estimates(), estimates=()))
 
 
