@@ -287,14 +287,14 @@ def test_the_architecture_names_files_that_exist():
 )
 def test_pages_that_claim_agreement_with_weka_name_its_version(page):
     """The version is that which printed the figures of the tests."""
-    for figures in ("selection/weka_figures.py", "learning/j48_results.py"):
+    for figures in ("selection/weka_results.py", "learning/j48_results.py"):
         text = (ROOT / "tests" / figures).read_text(encoding="utf-8")
         version = re.search(r"Weka (\d+\.\d+\.\d+)", text)
         assert version
         assert f"Weka {version[1]}" in (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_no_page_promises_groups_that_nobody_reads():
+def test_no_page_promises_groups():
     """No check of the audit looks for groups, and no splitter is handed any."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

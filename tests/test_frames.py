@@ -125,7 +125,7 @@ def test_the_hash_of_a_pyarrow_table_is_that_of_the_polars_frame():
     assert table_hash(pa.table(columns), y) == table_hash(pl.DataFrame(columns), y)
 
 
-def test_nominal_columns_of_a_pyarrow_table():
+def test_categorical_columns_of_a_pyarrow_table():
     table = pa.table(
         {
             "size": [1.0, None, 3.0, 4.0],

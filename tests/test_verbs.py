@@ -100,7 +100,7 @@ def test_a_class_that_a_training_set_lacks_is_warned_of(verb):
     X, y = with_small_class(1)
     sentence = (
         r"^Class 'rare' is missing from the training set of 1 of 5 splits, so its "
-        "cases count as errors there"
+        "samples count as errors there"
     )
     with pytest.warns(UserWarning, match=sentence):
         verb(X, y, cv=5, random_state=0)
@@ -109,7 +109,7 @@ def test_a_class_that_a_training_set_lacks_is_warned_of(verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_class_smaller_than_the_number_of_folds_is_warned_of(verb):
     X, y = with_small_class(2)
-    sentence = r"^Class 'rare' has 2 case\(s\), fewer than the 5 folds"
+    sentence = r"^Class 'rare' has 2 sample\(s\), fewer than the 5 folds"
     with pytest.warns(UserWarning, match=sentence):
         verb(X, y, cv=5, random_state=0)
 
@@ -165,7 +165,7 @@ def test_without_selection_one_class_is_named_whatever_the_estimator(verb):
 def test_verbs_say_that_they_use_the_splits_of_the_bootstrap(verb, cv):
     X, y = problem()
     found = verb(X, y, cv=cv, random_state=0)
-    words = "6 bootstrap samples, tested on the cases outside each"
+    words = "6 bootstrap samples, tested on the samples outside each"
     assert found.settings["cross-validation"] == words
 
 
@@ -182,9 +182,9 @@ def test_select_tests_the_samples_outside_the_bootstrap_samples():
 
 def test_resubstitution_is_called_optimistic_or_refused():
     X, y = problem()
-    note = "Resubstitution tests on the training cases; it is optimistic."
+    note = "Resubstitution tests on the training samples; it is optimistic."
     for cv in (Resubstitution(), "resubstitution"):
-        with pytest.raises(InputError, match="no accuracy on new cases"):
+        with pytest.raises(InputError, match="does not measure the accuracy on new"):
             select(X, y, cv=cv)
     assert any(
         one.startswith(note) for one in estimate(X, y, cv="resubstitution").notes
@@ -218,7 +218,7 @@ def test_test_samples_that_were_learned_from_are_warned_of(verb):
 
 
 @pytest.mark.parametrize("estimator", ["svm", "logistic", LogisticRegression()])
-def test_the_same_question_has_the_same_answer_in_every_verb(estimator):
+def test_the_same_cv_gives_the_same_folds_in_every_verb(estimator):
     X, y = load_wine(return_X_y=True)
     common = {"cv": 10, "random_state": 0}
     n = X.shape[1]

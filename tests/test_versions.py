@@ -3,7 +3,7 @@
 import veridical
 
 
-def test_versions_are_told(capsys):
+def test_versions_are_recorded(capsys):
     veridical.show_versions()
     told = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
     assert told["veridical"].startswith(veridical.__version__)

@@ -35,7 +35,7 @@ FEW = {"n_permutations": 19, "random_state": 3}
 
 @pytest.fixture(scope="module")
 def weak():
-    """Forty cases of two classes, two useful columns among sixty."""
+    """Forty samples of two classes, two useful columns among sixty."""
     rng = np.random.default_rng(5)
     y = np.repeat(["no", "yes"], 20)
     X = rng.normal(size=(40, 60))
@@ -66,7 +66,7 @@ def test_the_score_is_the_accuracy(weak):
     ],
     ids=lambda learner: type(learner).__name__,
 )
-def test_selected_columns_against_plain_code(weak, learner):
+def test_selected_features_against_plain_code(weak, learner):
     X, y = weak
     chosen = AnovaF(5).fit(X, y).get_support(indices=True)
 
@@ -177,10 +177,10 @@ def test_equal_folds_still_leave_room_for_doubt():
     assert found.optimism.high == pytest.approx(1 - 0.05 ** (1 / 40))
 
 
-def test_interval_is_wilsons_for_fewer_cases():
+def test_interval_is_wilsons_for_fewer_samples():
     # So many permutations that Student's quantile is the normal one.
     alone = np.random.default_rng(0).binomial(50, 0.5, size=200_000) / 50
-    wide = 0.5 + 2 * (alone - 0.5)  # four times the variance: a quarter of the cases
+    wide = 0.5 + 2 * (alone - 0.5)  # four times the variance: a quarter of the samples
 
     plain = nulls.widened_interval(0.6, alone, 50, 0.05)
     fewer = nulls.widened_interval(0.6, wide, 50, 0.05)
@@ -191,7 +191,7 @@ def test_interval_is_wilsons_for_fewer_cases():
 
 
 def test_interval_holds_its_value_and_is_no_narrower_than_wilsons():
-    steady = np.full(50, 0.5)  # less variance than independent cases have: no belief
+    steady = np.full(50, 0.5)  # less variance than independent samples have: no belief
     assert nulls.overdispersion(steady, 50) == 1
     for value in (0.0, 0.02, 0.5, 1.0):
         found = nulls.widened_interval(value, steady, 50, 0.05)

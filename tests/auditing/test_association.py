@@ -43,7 +43,7 @@ def test_strengths_are_f_chi_square_and_likeness():
             assert found[2, b, j] == pytest.approx(alike)
 
 
-def test_nominal_and_missing_columns_are_read():
+def test_categorical_and_missing_features_are_read():
     rng = np.random.default_rng(1)
     y = np.arange(40) % 2
     frame = pd.DataFrame(
@@ -70,14 +70,14 @@ def by_mutual_information(X, y):
 @pytest.mark.parametrize(
     "selector", [AnovaF(20), ReliefF(20), SelectKBest(by_mutual_information, k=20)]
 )
-def test_chosen_columns_are_found_out_on_noise(selector):
+def test_selected_features_are_noticed_on_noise(selector):
     for seed in range(2):
         X, y = make_random_labels(50, 300, random_state=seed)
         columns = selector.fit(X, y).get_support(indices=True)
         assert chosen_by_labels(read_table(X, y), columns, seed) <= LEVEL
 
 
-def test_columns_taken_blindly_are_rarely_suspected():
+def test_features_taken_at_random_are_rarely_flagged():
     pvalues = []
     for seed in range(40):
         X, y = make_random_labels(40, 200, random_state=seed)
@@ -89,7 +89,7 @@ def test_columns_taken_blindly_are_rarely_suspected():
     assert np.mean(pvalues) > 0.5
 
 
-def test_columns_taken_blindly_from_telling_ones_are_not_suspected():
+def test_features_taken_at_random_from_informative_ones_are_not_flagged():
     """Where every column has to do with the class, that is no sign of selection."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
@@ -106,7 +106,7 @@ def test_columns_taken_blindly_from_telling_ones_are_not_suspected():
     assert chosen_by_labels(data, best, 0) <= LEVEL
 
 
-def test_few_columns_are_judged_by_labels_alone():
+def test_few_features_are_judged_by_labels_alone():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 4))
@@ -130,12 +130,12 @@ def test_selection_leaves_a_trace_on_noise():
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_useful_columns_have_none(load):
+def test_useful_features_have_none(load):
     X, y = load(return_X_y=True)
     assert find_selection_trace(read_table(X, y)) is None
 
 
-def test_columns_that_nobody_selected_have_none():
+def test_features_without_selection_leave_no_trace():
     for seed in range(20):
         X, y = make_random_labels(50, 20, random_state=seed)
         assert find_selection_trace(read_table(X, y)) is None

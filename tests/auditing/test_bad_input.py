@@ -81,7 +81,7 @@ def test_data():
         audit(GaussianNB(), X, y[:-1])
 
 
-def test_names_that_two_columns_share():
+def test_names_that_two_features_share():
     data = read_table(X, y)
     assert read_features(["x1", "x4"], data).tolist() == [1, 4]
     assert read_features([4, 1], data).tolist() == [1, 4]

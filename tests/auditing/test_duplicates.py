@@ -1,4 +1,4 @@
-"""Copies and near-copies of cases."""
+"""Copies and near-copies of samples."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ needs_data = pytest.mark.skipif(
 )
 
 
-def cases(n=40, p=50, seed=0):
+def samples(n=40, p=50, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, p)), np.arange(n) % 2
 
 
 def test_exact_copies_in_groups():
-    X, y = cases()
+    X, y = samples()
     X[7] = X[3]
     X[9] = X[3]
     X[20] = X[21]
@@ -51,7 +51,7 @@ def test_exact_copies_in_groups():
 
 def test_near_copies_against_the_obvious_code():
     rng = np.random.default_rng(1)
-    X, y = cases(30, 20)
+    X, y = samples(30, 20)
     X[4] = X[11] + 0.02 * rng.normal(size=20)
     X[28] = X[2] + 0.3 * rng.normal(size=20)
 
@@ -64,8 +64,8 @@ def test_near_copies_against_the_obvious_code():
         assert r == pytest.approx(expected[tuple(pair)])
 
 
-def test_scale_of_columns_does_not_matter():
-    X, y = cases()
+def test_scale_of_features_does_not_matter():
+    X, y = samples()
     X[8] = X[30] + 1e-3
     moved = X * 10.0 ** np.arange(-25, 25) + 3
 
@@ -77,7 +77,7 @@ def test_scale_of_columns_does_not_matter():
 def test_nothing_is_found_where_nothing_is():
     for seed in range(10):
         for p in (2, 5, 30, 500):
-            X, y = cases(60, p, seed)
+            X, y = samples(60, p, seed)
             assert len(find_copies(read_table(X, y)).pairs) == 0, (seed, p)
 
 
@@ -100,7 +100,7 @@ def test_copies_to_expect_where_there_are_few_values():
 
 
 def test_tables_of_every_kind():
-    X, y = cases(20, 4)
+    X, y = samples(20, 4)
     assert len(find_copies(read_table(X[:3], y[:3])).pairs) == 0
     mixed = pd.DataFrame(X).assign(kind=pd.Categorical(list("ab") * 10))
     mixed.iloc[3] = mixed.iloc[1]

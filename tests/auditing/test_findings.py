@@ -137,7 +137,7 @@ def test_001_leak_that_changes_nothing_is_a_warning():
     assert "the leak changes little here" in leak.evidence
 
 
-def test_001_honest_pipelines_and_blind_choices_are_not_flagged():
+def test_001_pipelines_and_random_subsets_are_not_flagged():
     for seed in range(2):
         X, y = noise(seed=seed)
         blind = np.random.default_rng(seed).choice(300, 10, replace=False)
@@ -151,7 +151,7 @@ def test_001_honest_pipelines_and_blind_choices_are_not_flagged():
             assert found.clean
 
 
-def test_001_table_of_selected_columns_looks_selected():
+def test_001_table_of_selected_features_looks_selected():
     X, y = noise(50, 2000)
     Z = SelectKBest(f_classif, k=20).fit_transform(X, y)
 
@@ -163,7 +163,7 @@ def test_001_table_of_selected_columns_looks_selected():
     assert "selected=" in leak.cure
 
 
-def test_001_choice_frozen_into_a_pipeline_is_a_choice_made_beforehand():
+def test_001_fixed_features_in_a_pipeline_count_as_selected_beforehand():
     X, y = noise(40, 300)
     fitted = SelectKBest(f_classif, k=20).fit(X, y)
     columns = fitted.get_support(indices=True)
@@ -446,7 +446,7 @@ def test_009_imbalance():
 # ---- VD011, VD012 ------------------------------------------------------------------
 
 
-def test_011_tested_on_training_cases():
+def test_011_tested_on_training_samples():
     X, y = signal()
 
     found = audit(GaussianNB(), X, y, cv=Resubstitution(), **FEW)
@@ -459,7 +459,7 @@ def test_011_tested_on_training_cases():
     assert finding(audit(GaussianNB(), X, y, **FEW), "VD011") is None
 
 
-def test_012_column_that_gives_the_class_away():
+def test_012_feature_that_determines_the_class():
     X, y = signal()
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(20)])
     numbers = frame.assign(outcome=y * 5.0 + np.linspace(0, 1, 60))
@@ -475,7 +475,7 @@ def test_012_column_that_gives_the_class_away():
     assert finding(iris, "VD012") is None
 
 
-def test_012_few_cases_tell_nothing():
+def test_012_few_samples_give_no_finding():
     X, y = noise(8, 500)
     found = audit(GaussianNB(), X, y, cv=4, **FEW)
     assert finding(found, "VD012") is None

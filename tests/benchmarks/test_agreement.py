@@ -85,7 +85,7 @@ def test_eliminations_are_compared_round_by_round_where_both_were_run():
     assert told == Agreement(None, "dropped in the same round: 0 of 2")
 
 
-def test_all_of_needs_all_that_are_judged():
+def test_all_of_needs_all_decided_checks():
     told, strict = agreement.overlap(2), agreement.overlap(2, 1.0)
     other = Result(np.array([3, 4, 0, 1, 2]))
     assert agreement.all_of(told)(Result(ORDER), other).holds is None

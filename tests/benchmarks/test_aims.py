@@ -36,7 +36,7 @@ def test_a_time_over_the_limit_can_say_yes_but_never_no():
 
 
 @pytest.mark.parametrize("than", ["wrong", "absent", "broken", "nobody"])
-def test_nothing_is_claimed_against_who_was_not_measured_or_differs(than):
+def test_no_claim_against_contenders_not_measured_or_with_other_results(than):
     verdict = Faster("ours", than, 0.01).assess(RECORD)
     assert verdict.reached is None
     assert than in verdict.found

@@ -38,7 +38,7 @@ def test_names_in_a_case_are_unique_and_aims_name_contenders(case):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
-def test_whoever_is_not_compared_says_why(case):
+def test_contenders_that_are_not_compared_have_a_reason(case):
     # In the cases about cost alone the contenders are veridical itself.
     if case.name == "memory":
         return

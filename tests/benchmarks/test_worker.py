@@ -107,7 +107,7 @@ def test_the_end_of_a_worker_is_read_right():
     assert broken.note == "ImportError: no"
 
 
-def test_a_result_without_its_counterpart_is_not_judged():
+def test_a_result_without_its_counterpart_is_not_compared():
     case = CASES["anova"]
     contender = case.contender("scikit-learn")
     alone = compare(case, contender, {"scikit-learn": Result(scores=np.ones(3))})

@@ -21,7 +21,7 @@ FEW = ("--permutations", "19")
 
 @pytest.fixture
 def noise(tmp_path):
-    """Forty cases, two hundred columns, nothing to find; the best ten in a file."""
+    """Forty samples, two hundred columns, nothing to find; the best ten in a file."""
     X, y = make_random_labels(40, 200, random_state=1)
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(200)])
     best = AnovaF(10).fit(frame, y).get_feature_names_out()
@@ -42,9 +42,9 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
     assert result.exit_code == 1, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of svm on noise.csv: 40 cases, 200 features, 2 classes; majority "
+        "Accuracy of svm on noise.csv: 40 samples, 200 features, 2 classes; majority "
         "class 50.0 %",
-        "On random labels",
+        "Random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",
         "10 of 10 are the best 10 by anova",
@@ -162,7 +162,7 @@ def test_sparse_data(run, tmp_path):
         (("--selected", "COLUMNS", "--first"), "exclude each other"),
     ],
 )
-def test_bad_words(run, noise, words, said):
+def test_wrong_words_on_the_command_line(run, noise, words, said):
     path, columns = noise
     words = [str(columns) if word == "COLUMNS" else word for word in words]
 

@@ -116,7 +116,7 @@ def test_select_takes_every_way_to_split(run, table):
     assert json.loads(repeated.stdout)["n_folds"] == 6
     bootstrap = run(*common, "--cv", "boot632-4")
     settings = json.loads(bootstrap.stdout)["settings"]
-    words = "4 bootstrap samples, tested on the cases outside each"
+    words = "4 bootstrap samples, tested on the samples outside each"
     assert settings["cross-validation"] == words
     assert_refused(run(*common, "--cv", "61"), ["61 folds", "--cv loo"])
 
@@ -198,7 +198,7 @@ def test_messages_cannot_move_the_cursor(run, table, monkeypatch):
     assert_refused(result, ["column '\ufffd[2J\ufffd[1;1H' is bad"])
 
 
-def test_the_unexpected_is_short_and_tells_how_to_see_more(run, table, monkeypatch):
+def test_unexpected_errors_are_short_and_name_the_debug_option(run, table, monkeypatch):
     fail_with(monkeypatch, RuntimeError("boom"))
 
     result = run("compare", table)
@@ -229,7 +229,7 @@ def test_ctrl_c(run, table, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
-def test_where_the_answer_has_no_room():
+def test_a_full_device_is_reported():
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "veridical", "study", "list"],

@@ -31,7 +31,7 @@ def test_table_verdict_and_page(run, table, tmp_path):
 
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
-    for words in ("table.csv: 60 cases, 2 of 6 features", "IN", "OUT", "10 folds"):
+    for words in ("table.csv: 60 samples, 2 of 6 features", "IN", "OUT", "10 folds"):
         assert words in result.stdout
     assert result.stdout.splitlines()[-1] == f"The report is in {out}"
     page = out.read_text()
@@ -129,7 +129,7 @@ def test_brackets_in_names_are_not_markup(run, table, tmp_path):
 
     result = run("compare", odd, "--target", "kind", *PAIR)
 
-    assert "[bold red]odd.csv: 60 cases" in result.stdout
+    assert "[bold red]odd.csv: 60 samples" in result.stdout
 
 
 def test_the_papers_example_knows_the_truth(run, monkeypatch):
@@ -150,8 +150,8 @@ def test_the_papers_example_knows_the_truth(run, monkeypatch):
     assert answer["words"]["belief"] == "known"
 
 
-def test_labels_that_mean_nothing_are_found_out(run, tmp_path):
-    """50 cases, 5000 columns, random labels: OUT shines, and the page says why."""
+def test_random_labels_are_noticed(run, tmp_path):
+    """50 samples, 5000 columns, random labels: OUT shines, and the page says why."""
     X, y = make_random_labels(50, n_features=5000, random_state=0)
     path, out = tmp_path / "noise.npz", tmp_path / "page.html"
     np.savez(path, X=X, y=y)
@@ -195,7 +195,7 @@ def test_real_process_writes_the_page(table, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-def test_ctrl_c_is_a_short_word_and_130(tmp_path):
+def test_ctrl_c_prints_a_short_message_and_exits_with_130(tmp_path):
     out = tmp_path / "page.html"
     endless = "from veridical.cli import compare; compare.N_SETS = 100_000"
     process = subprocess.Popen(

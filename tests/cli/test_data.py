@@ -71,8 +71,8 @@ def test_show_by_name(run):
     [
         (["linaer"], "There is no file linaer, nor a data set of that name"),
         (["linaer"], "did you mean 'linear'"),
-        (["linear", "--target", "y"], "knows its class"),
-        (["openml:"], "is no data set"),
+        (["linear", "--target", "y"], "has its own target"),
+        (["openml:"], "names no data set"),
     ],
 )
 def test_show_says_what_is_wrong(run, words, message):

@@ -22,7 +22,7 @@ READING = {
 def with_ids(table):
     """The table with an identifier, a column that gives the class away, and a comma."""
     frame = pd.read_csv(table)
-    frame.insert(0, "id", [f"case {i}" for i in range(len(frame))])
+    frame.insert(0, "id", [f"sample {i}" for i in range(len(frame))])
     frame["a, b"] = (frame["kind"] == "yes").astype(float)
     frame.to_csv(table, index=False)
     return table

@@ -42,11 +42,11 @@ def test_table_sentence_and_page(run, table, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of c45 (table.csv: 60 cases, 6 features, 2 classes; majority class "
+        "Accuracy of c45 (table.csv: 60 samples, 6 features, 2 classes; majority class "
         "50.0 %)",
         "stratified 5-fold cross-validation",
         "c45 classifies",
-        "the wilson interval assumes test cases are independent draws",
+        "the wilson interval assumes test samples are independent draws",
         "Measured",
         "95 % corrected-t interval",
         "covered the truth in 97.2 to 98.6 % of data sets",
@@ -186,7 +186,7 @@ def test_selection_is_repeated_in_every_split(run, tmp_path):
     assert "selected on every training set" in found["settings"]["selection"]
 
 
-def test_nominal_columns_reach_the_learner_behind_a_selector(run, tmp_path):
+def test_categorical_columns_reach_the_learner_behind_a_selector(run, tmp_path):
     rng = np.random.default_rng(0)
     kind = rng.choice(["red", "green", "blue"], 90)
     frame = pd.DataFrame({"noise": rng.normal(size=90).round(2), "colour": kind})
@@ -221,19 +221,19 @@ def test_sparse_matrices(run, tmp_path, selection):
 # ---- failures that are explained -----------------------------------------------
 
 
-def test_a_memoriser_is_found_out(run, table):
+def test_memorising_estimator_is_noticed(run, table):
     result = run("estimate", table, "--target", "kind", "--estimator", "1nn",
                  "--cv", "boot632-10,5")  # fmt: skip
 
     said = " ".join(result.stdout.split())
-    assert "has memorised its training cases" in said
+    assert "has memorised its training samples" in said
     assert "Use --cv boot632+ or --cv 10." in said
     assert "Bootstrap632" not in said
     assert "1nn classifies" in result.stdout
     assert "by stratified 5-fold cross-validation" in result.stdout
 
 
-def test_a_learner_of_the_majority_is_found_out_under_leave_one_out(run, tmp_path):
+def test_majority_classifier_is_noticed_under_leave_one_out(run, tmp_path):
     rows = "\n".join(f"1,{label}" for label in ["a", "b"] * 20)
     path = tmp_path / "flat.csv"
     path.write_text(f"x,class\n{rows}\n")
@@ -244,7 +244,7 @@ def test_a_learner_of_the_majority_is_found_out_under_leave_one_out(run, tmp_pat
 
     loo, cv = found["estimates"]
     assert (loo["value"], cv["value"]) == (0.0, 0.5)
-    assert any("leaving cases of a class out" in note for note in loo["notes"])
+    assert any("leaving samples of a class out" in note for note in loo["notes"])
     assert any("Use --cv 10, which is" in note for note in loo["notes"])
     assert "CrossValidation" not in json.dumps(found["words"])
 
@@ -302,7 +302,7 @@ def test_without_data_the_truth_is_known(run, monkeypatch):
         assert shown["off"] == pytest.approx(shown["value"] - truth["value"])
 
 
-def test_the_fresh_cases_are_not_the_training_cases():
+def test_the_fresh_samples_are_not_the_training_samples():
     train = make_linear(125, random_state=0)[0]
     rng = np.random.default_rng([0, 1])
 
@@ -359,5 +359,5 @@ def test_brackets_in_names_are_not_markup(run, table, tmp_path):
 
     result = run("estimate", odd, "--target", "kind", "--cv", "3")
 
-    assert "[bold red]odd.csv: 60 cases" in result.stdout
+    assert "[bold red]odd.csv: 60 samples" in result.stdout
     assert os.listdir(tmp_path) == ["[bold red]odd.csv"]

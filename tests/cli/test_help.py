@@ -210,7 +210,7 @@ def test_version():
         (["compare", "--cv", "0x5"], "'0x5' is not possible: n_repeats=0"),
         (["compare", "vehicel.csv"], "There is no file vehicel.csv"),
         (["compare", "linaer"], "did you mean 'linear'"),
-        (["estimate", "linear", "--target", "y"], "knows its class"),
+        (["estimate", "linear", "--target", "y"], "has its own target"),
         (["compare", "t.csv", "kind"], "Name the class with --target"),
         (["compare", "--test", "five-by-two-t"], "add --cv 5x2"),
         (["audit", "--permutations", "3"], "give 19 or more"),

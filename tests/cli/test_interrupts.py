@@ -104,7 +104,7 @@ def test_in_the_middle_of_an_import():
     assert done.stdout == ""
 
 
-def test_what_swallows_it_is_ended_all_the_same():
+def test_code_that_catches_the_interrupt_is_ended_too():
     done = stopped("""
         interrupts._SECONDS_TO_END = 0.2
         try:
@@ -119,7 +119,7 @@ def test_what_swallows_it_is_ended_all_the_same():
     assert done.stdout == ""
 
 
-def test_an_error_that_came_of_it_is_no_error():
+def test_an_error_caused_by_the_interrupt_is_not_reported():
     done = stopped("""
         try:
             stop()

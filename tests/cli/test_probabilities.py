@@ -45,13 +45,18 @@ def test_it_says_what_the_library_says(weak, tmp_path):
     assert content["page"] == str(tmp_path / "p.html")
     assert "veridical probabilities" in content["settings"]["command"]
     text = Page((tmp_path / "p.html").read_text(encoding="utf-8")).text
-    assert "Probabilities, corrected for what selection discarded" in text
+    assert "Probabilities with and without the correction" in text
 
 
-def test_it_tells_the_terminal(weak):
+def test_terminal_output_has_the_numbers(weak):
     result = invoke(weak, "--target", "label", "--cv", 4)
     assert result.exit_code == 0, result.output
-    for words in ("uncorrected", "It expects", "0.9 to 1.0", "Without correction"):
+    for words in (
+        "uncorrected",
+        "Expected",
+        "0.9 to 1.0",
+        "Without the correction",
+    ):
         assert words in result.stdout
 
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report

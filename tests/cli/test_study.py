@@ -154,7 +154,7 @@ def test_a_missing_store(run, verb):
     assert "no store none.sqlite" in result.stderr
 
 
-def test_a_second_runner_is_told_who_holds_the_store(run, grid, tmp_path):
+def test_second_runner_gets_the_holder_of_the_lock(run, grid, tmp_path):
     with Writer(tmp_path / "s.sqlite"):
         # The lock belongs to an open file, so it also holds against this process.
         result = run("study", "run", "grid", "--store", "s.sqlite")

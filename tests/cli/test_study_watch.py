@@ -153,7 +153,7 @@ class Failing:
         raise ValueError("<img src=x onerror=alert(1)> there is nothing to select")
 
 
-def test_a_browser_follows_it(store, tmp_path, browser, monkeypatch):
+def test_browser_shows_the_updates(store, tmp_path, browser, monkeypatch):
     """Progress, failures and findings come in while a store is written."""
     monkeypatch.setattr(study_watch, "_EVERY", 0.1)
     monkeypatch.setattr(watch, "REFRESH", 0.2)
@@ -209,7 +209,7 @@ def test_a_browser_follows_it(store, tmp_path, browser, monkeypatch):
         thread.join()
 
 
-def test_a_page_says_when_nobody_answers(store, browser, monkeypatch):
+def test_page_shows_that_the_server_does_not_answer(store, browser, monkeypatch):
     monkeypatch.setattr(watch, "REFRESH", 0.2)
     server = make_server(Watcher(store), 0)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -61,7 +61,7 @@ def first():
 
 @pytest.fixture(scope="session")
 def problem():
-    """Three classes, 90 cases, 30 columns of which 6 carry information."""
+    """Three classes, 90 samples, 30 columns of which 6 carry information."""
     return make_classification(
         n_samples=90,
         n_features=30,

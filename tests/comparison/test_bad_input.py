@@ -18,7 +18,7 @@ from veridical.selection import AnovaF
 
 
 def without_address(thing):
-    """Name a case alike in every process that runs a part of the tests."""
+    """Name a test case alike in every process that runs a part of the tests."""
     return re.sub(r" at 0x\w+", "", str(thing))
 
 
@@ -144,7 +144,7 @@ def test_a_class_with_fewer_samples_than_folds(call, problem):
     with pytest.warns(UserWarning, match="so some folds lack it") as warned:
         found = call(y=rare(problem[1]))
     (message,) = {str(one.message) for one in warned}
-    for words in ("'owl'", "3 case", "5 folds", "at most 3 folds", "drop it"):
+    for words in ("'owl'", "3 sample", "5 folds", "at most 3 folds", "drop it"):
         assert words in message
     assert {one.filename for one in warned} == {__file__}
     assert found.accuracy["in"].shape[-1] == 5
@@ -215,7 +215,7 @@ def test_truth(anova, worst, change, messages):
         assert message in str(error.value)
 
 
-def test_a_column_without_a_name_is_named_by_its_place_in_the_data(problem):
+def test_a_feature_without_a_name_is_named_by_its_place_in_the_data(problem):
     X, y = problem
     X = X.copy()
     X[3, 17] = np.nan

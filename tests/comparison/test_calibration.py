@@ -76,7 +76,7 @@ def test_known_failures_are_seen():
     assert naive.low > 0.4
     assert corrected.rate < 0.15
     assert single.rate < corrected.rate
-    assert "10 x 10 folds of 120 cases under IN" in naive.design
+    assert "10 x 10 folds of 120 samples under IN" in naive.design
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_critical_values_agree_with_pvalues(n, alpha):
         ({"test": "five-by-two-f"}, "use cv='5x2'"),
         ({"test": "t"}, "There is no test 't'"),
         ({"cv": "ten"}, "There is no method 'ten'.*a number of folds"),
-        ({"cv": "loo"}, "cv='loo' is no number of folds"),
+        ({"cv": "loo"}, "cv='loo' is not a number of folds"),
         ({"cv": 60}, "at least 2 folds, 4 samples in a fold"),
         ({"estimator": "svm"}, "no estimator 'svm' in simulations"),
         ({"method": "truth"}, "method must be"),

@@ -299,7 +299,7 @@ def test_names_of_classes_do_not_matter(problem, anova, worst, rename):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "csr", "csc", "list", "float32"])
-def test_the_same_table_in_other_clothes(problem, kind):
+def test_the_same_table_in_other_containers(problem, kind):
     X, y = problem
     X = X.astype(np.float32).astype(np.float64)
     names = [f"gene {j}" for j in range(X.shape[1])]
@@ -323,7 +323,7 @@ def test_the_same_table_in_other_clothes(problem, kind):
         assert result.data.feature_names == tuple(names)
 
 
-def test_the_place_of_a_column_carries_no_information(first, anova):
+def test_the_place_of_a_feature_carries_no_information(first, anova):
     X, y = make_linear(60, random_state=0)
     picks = [
         compare(
@@ -388,7 +388,7 @@ def test_mixed_tables_equal_the_obvious_loop(mixed):
 
 
 @pytest.mark.parametrize("classifier", NAMED)
-def test_nominal_columns_and_missing_values(mixed, classifier):
+def test_categorical_features_and_missing_values(mixed, classifier):
     X, y = mixed
     result = compare(
         ["relieff", "information-gain"],

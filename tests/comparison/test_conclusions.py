@@ -38,8 +38,8 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
     ("inside", "outside", "claim", "pick"),
     [
         (0.1, 0.1, "may claim that Alpha selects better than Beta", "IN and OUT agree"),
-        (-0.1, 0.0, "may claim that Beta selects better", "take Beta: IN alone sees"),
-        (0.0, 0.1, "Do not claim that either", "Alpha is the better bet: OUT sees"),
+        (-0.1, 0.0, "may claim that Beta selects better", "take Beta: only IN finds"),
+        (0.0, 0.1, "Do not claim that either", "prefer Alpha: OUT finds"),
         (0.0, 0.0, "Do not claim that either", "take either"),
         (
             0.1,
@@ -49,7 +49,7 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
         ),
     ],
 )
-def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, pick):
+def test_claims_rest_on_in_and_picks_on_any_difference(inside, outside, claim, pick):
     verdicts = {"in": verdict(inside), "out": verdict(outside)}
     text = recommend_pair(verdicts, PLAIN, (), (), WORDING)
     assert claim in text
@@ -59,10 +59,7 @@ def test_claim_by_in_pick_by_whoever_sees_a_difference(inside, outside, claim, p
 
 def test_figures_are_for_the_winner():
     text = recommend_pair({"in": verdict(-0.1)}, PLAIN, (), (), WORDING)
-    assert (
-        "ahead by 10.0 points of accuracy (95 % interval 9.2 to 10.8, p < 0.001)"
-        in (text)
-    )
+    assert "higher by 10.0 points (95 % interval 9.2 to 10.8, p < 0.001)" in text
     text = recommend_pair({"in": verdict(-0.002)}, PLAIN, (), (), WORDING)
     assert "Alpha minus Beta is −0.2 points" in text
     assert "(95 % interval −1.0 to 0.6, p = " in text
@@ -82,7 +79,9 @@ def test_the_accuracy_to_report_is_that_of_in():
     optimism = (Interval(0.3, -0.015, 0.615), Interval(-0.08, -0.2, 0.04))
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
     text = recommend_pair(verdicts, scores, (), optimism, WORDING)
-    assert "The accuracy to report is IN's: 60.0 % for Alpha (OUT is 30.0" in text
+    assert (
+        "The accuracy to report is that under IN: 60.0 % for Alpha (OUT is 30.0" in text
+    )
     assert "points higher, 95 % interval −1.5 to 61.5)" in text
     assert "58.0 % for Beta (OUT is 8.0 points lower" in text
 
@@ -91,10 +90,10 @@ def test_artefacts_are_said_first():
     scores = accuracy(0.48, 0.8, 0.93, 0.8)
     verdicts = {"in": verdict(0.0), "out": verdict(0.1)}
     text = recommend_pair(verdicts, scores, (0,), (), WORDING)
-    assert text.startswith("OUT is an artefact of selection here: it reports 93.0 %")
+    assert text.startswith("OUT is an artefact of selection here: OUT reports 93.0 %")
     assert "IN reports 48.0 % (Alpha), not shown to be better than always" in text
     assert "most frequent class (50.0 %)" in text
-    assert "do not follow OUT's verdict" in text
+    assert "ignore the verdict of OUT" in text
     both = recommend_pair(verdicts, accuracy(0.5, 0.5, 0.9, 0.9), (0, 1), (), WORDING)
     assert "90.0 % (Alpha) and 90.0 % (Beta)" in both
     assert "Neither selection is shown to be worth using" in both
@@ -142,12 +141,12 @@ def test_what_an_artefact_is(inside, outside, found):
 @pytest.mark.parametrize(
     ("gap", "better", "messages"),
     [
-        (0.1, "out", ["Alpha is truly better, by 10.0 points", "OUT is significantly"]),
-        (-0.1, "same", ["Beta is truly better", "neither is significantly more"]),
-        (0.0, "in", ["TRUTH sees no difference", "IN on 2 and OUT on 1 of 3"]),
+        (0.1, "out", ["Alpha is truly better, by 10.0 points", "OUT reaches the true"]),
+        (-0.1, "same", ["Beta is truly better", "neither reaches the true verdict"]),
+        (0.0, "in", ["TRUTH finds no difference", "IN on 2 and OUT on 1 of 3"]),
     ],
 )
-def test_truth_in_words(gap, better, messages):
+def test_sentence_on_the_truth(gap, better, messages):
     found = {"in": ("draw", "draw", "b"), "out": ("a", "draw", "b")}
     counted = binomial_truthfulness(1, 0, both_right=1, both_wrong=1)
     outcome = replace(counted, better=better)

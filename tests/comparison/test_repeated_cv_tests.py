@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.model_selection import RepeatedKFold, ShuffleSplit
-from tests.oracles import tests as oracle
+from tests.oracles import significance as oracle
 
 from veridical import comparison
 from veridical._core.errors import InputError
@@ -107,7 +107,7 @@ def test_five_by_two_without_variance(gap):
         assert result.winner == ("draw" if gap == 0 else "a" if gap > 0 else "b")
 
 
-def test_the_first_half_decides_who_wins_the_t():
+def test_the_first_difference_decides_the_t_test():
     # All others favour b; the test looks at the first alone, and says so.
     d = np.full((5, 2), -0.1)
     d[0] = [0.5, 0.49]

@@ -36,7 +36,7 @@ def result(anova, worst, observed):
     )
 
 
-def test_a_clear_pair_is_found_out(result):
+def test_a_clear_difference_is_found_on_every_source(result):
     frame = result.to_frame()
     assert frame["strength"].tolist() == [0.5, 1.0, 1.5]
     assert set(frame["true_winner"]) == {"a"}

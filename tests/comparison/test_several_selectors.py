@@ -52,7 +52,7 @@ def test_ranks_are_those_of_the_folds(record):
     assert found.mean_ranks == alone.mean_ranks
     assert found.pvalue == alone.pvalue
     assert found.n == 5
-    assert found.size.design.startswith("3 selectors, 5 folds of 100 cases")
+    assert found.size.design.startswith("3 selectors, 5 folds of 100 samples")
     ranks = stats.rankdata(-record.scores["in"], axis=0).mean(axis=1)
     assert found.mean_ranks == pytest.approx(ranks)
 
@@ -82,7 +82,7 @@ def test_what_may_be_claimed(record):
     text = record.recommendation
     assert text.startswith("You may claim, under IN (3 pairs, Holm's correction): ")
     assert "best selects better than" in text
-    assert "The accuracies to report are IN's:" in text
+    assert "The accuracies to report are those under IN:" in text
 
 
 def test_equal_selectors_are_not_told_apart(anova, problem):
@@ -91,7 +91,7 @@ def test_equal_selectors_are_not_told_apart(anova, problem):
     assert record.friedman["in"].pvalue == 1
     assert record.friedman["in"].groups == ((0, 1, 2),)
     assert "Do not claim that any" in record.recommendation
-    assert "neither IN nor OUT sees a difference" in record.recommendation
+    assert "neither IN nor OUT finds a difference" in record.recommendation
 
 
 def test_out_alone_supports_no_claim(anova, worst, first, problem):
@@ -145,7 +145,7 @@ def test_an_artefact_is_said_first_for_several_too(anova, worst, first):
     options = {**COMMON, "n_features_to_select": 20, "cv": 10}
     found = compare({"best": anova, "worst": worst, "first": first}, X, y, **options)
     text = found.recommendation
-    assert text.startswith("OUT is an artefact of selection here: it reports ")
+    assert text.startswith("OUT is an artefact of selection here: OUT reports ")
     assert "(best)" in text.split(", but when")[0]
 
 

@@ -112,7 +112,7 @@ def test_noise_stays_noise():
     assert sum(n > 0 for n in found) <= 6
 
 
-def test_nominal_and_missing_columns():
+def test_categorical_and_missing_features():
     rng = np.random.default_rng(2)
     y = np.resize(["a", "b", "c"], 150)
     X = pd.DataFrame(

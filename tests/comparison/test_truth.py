@@ -107,7 +107,7 @@ def test_optimism_and_bias(result):
 
 
 def test_a_selector_against_itself(anova):
-    """A11: every verdict is a draw, and neither protocol is more truthful."""
+    """A11: every verdict is a draw, and neither protocol reaches it more often."""
     same = truth(
         [anova, anova],
         "linear",
@@ -148,7 +148,7 @@ def test_data_sets_depend_on_seed_and_number_alone(anova, chance):
 
 
 def test_the_papers_example_has_its_signs():
-    """OUT flatters and IN is cautious, for a univariate filter on few cases."""
+    """OUT flatters and IN is cautious, for a univariate filter on few samples."""
     cell = truth(
         ["relieff", "fcbf"],
         "linear",
@@ -189,11 +189,11 @@ def test_test_sets_come_from_the_sources_own_method(anova, worst):
         random_state=0,
     )
     assert found.data.name == "noisy"
-    assert np.all(found.accuracy["truth"] == 0)  # no training case is of class 7
+    assert np.all(found.accuracy["truth"] == 0)  # no training sample is of class 7
     assert np.all(found.accuracy["in"].mean(axis=(2, 3)) > 0)
 
 
-def test_nominal_sources():
+def test_categorical_sources():
     assert "monks-3" in SOURCES
     found = truth(
         ["relieff", "information-gain"],

@@ -49,9 +49,9 @@ def test_the_nearest_design_is_looked_up():
     )
     assert size.rate == row.rejected[ALPHAS.index(0.05)] / 2000
     assert size.low < size.rate < size.high
-    assert "10 folds of 100 cases under IN, naive Bayes" in size.design
+    assert "10 folds of 100 samples under IN, naive Bayes" in size.design
     near = measured_size("corrected-t", "in", (1, 10), **{**common, "n_samples": 1000})
-    assert "200 cases" in near.design
+    assert "200 samples" in near.design
     low = measured_size("corrected-t", "in", (1, 10), **{**common, "accuracy": 0.5})
     assert low.design != size.design
     other = measured_size("corrected-t", "out", (1, 10), **common)

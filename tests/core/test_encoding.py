@@ -125,7 +125,7 @@ def test_declared_text_in_object_array_and_list():
     ]
 
 
-def test_text_beside_numbers_in_one_nominal_column():
+def test_text_beside_numbers_in_one_categorical_column():
     table = encode(np.array([["a"], [2], ["b"], [1]], dtype=object), [0])
     assert table.categories[0].tolist() == [1, 2, "a", "b"]
     assert table.values.ravel().tolist() == [2, 1, 3, 0]
@@ -150,7 +150,7 @@ def test_integer_column_names_are_shown_as_text():
     assert table.values.tolist() == [[1, 0, 3], [2, 1, 4]]
 
 
-def test_unhashable_value_in_a_nominal_column():
+def test_unhashable_value_in_a_categorical_column():
     with pytest.raises(InputError, match=r"Column 0 of X .*neither text nor"):
         encode(np.array([[{"a": 1}], [2]], dtype=object), [0])
 
@@ -305,7 +305,7 @@ WAYS = {
     ),
     st.integers(0, 5),
 )
-def test_names_are_coded_alike_however_they_are_kept(names, n_numbers):
+def test_categories_have_the_same_codes_for_every_dtype(names, n_numbers):
     """Against a plain loop, beside more or fewer columns of numbers."""
     expected = sorted({v for v in names if v is not None})
     codes = [np.nan if v is None else expected.index(v) for v in names]

@@ -26,7 +26,7 @@ def test_against_the_definition():
     assert table_hash(X, ["cherry", "apple", "plum"]) == expected
 
 
-def test_who_holds_it_and_how_does_not_matter():
+def test_data_container_does_not_matter():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 3)), rng.integers(2, size=600)
     X[5, 1] = np.nan
@@ -48,7 +48,7 @@ def test_who_holds_it_and_how_does_not_matter():
     assert len({table_hash(table, y) for table in same}) == 1
 
 
-def test_everything_counts():
+def test_every_part_enters_the_hash():
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["u", "v", "v"]})
     y = [0, 1, 1]
     other = [

@@ -263,7 +263,7 @@ class Slow(GaussianNB):
         return super().fit(X, y)
 
 
-def test_long_work_is_told_of_although_nobody_asked(impatient, monkeypatch, capsys):
+def test_long_work_is_reported_by_default(impatient, monkeypatch, capsys):
     monkeypatch.setattr(progress, "MIN_FITS_ANNOUNCED", 4)
     audit(Slow(), X, Y, cv=2, n_permutations=19, random_state=0)
     first, *rest = capsys.readouterr().err.splitlines()

@@ -40,7 +40,7 @@ def _first(rng):
         (lambda: seeded(RandomForestClassifier(), 9).random_state, 4053640108),
     ],
 )
-def test_the_numbers_never_change(found, expected):
+def test_seeds_equal_recorded_values(found, expected):
     assert found() == expected
 
 

@@ -1,4 +1,4 @@
-"""ReliefF asked of some cases only; distances; cases within a radius."""
+"""ReliefF asked of some samples only; distances; samples within a radius."""
 
 import numpy as np
 import pytest
@@ -28,27 +28,27 @@ def weights(queries):
     return relevance.scores(DATA, ALL, 1)[0]
 
 
-def test_the_mean_over_single_cases_is_the_score_of_all():
+def test_the_mean_over_single_samples_is_the_score_of_all():
     single = [weights(np.arange(60) == i) for i in range(60)]
     np.testing.assert_allclose(
         np.mean(single, axis=0), weights(np.ones(60)), atol=1e-13
     )
 
 
-def test_asking_twice_counts_twice():
+def test_a_repeated_sample_counts_twice():
     twice = weights(np.where(np.arange(60) == 3, 2.0, np.arange(60) == 8))
     one, other = weights(np.arange(60) == 3), weights(np.arange(60) == 8)
     np.testing.assert_allclose(twice, (2 * one + other) / 3, atol=1e-13)
 
 
-def test_asking_as_many_as_there_are_asks_all():
+def test_sampling_all_samples_is_the_default():
     everyone = ReliefF(1, n_neighbors=5).fit(X, Y).scores_
     for n in (60, 1000):
         sampled = ReliefF(1, n_neighbors=5, n_samples=n, random_state=0).fit(X, Y)
         np.testing.assert_allclose(sampled.scores_, everyone, atol=1e-14)
 
 
-def test_a_seed_fixes_the_cases_and_another_changes_them():
+def test_a_seed_fixes_the_samples_and_another_changes_them():
     def score(seed):
         return ReliefF(1, n_samples=10, random_state=seed).fit(X, Y).scores_
 
@@ -72,7 +72,7 @@ def test_features_that_matter_only_together():
 
 
 def near_ties(scale):
-    """Cases in twos, so alike that single precision cannot tell who is nearer."""
+    """Samples in twos, so alike that single precision cannot tell who is nearer."""
     rng = np.random.default_rng(8)
     half = rng.integers(0, 3, size=(15, 6)).astype(float)
     table = np.repeat(half, 2, axis=0) + scale * rng.random((30, 6))
@@ -90,7 +90,7 @@ def test_double_precision_decides_between_near_neighbours(scale):
 
 def test_an_outlier_left_out_changes_the_scale_and_nothing_else():
     table, y = near_ties(1e-8)
-    table[5, 2] = 1e9  # with it, column 2 tells no two other cases apart
+    table[5, 2] = 1e9  # with it, column 2 tells no two other samples apart
     folds = [np.flatnonzero(np.arange(30) != i) for i in range(30)]
     selector = ReliefF(1, n_neighbors=4)
     for rows, order in zip(folds, selector.rank_many(table, y, folds), strict=True):
@@ -123,7 +123,7 @@ def test_the_error_of_quick_distances_stays_within_its_bound(precision):
 
 
 def test_quick_distances_are_near_where_most_of_a_range_is_empty():
-    """One far case a column: the others lie close together at one end of the range."""
+    """One outlier per feature: all other values lie at one end of the range."""
     rng = np.random.default_rng(10)
     table = rng.normal(size=(30, 150)) * 1e-3
     table[np.arange(150) % 30, np.arange(150)] = rng.choice([-1e3, 1e3], 150)

@@ -89,7 +89,7 @@ def test_without_an_answer_it_says_so(monkeypatch, tmp_path, error, message):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fails)
     with pytest.raises(InputError, match=message):
         load("openml:credit-g")
-    with pytest.raises(InputError, match="is no data set"):
+    with pytest.raises(InputError, match="names no data set"):
         fetch("openml:")
     assert not list(tmp_path.rglob("*.arff*"))
 

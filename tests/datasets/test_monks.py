@@ -74,7 +74,7 @@ def test_only_the_third_problem_is_noisy_and_only_in_training():
                 assert (y != expected).any() == noisy
 
 
-def test_frame_is_nominal_with_all_legal_values():
+def test_frame_is_categorical_with_all_legal_values():
     X, _ = make_monks(1, 3, random_state=0)
     assert list(X.columns) == ["a1", "a2", "a3", "a4", "a5", "a6"]
     sizes = [X[c].cat.categories.tolist() for c in X.columns]

@@ -98,7 +98,7 @@ def test_blank_lines_and_padded_markers(write):
     assert len(y) == 3
 
 
-def test_hostile_names_are_kept(write):
+def test_names_with_markup_are_kept(write):
     names = ["__import__('os')", "self", "=1+1", "", "<script>", "a.1"]
     header = ",".join(f'"{name}"' for name in names)
     X, _ = read(write(f"{header},y\n1,2,3,4,r,6,0\n2,3,4,6,r,7,1\n"), "y")
@@ -423,7 +423,7 @@ def lie(shape):
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
 
 
-def test_npz_that_lies_about_its_size(tmp_path):
+def test_npz_with_a_wrong_declared_size(tmp_path):
     import zipfile
 
     path = tmp_path / "bomb.npz"

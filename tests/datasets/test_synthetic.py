@@ -194,7 +194,7 @@ def test_beta_bernoulli_bad_arguments(arguments):
         make_beta_bernoulli(10, 10, **arguments)
 
 
-def test_sources_hold_their_promises():
+def test_sources_have_the_documented_properties():
     assert list(SOURCES) == [
         "linear",
         "nonlinear",
@@ -218,13 +218,13 @@ def test_sources_hold_their_promises():
         assert y_test.shape == (25,)
 
 
-def test_cases_of_the_beta_bernoulli_source_share_their_rates():
+def test_samples_of_the_beta_bernoulli_source_share_their_rates():
     source = SOURCES["beta-bernoulli"]
     X, y = source(4000, random_state=1)
     X_test, y_test = source.test(4000, random_state=2)
     rates = [X[y == label].mean(axis=0) for label in (0, 1)]
     again = [X_test[y_test == label].mean(axis=0) for label in (0, 1)]
-    # Means of 2000 cases: they differ by the errors of both, which are known.
+    # Means of 2000 samples: they differ by the errors of both, which are known.
     for one, other in zip(rates, again, strict=True):
         rate = (one + other) / 2
         expected = np.mean(2 * rate * (1 - rate) / 2000)

@@ -67,7 +67,7 @@ def accuracy(model, n_columns: int, rng: np.random.Generator) -> float:
 
 
 def of_splits(name: str, columns, n_runs: int = N_RUNS) -> dict:
-    """Share of runs whose interval covers the accuracy of the model on all cases."""
+    """Share of runs whose interval covers the accuracy of the model on all samples."""
     estimator, n_columns = ROWS[name]
     covered: Counter = Counter()
     for run in range(n_runs):

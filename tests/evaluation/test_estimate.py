@@ -182,7 +182,7 @@ def test_a_name_for_data_that_are_no_table_changes_nothing():
     assert found.data is None
 
 
-def test_two_learners_are_judged_on_the_same_folds():
+def test_two_estimators_are_compared_on_the_same_folds():
     seen = {}
 
     class Spy(ClassifierMixin, BaseEstimator):
@@ -302,7 +302,7 @@ def test_hits_on_some_of_the_samples_offer_no_interval_of_all():
     assert set(found.assumes) == {"corrected-t"}
 
 
-def test_interval_of_cross_validation_counts_each_case_once():
+def test_interval_of_cross_validation_counts_each_sample_once():
     found = estimate(TREE, X, Y, cv=CrossValidation(5, n_repeats=3), random_state=0)
     assert found.n_test == 150
     expected = oracle.wilson(found.value, 150, 1.959963984540054)
@@ -327,7 +327,7 @@ def test_leave_one_out_of_the_majority_is_nothing():
     assert "33.3 %" in found.notes[0]
 
 
-def test_a_majority_learner_is_noticed_under_other_methods():
+def test_majority_classifier_is_noticed_under_other_methods():
     lean = np.where(np.arange(150) < 100, "yes", "no")
     for method in (LeaveOut(1), CrossValidation(10), Holdout()):
         found = estimate(MAJORITY, X, lean, cv=method, random_state=0)
@@ -338,7 +338,7 @@ def test_a_majority_learner_is_noticed_under_other_methods():
     assert not estimate(TREE, X, Y, random_state=0).notes
 
 
-def test_a_test_set_of_one_class_says_nothing_of_the_learner():
+def test_test_set_of_one_class_gives_no_note_on_the_estimator():
     """The classes are in order: the last third is tested, and named as the nearest."""
     with pytest.warns(UserWarning, match="Class 2 is missing"):
         found = estimate(GaussianNB(), X, Y, cv=[(range(100), range(100, 150))])
@@ -363,7 +363,7 @@ def test_a_memoriser_is_noticed_by_632():
     model = KNeighborsClassifier(1)
     found = estimate(model, data, labels, cv=Bootstrap632(20), random_state=0)
     assert found.details["resubstitution"] == 1
-    assert "has memorised its training cases" in found.notes[0]
+    assert "has memorised its training samples" in found.notes[0]
     assert found.value > 0.6
     plus = estimate(model, data, labels, cv=Bootstrap632(20, plus=True), random_state=0)
     assert not any("memorised" in note for note in plus.notes)
@@ -378,12 +378,12 @@ def test_a_memoriser_is_noticed_by_632():
 
 
 class Parrot(ClassifierMixin, BaseEstimator):
-    """Repeats the labels of the cases it knows, wrongly now and then; guesses others.
+    """Repeats the labels of the samples it knows, wrongly now and then; guesses others.
 
     Parameters
     ----------
     slip : int
-        It is wrong about every `slip`-th case that it knows.
+        It is wrong about every `slip`-th sample that it knows.
     """
 
     def __init__(self, slip=50):
@@ -402,7 +402,7 @@ class Parrot(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize(("slip", "noted"), [(200, True), (30, True), (7, False)])
 def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
-    """Wrong about at most a tenth as many known cases as of others."""
+    """Wrong about at most a tenth as many known samples as of others."""
     X, y = np.arange(1, 201.0).reshape(-1, 1), make_random_labels(200)[1]
     found = estimate(Parrot(slip), X, y, cv=Bootstrap632(20), random_state=0)
     inside, outside = found.details["resubstitution"], found.details["outside"]
@@ -418,14 +418,14 @@ def test_near_memorisers_are_noticed_by_the_stated_rule(slip, noted):
         )
 
 
-def test_a_learner_that_has_understood_is_no_memoriser():
+def test_accurate_estimator_is_not_called_memorising():
     found = estimate(GaussianNB(), X, Y, cv=Bootstrap632(20), random_state=0)
     assert not found.notes
 
 
 def test_632_plus_says_when_guessing_is_better():
     data = np.arange(40.0).reshape(-1, 1)
-    labels = np.arange(40) % 2  # the nearest case is of the other class
+    labels = np.arange(40) % 2  # the nearest sample is of the other class
     found = estimate(
         KNeighborsClassifier(1),
         data,
@@ -485,13 +485,16 @@ def test_a_training_set_of_one_class_names_it():
             {"estimator": LinearRegression()},
             r"LinearRegression\(\) is not a classifier",
         ),
-        ({"estimator": 7}, "no scikit-learn estimator"),
-        ({"scoring": "accurcy"}, "no scorer that scikit-learn knows"),
+        ({"estimator": 7}, "not a scikit-learn estimator"),
+        ({"scoring": "accurcy"}, "not a scorer of scikit-learn"),
         ({"scoring": 3}, "must be the name of a scorer"),
         ({"random_state": "x"}, "cannot be used as a seed"),
         ({"n_jobs": 0, "estimator": TREE}, "n_jobs=0 does no work"),
-        ({"n_jobs": "a"}, "n_jobs='a' is no number of processes; use a whole number"),
-        ({"n_jobs": 1.5}, "n_jobs=1.5 is no number of processes"),
+        (
+            {"n_jobs": "a"},
+            "n_jobs='a' is not a number of processes; use a whole number",
+        ),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of processes"),
         ({"X": None}, "X is None; pass the features"),
         ({"X": "a.csv"}, r"X is 'a.csv', .*veridical.datasets.read\(path, target\)"),
         ({"X": Path("a.csv")}, r"X is 'a.csv', .*veridical.datasets.read"),

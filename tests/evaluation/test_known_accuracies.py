@@ -73,7 +73,7 @@ class FixedRule(ClassifierMixin, BaseEstimator):
         return (X[:, 0] > 0).astype(int)
 
 
-def test_a_stable_learner_has_binomial_spread_whatever_the_folds():
+def test_stable_estimator_has_binomial_variance_for_any_folds():
     """C6: so a confidence interval for a proportion applies."""
     n, n_draws, accuracy = 40, 2000, 0.8
     values = {k: [] for k in (2, 5, 10, 20, n)}
@@ -109,7 +109,7 @@ IDS = (
 
 
 def breast_accuracy(with_id):
-    """Mean accuracy over 500 samples of 50 cases, in per cent."""
+    """Mean accuracy over 500 draws of 50 samples, in per cent."""
     X, y = load("breast_cancer_wisconsin")
     if with_id:
         quantiles = np.random.default_rng(0).random(len(y))
@@ -127,7 +127,7 @@ def breast_accuracy(with_id):
     "breast_cancer_wisconsin" not in available(), reason="no data folder"
 )
 def test_naive_bayes_on_breast_cancer():
-    """C13: published with the case number as a tenth column, Gaussian like the others.
+    """C13: published with the case number as a tenth column, Gaussian like all others.
 
     Our copy of the data lacks it, so one is drawn with the same quantiles; that it is
     noise is the point. Noise costs naive Bayes little, and does cost it something.

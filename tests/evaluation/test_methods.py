@@ -112,7 +112,7 @@ def test_complete_cv_is_every_choice():
     assert len(splits) == len(chosen) == 15
 
 
-def test_bootstrap_samples_hold_the_right_share_of_cases():
+def test_bootstrap_samples_hold_the_right_share_of_samples():
     splits = Bootstrap632(400).split(np.zeros(500), 0)
     shares = [1 - len(split.test) / 500 for split in splits]
     assert np.mean(shares) == pytest.approx(0.632, abs=0.003)
@@ -125,11 +125,11 @@ def test_fewer_bootstrap_samples_are_a_prefix_of_more():
         np.testing.assert_array_equal(one.train, other.train)
 
 
-def test_samples_without_outside_cases_are_redrawn():
+def test_samples_without_outside_samples_are_redrawn():
     splits, redrawn = Bootstrap632(200).draw(2, 0)
     assert len(splits) == 200
     assert all(len(split.test) for split in splits)
-    assert redrawn > 50  # half of all samples of two cases hold both
+    assert redrawn > 50  # half of all bootstrap samples of two samples hold both
 
 
 @pytest.mark.parametrize("method", METHODS_TO_TRY, ids=str)

@@ -65,7 +65,7 @@ def test_every_term_is_that_of_the_authors(n_folds):
 
 
 def test_by_hand():
-    """Three folds of two cases; every number below is worked out on paper."""
+    """Three folds of two samples; every number below is worked out on paper."""
     outer = [np.array([0.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])]
     inner = [np.array([1.0, 0.0, 0.0, 1.0])] * 3
     found = summarize_repeats([(outer, inner)], 6)
@@ -143,7 +143,7 @@ class Rule(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("right", [True, False])
 def test_no_error_or_nothing_but_errors_is_not_certainty(right):
-    """There is no spread anywhere, but 60 cases are 60 cases."""
+    """There is no spread anywhere, but 60 samples have a standard error."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     found = estimate(Rule(right), X, y, cv=CrossValidation(10), random_state=0)
@@ -172,7 +172,7 @@ def test_widening_by_hand():
     assert no_narrower((-0.1, 0.0), 0.2) == pytest.approx((0.0, 0.2))
 
 
-def test_needs_folds_with_cases():
+def test_needs_folds_with_samples():
     X, y = make_linear(40, random_state=3)
     for n_folds in (2, 30):
         with pytest.raises(InputError, match="change n_folds"):

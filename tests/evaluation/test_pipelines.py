@@ -1,4 +1,4 @@
-"""A selector in a pipeline is refitted on every training set, and no test case seen."""
+"""A selector in a pipeline is refitted on every training set, without test samples."""
 
 import numpy as np
 import pandas as pd
@@ -99,7 +99,7 @@ def test_frames_keep_their_names(monkeypatch):
     assert_same(model, X, y, CrossValidation(4), monkeypatch, quick=True)
 
 
-def test_nominal_columns(monkeypatch):
+def test_categorical_features(monkeypatch):
     X, y = make_monks(1, 80, random_state=0)
     model = make_pipeline(InformationGain(2), Binarizer(), TREE)
     X = X.astype(int)
@@ -124,8 +124,8 @@ def test_scorers_see_the_whole_pipeline():
     )
 
 
-def test_selection_inside_does_not_flatter():
-    """On labels at random, selecting on all cases first would look good."""
+def test_selection_inside_the_folds_is_not_optimistic():
+    """On labels at random, selecting on all samples first would look good."""
     X, y = make_random_labels(80, n_features=1000, random_state=0)
     inside = estimate(make_pipeline(AnovaF(10), GaussianNB()), X, y, random_state=0)
     chosen = AnovaF(10).fit_transform(X, y)

@@ -86,7 +86,7 @@ def test_a_correction_is_cross_validation_of_both_models():
     assert again == found
 
 
-def test_the_model_fits_the_columns():
+def test_the_model_fits_the_features():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     numbers = rng.normal(size=(40, 30))

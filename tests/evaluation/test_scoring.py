@@ -50,7 +50,7 @@ def three_classes(n_rare, n=60, seed=0):
 @pytest.mark.parametrize("n_rare", [1, 2])
 def test_a_score_is_defined_and_the_user_is_warned(scoring, model, n_rare):
     X, y = three_classes(n_rare)
-    cv = KFold(6)  # in order: all rare cases are in the last fold
+    cv = KFold(6)  # in order: all rare samples are in the last fold
     with pytest.warns(UserWarning, match="'rare' is missing from the training set"):
         found = estimate(model, X, y, cv=cv, scoring=scoring, random_state=0)
     assert np.isfinite(found.value)
@@ -77,7 +77,7 @@ def test_absent_classes_have_probability_0_and_the_rest_is_untouched():
 
 
 def test_log_loss_by_hand():
-    """The fold of the rare case counts it at probability 0, the others as ever."""
+    """The fold of the rare sample counts it at probability 0, the others as ever."""
     X, y = three_classes(1)
     train, test = np.arange(49), np.arange(49, 59)
     with pytest.warns(UserWarning, match="missing"):

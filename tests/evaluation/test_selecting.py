@@ -80,7 +80,7 @@ def test_accuracies_are_those_of_fitting_every_fold_by_hand(selector, estimator,
 
 
 def test_random_labels_are_named_at_random():
-    """Selected on all cases, such features would look good: here they do not."""
+    """Selected on all samples, such features would look good: here they do not."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 2000)), np.arange(80) % 2
     honest = select("anova", X, y, n_features_to_select=10)
@@ -168,7 +168,7 @@ def test_a_training_set_of_one_class_is_refused_and_what_it_lacks_named(alpha, l
 
 
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
-def test_holes_are_found_by_the_name_of_their_column(alpha):
+def test_holes_are_found_by_the_name_of_their_feature(alpha):
     X, y = problem()
     table = pd.DataFrame(X).add_prefix("gene ")
     table.iloc[3, 2] = np.nan

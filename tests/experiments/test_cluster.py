@@ -34,7 +34,7 @@ def dask_workers():
     return found
 
 
-def test_dask_gives_what_serial_gives_and_contains_poison(tmp_path, canonical):
+def test_dask_equals_serial_and_contains_failing_cells(tmp_path, canonical):
     kinds = ("segfault", "nan", "loop", "exception")
     study = Grid(poison=tuple((u, 1, kind) for u, kind in enumerate(kinds)))
     spec = GridSpec(n_units=8)

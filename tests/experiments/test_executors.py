@@ -43,7 +43,7 @@ def poisoned(kinds):
     return Grid(poison=poison, talk=True)
 
 
-def test_every_poison_has_its_status_and_no_innocent_fails(tmp_path):
+def test_every_failing_cell_has_its_status_and_no_other_fails(tmp_path):
     path = tmp_path / "s.sqlite"
     spec = GridSpec(n_units=len(POISONS) + 1, n_cells=4)
 
@@ -57,7 +57,7 @@ def test_every_poison_has_its_status_and_no_innocent_fails(tmp_path):
     assert report.counts.pending == 0
 
 
-def test_values_next_to_poison_are_the_same(tmp_path):
+def test_results_beside_failing_cells_are_the_same(tmp_path):
     kinds = [kind for kind, status in POISONS.items() if status == "crashed"][:3]
     spec = GridSpec(n_units=4, n_cells=4)
     run_study(poisoned(kinds), spec, tmp_path / "a", executor=Processes(1, SMALL))
@@ -94,7 +94,7 @@ def test_why_a_cell_failed_is_kept(tmp_path):
     assert "killed after 1 s" in told["timeout"]
 
 
-def test_a_hung_cell_dies_at_its_limit(tmp_path):
+def test_a_hung_cell_is_killed_at_its_time_limit(tmp_path):
     began = time.monotonic()
 
     run_study(
@@ -107,7 +107,7 @@ def test_a_hung_cell_dies_at_its_limit(tmp_path):
     assert time.monotonic() - began < 1.0 + 5.0
 
 
-def test_cells_share_no_fate_with_those_before_them():
+def test_cells_do_not_depend_on_earlier_failures():
     study = Grid(poison=((0, 1, "exception"), (0, 2, "too few"), (0, 4, "exception")))
     (unit,) = study.units(GridSpec(n_units=1, n_cells=6))
 
@@ -186,7 +186,7 @@ def refuse():
     raise RuntimeError("cannot be loaded here")
 
 
-def test_no_worker_outlives_its_run(tmp_path):
+def test_no_worker_process_remains_after_a_run(tmp_path):
     run_study(Grid(), GridSpec(), tmp_path / "s.sqlite", executor=Processes(2))
 
     assert children() == []
@@ -267,7 +267,7 @@ def test_a_hundred_workers_are_killed(tmp_path, canonical):
 
 
 @pytest.mark.slow
-def test_poison_costs_little(tmp_path):
+def test_failing_cells_cost_little_time(tmp_path):
     kinds = ["segfault", "abort", "exit 0", "exit 3", "memory", "loop"]
     kinds += ["exception", "nan", "unpicklable", "too few"]
     spec = GridSpec(n_units=100)

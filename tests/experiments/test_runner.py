@@ -203,7 +203,7 @@ def test_failed_cells_can_be_tried_again(tmp_path, canonical):
     assert canonical(path) == canonical(tmp_path / "whole")
 
 
-def test_who_watches_sees_only_what_is_saved(tmp_path):
+def test_watching_shows_only_saved_cells(tmp_path):
     path = tmp_path / "s.sqlite"
     seen = []
 

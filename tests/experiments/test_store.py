@@ -88,7 +88,7 @@ with Writer(sys.argv[1]):
 """
 
 
-def test_a_second_writer_is_told_who_holds_the_store(tmp_path):
+def test_second_writer_gets_the_holder_of_the_lock(tmp_path):
     path = tmp_path / "s.sqlite"
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE, text=True

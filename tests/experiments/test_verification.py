@@ -231,9 +231,7 @@ def test_nothing_altered_leaves_a_store(filled, tmp_path, seed):
         ("DELETE FROM head", "its table head is damaged"),
     ],
 )
-def test_rows_that_are_gone_are_noticed_by_whoever_reads(
-    filled, tmp_path, statement, words
-):
+def test_deleted_rows_are_noticed_by_every_reader(filled, tmp_path, statement, words):
     change(filled, statement)
 
     with Store(filled) as store, pytest.raises(InputError, match=words):

@@ -59,7 +59,7 @@ def test_the_optimality_conditions_hold(make, n, d, seed, C):
 
 
 @pytest.mark.parametrize(("make", "n", "d", "seed"), CASES)
-def test_the_same_machine_as_scikit_learns(make, n, d, seed):
+def test_the_same_svm_as_scikit_learns(make, n, d, seed):
     X, s = make(n, d, seed)
     w, b, _ = fit_hinge(X, s, 1.0)
 

@@ -55,7 +55,7 @@ def test_sums_of_squares_of_each_class_against_the_rest(problem):
             assert_close(got.against[0, k, j], between, size)
 
 
-def test_constant_columns_have_no_variance_at_all():
+def test_constant_features_have_no_variance_at_all():
     y = np.arange(90) % 3
     X = np.full((90, 4), [0.1, 1e300 / 7, -1 / 3, 0.0])
     X[:, 1] = 1e100 / 7
@@ -65,7 +65,7 @@ def test_constant_columns_have_no_variance_at_all():
     assert not got.between.any()
 
 
-def test_columns_constant_within_classes_vary_only_between():
+def test_features_constant_within_classes_vary_only_between():
     y = np.arange(90) % 3
     X = np.array([[0.1, 1 / 3], [0.3, 1 / 3], [1e-3, 1 / 7]])[y]
     folds = [np.flatnonzero(np.arange(90) % 10 != f) for f in range(10)]

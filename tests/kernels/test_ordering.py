@@ -58,7 +58,7 @@ def test_absolute_noise_around_zero(scores, seed):
 
 
 @given(scores=st.permutations(list(range(10))))
-def test_without_ties_the_order_moves_with_the_columns(scores):
+def test_without_ties_the_order_moves_with_the_features(scores):
     order = order_by_score(np.array(scores, dtype=float))
     assert [scores[j] for j in order] == sorted(scores, reverse=True)
 
@@ -91,7 +91,7 @@ def test_the_last_are_the_last_of_all(scores, n_last, atol):
     assert last_by_score(scores, n_last, atol=atol).tolist() == wanted.tolist()
 
 
-def test_the_last_of_many():
+def test_last_by_score_is_the_end_of_the_order():
     rng = np.random.default_rng(0)
     for scores in (rng.normal(size=500), rng.integers(0, 9, 500) / 3, np.zeros(500)):
         wanted = order_by_score(scores)[-7:]

@@ -33,7 +33,7 @@ def test_any_numbers(columns):
 
 @pytest.mark.parametrize("n", [1, 2, 1000, 1024, 1025])
 @pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
-def test_usual_columns(n, scale):
+def test_usual_features(n, scale):
     check(np.random.default_rng(n).normal(size=(5, n)) * scale)
 
 

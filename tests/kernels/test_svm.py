@@ -40,7 +40,7 @@ def test_optimal_also_where_pairs_of_multipliers_crawl(spread, C):
     assert abs(excess(X, s, C, a)) < 1e-8
 
 
-def test_a_shift_of_all_cases_changes_nothing():
+def test_a_shift_of_all_samples_changes_nothing():
     X, s = overlapping(80, 5, 10.0, seed=2)
     here, _ = solve_interior(X @ X.T, s, np.ones(80))
     there, left = solve_interior((X + 300.0) @ (X + 300.0).T, s, np.ones(80))
@@ -50,7 +50,7 @@ def test_a_shift_of_all_cases_changes_nothing():
 
 @given(seed=st.integers(0, 2**32 - 1), C=st.sampled_from([0.1, 1.0, 10.0]))
 @settings(max_examples=30, deadline=None)
-def test_copies_of_a_case_share_its_multiplier(seed, C):
+def test_copies_of_a_sample_share_its_multiplier(seed, C):
     """Whole numbers meet the margin in crowds, where no single solution exists."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(30, 3)).astype(float)
@@ -64,7 +64,7 @@ def test_copies_of_a_case_share_its_multiplier(seed, C):
     assert abs(excess(X, s, C, a)) < 1e-8
 
 
-def test_cases_without_any_difference():
+def test_samples_without_any_difference():
     G, s = np.ones((6, 6)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
     a, left = solve_interior(G, s, np.ones(6))
     assert left == np.inf

@@ -16,7 +16,7 @@ def pairs_of(X):
 
 
 def bias_uncertainty(X, s, c, a):
-    """By how much the biases differ that the cases want; without rounding."""
+    """By how much the biases differ that the samples want; without rounding."""
     rows = [[Fraction(x) for x in row] for row in X.tolist()]
     signed = [Fraction(v) for v in (s * a).tolist()]
     w = [
@@ -79,7 +79,7 @@ def test_margins_agree_beside_outliers(seed, C):
     assert bias_uncertainty(X, s, c, a) <= 2 * rounding + 1e-13
 
 
-def test_from_nowhere_and_with_copies_of_cases():
+def test_from_nowhere_and_with_copies_of_samples():
     """Copies make the inner products singular; the weights are unique all the same."""
     X, s = outliers(7, n=20, factor=1e4)
     X, s = np.vstack([X, X[:8]]), np.r_[s, s[:8]]

@@ -75,7 +75,7 @@ def assert_optimal(X, Z, y, c, gamma, one, bias=True):
 @pytest.mark.parametrize("gamma", [0.001, *PRICES])
 @pytest.mark.parametrize("C", [0.001, *PRICES])
 def test_the_solution_is_optimal(C, gamma, bias):
-    """B1 and B3, separable or not, privileged features more than cases."""
+    """B1 and B3, separable or not, privileged features more than samples."""
     for p in (3, 60):
         X, Z, y = problem(p, p=p, positive=not bias)
         c = np.full(len(y), C)
@@ -98,7 +98,7 @@ def test_weights_are_those_of_a_generic_solver(C, gamma, bias):
     assert ours[3] == pytest.approx(b_star, abs=1e-5)
 
 
-def test_separable_features_make_gamma_idle():
+def test_separable_features_make_gamma_irrelevant():
     """B1a: the hard-margin value at C = 1000, whatever gamma is."""
     X, Z, y = problem(1, n=60, p=90, q=400)
     values = [solve(X, Z, y, np.full(60, 1e3), g).objective for g in (1e-3, 1.0, 1e3)]
@@ -108,7 +108,7 @@ def test_separable_features_make_gamma_idle():
     assert values[0] == pytest.approx(values[2], rel=1e-9)
 
 
-def test_a_small_gamma_is_the_ordinary_machine():
+def test_a_small_gamma_is_the_ordinary_svm():
     """B4."""
     X, Z, y = problem(2, n=50, q=80)
     one = solve(X, Z, y, np.full(50, 1.0), 1e-5)
@@ -116,7 +116,7 @@ def test_a_small_gamma_is_the_ordinary_machine():
     assert np.linalg.norm((one.alpha * y) @ X - w) < 1e-3 * np.linalg.norm(w)
 
 
-def test_a_large_gamma_gives_every_case_the_same_slack():
+def test_a_large_gamma_gives_every_sample_the_same_slack():
     X, Z, y = problem(3, n=50, q=80)
     one = solve(X, Z, y, np.full(50, 0.05), 1e8)
     slack = Z @ (one.eta @ Z) + one.privileged_bias
@@ -162,7 +162,7 @@ def test_few_privileged_features(q, C):
         assert_optimal(X, Z, y, c, gamma, solve(X, Z, y, c, gamma))
 
 
-def test_cases_that_occur_twice_and_weights_say_the_same():
+def test_samples_that_occur_twice_and_weights_say_the_same():
     X, Z, y = problem(7)
     times = np.arange(len(y)) % 3 + 1
     rows = np.repeat(np.arange(len(y)), times)
@@ -194,7 +194,7 @@ def test_any_problem_is_solved(seed, n, p, q, log_C, log_gamma):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**31), C=st.sampled_from([0.01, 0.3, 10.0]))
-def test_the_order_of_cases_and_columns_does_not_matter(seed, C):
+def test_the_order_of_samples_and_features_does_not_matter(seed, C):
     """B10."""
     X, Z, y = problem(seed, p=30)
     rng = np.random.default_rng(seed)
@@ -233,15 +233,15 @@ def test_a_grid_is_its_points():
             assert_optimal(X, Z, y, np.full(50, C), gamma, grid[i][j])
 
 
-def test_many_cases_of_low_rank():
-    """More cases than the small solver's: interior points give the start."""
+def test_many_samples_of_low_rank():
+    """More samples than the small solver's: interior points give the start."""
     X, Z, y = problem(10, n=450, p=20, q=600, shift=0.1)
     for C, gamma in ((1.0, 1.0), (1000.0, 0.001)):
         c = np.full(450, C)
         assert_optimal(X, Z, y, c, gamma, solve(X, Z, y, c, gamma))
 
 
-def test_many_cases_of_full_rank():
+def test_many_samples_of_full_rank():
     X, Z, y = problem(11, n=420, p=500, q=600, shift=0.05)
     c = np.full(420, 0.01)
     assert_optimal(X, Z, y, c, 1.0, solve(X, Z, y, c, 1.0))
@@ -249,7 +249,7 @@ def test_many_cases_of_full_rank():
 
 @pytest.mark.parametrize("C", PRICES)
 @pytest.mark.parametrize("p", [2, 60])
-def test_the_plain_machine_is_scikit_learns(C, p):
+def test_the_ordinary_svm_is_scikit_learns(C, p):
     X, _, y = problem(12, p=p)
     one = solve_plain(SignedGram(X @ X.T, y), np.full(len(y), C))
     theirs = SVC(kernel="linear", C=C, tol=1e-9, max_iter=10_000_000).fit(X, y)
@@ -261,7 +261,7 @@ def test_the_plain_machine_is_scikit_learns(C, p):
 
 @pytest.mark.parametrize("kind", ["plain", "repeated", "shifted", "uneven"])
 @pytest.mark.parametrize("C", [0.001, 1.0, 1000.0])
-def test_the_plain_machine_is_solved_where_classes_overlap(kind, C):
+def test_the_ordinary_svm_is_solved_where_classes_overlap(kind, C):
     """SMO takes too long there; the objective is that of a generic QP."""
     X, _, y = problem(14, n=60, p=5, shift=0.2)
     if kind == "repeated":
@@ -338,7 +338,7 @@ def test_guesses_that_go_in_circles_are_helped_out(C, gamma, seed):
     assert gap < 1e-9
 
 
-def test_squared_slacks_at_large_prices_need_no_second_solver(monkeypatch):
+def test_squared_slacks_with_large_c_need_no_second_solver(monkeypatch):
     """η would be a difference of equals, with C/γ times its error, from Hα."""
     X, Z, y = problem(2, n=60, p=10, q=90)
     c = np.full(60, 1e3)

@@ -1,7 +1,7 @@
 """Figures printed by J48 of Weka 3.6.14, by data file and options.
 
 "all" is trained on all rows, "half" on the rows 0, 2, 4, … and tested on the others;
-names declared in the file have their branch though no training case has them. Each
+names declared in the file have their branch though no training sample has them. Each
 entry: number of leaves, size of the tree, errors on the training rows; for a half also
 the errors on the other rows and the first digits of the SHA-256 of the predictions, one
 byte per row holding the place of the class in alphabetical order, from 1.

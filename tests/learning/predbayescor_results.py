@@ -1,13 +1,13 @@
 """Figures of the R package predbayescor, made with its own code under R 4.2.
 
-Training cases: the first 81 rows of ``make_beta_bernoulli(87, 300, alpha=40,
-classes="drawn", random_state=11)``; test cases: the other six. 20 values of α, 41
+Training samples: the first 81 rows of ``make_beta_bernoulli(87, 300, alpha=40,
+classes="drawn", random_state=11)``; test samples: the other six. 20 values of α, 41
 points of θ, prior (0.5, 5). For three features its correction decides a tie at the
 threshold by rounding, so that only the uncorrected figures are here.
 """
 
 #: By features retained and whether corrected: threshold, columns, P(class 1) of the
-#: test cases, adjustment factor of one discarded feature for each α.
+#: test samples, adjustment factor of one discarded feature for each α.
 FIGURES = {
     (3, False): (
         0.348840585709651,

@@ -39,7 +39,7 @@ ALPHAS = np.array([2.0, 11.0, 60.0, 500.0])
 @pytest.mark.parametrize("correct", [True, False])
 @pytest.mark.parametrize(("k", "seed"), [(1, 0), (4, 1), (9, 2)])
 def test_predictions_are_those_of_direct_quadrature(k, seed, correct):
-    """D6. With 14 cases ties at the threshold are the rule."""
+    """D6. With 14 samples ties at the threshold are the rule."""
     X, y, X_test, _ = small(seed)
     model = BiasCorrectedNB(k, correct, alpha_grid=ALPHAS).fit(X, y)
     prior = Prior(0.5, 5.0)
@@ -183,7 +183,7 @@ def test_three_values_against_the_definition():
         assert mean[a, 0] == pytest.approx([float(t) for t in theta], abs=1e-12)
 
 
-def test_two_values_are_the_special_case_of_several():
+def test_two_values_are_the_special_sample_of_several():
     """The sum over powers and the rule over nodes are different roads to one number."""
     X, y = make_beta_bernoulli(40, 6, alpha=10, random_state=2)
     ones = count_ones(X, y, 2)[0]
@@ -256,7 +256,7 @@ def test_features_that_one_class_never_has():
         assert np.exp(logs).sum(axis=1) == pytest.approx(1)
 
 
-def test_a_class_of_one_case():
+def test_a_class_of_one_sample():
     X, y, X_test, _ = small()
     y = (np.arange(14) == 5).astype(int)
     logs = BiasCorrectedNB(3).fit(X, y).predict_log_proba(X_test)
@@ -264,7 +264,7 @@ def test_a_class_of_one_case():
 
 
 @pytest.mark.parametrize("n", [2000, 10_000])
-def test_many_cases(n):
+def test_many_samples(n):
     X, y = make_beta_bernoulli(n + 50, 60, alpha=20, random_state=0)
     X[:, 0] = y  # a perfect feature: its evidence underflows where α is large
     model = BiasCorrectedNB(10, n_alphas=9).fit(X[:n], y[:n])
@@ -275,7 +275,7 @@ def test_many_cases(n):
     assert model.score(X[n:], y[n:]) > 0.9
 
 
-def test_strong_evidence_for_two_opinions_does_not_underflow():
+def test_a_perfect_feature_among_weak_ones_does_not_underflow():
     """A perfect feature among hundreds of weak ones: α stays where most want it."""
     n = 400
     X, y = make_beta_bernoulli(n, 600, alpha=2000, random_state=0)
@@ -350,7 +350,7 @@ def test_what_should_not_matter_does_not(seed):
     assert np.allclose(again.predict_proba(X_test)[:, ::-1], expected, atol=1e-9)
 
 
-def test_the_order_of_columns_matters_only_in_ties():
+def test_the_order_of_features_matters_only_in_ties():
     X, y = make_beta_bernoulli(83, 40, alpha=30, random_state=1)
     columns = np.random.default_rng(0).permutation(40)
     model = BiasCorrectedNB(40).fit(X, y)
@@ -418,7 +418,7 @@ def test_numbers_are_cut_at_the_training_median():
     assert cut.sum(axis=0).tolist() == [20] * 8  # the median itself is a zero
 
 
-def test_nominal_columns_with_several_values():
+def test_categorical_features_with_several_values():
     rng = np.random.default_rng(0)
     n = 60
     y = np.arange(n) % 2
@@ -508,8 +508,8 @@ def test_the_correction_repairs_the_calibration():
     assert np.mean(gaps[False]) > 0.1
 
 
-def test_its_own_expectation_is_that_of_the_cases():
-    """Drawn from the model itself, cases are what the model expects."""
+def test_its_own_expectation_is_that_of_the_samples():
+    """Drawn from the model itself, samples are what the model expects."""
     X, y = make_beta_bernoulli(2200, 3000, random_state=1)
     model = BiasCorrectedNB(300).fit(X[:200], y[:200])
     assert model.expected_error_rate_ == pytest.approx(

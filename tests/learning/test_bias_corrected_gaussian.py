@@ -117,7 +117,7 @@ def test_predictive_density_by_integration():
     )
 
     def joint(r, extra=None):
-        """∫∫ Π N(class block) dν dw/w, the extra case in its class."""
+        """∫∫ Π N(class block) dν dw/w, the extra sample in its class."""
         blocks = [x[y == 0], x[y == 1]]
         if extra is not None:
             value, c = extra
@@ -199,7 +199,7 @@ def test_units_and_offsets_do_not_matter():
     assert again.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-9)
 
 
-def test_odd_columns():
+def test_odd_features():
     """Constants, copies of the class, a column of one outlier, huge numbers."""
     X, y = normal_data(3, 60, 6, 0.1)
     X = np.column_stack([X, np.full(60, 7.0), y, np.arange(60) == 3, X[:, 0] * 1e300])
@@ -328,7 +328,7 @@ def test_a_factor_that_is_the_response_is_the_gaussian_model():
 # -- the cut at the median -----------------------------------------------------------
 
 
-def test_the_cut_knows_the_training_cases_only():
+def test_the_cut_knows_the_training_samples_only():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(21, 5))
     X[:, 4] = rng.choice([3.0, 8.0], 21)
@@ -352,7 +352,7 @@ def test_the_classifier_cuts_alike():
 
 @pytest.mark.parametrize("make", [BiasCorrectedGaussianNB, MedianBinarizer])
 @pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "inf")])
-def test_a_hole_is_named_by_column_and_row(make, bad, word):
+def test_a_missing_value_is_named_by_feature_and_row(make, bad, word):
     rng = np.random.default_rng(0)
     y = np.arange(20) % 2
     frame = pd.DataFrame(rng.normal(size=(20, 3)), columns=["a", "b", "c"])

@@ -7,7 +7,7 @@ from veridical.learning import BiasCorrectedNB
 
 
 def draw(seed, n, p, n_classes, n_values, alpha):
-    """Cases of the model itself: shares of a feature's values, scattered by class."""
+    """Samples of the model itself: shares of a feature's values, scattered by class."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
     theta = rng.dirichlet(np.ones(n_values), p)

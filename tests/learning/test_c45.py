@@ -35,7 +35,7 @@ def expected_failures(estimator):
     [C45(), C45(prune=False, collapse=False), C45(categorical_features=[0])],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_manners(estimator, check):
+def test_scikit_learn_conventions_hold(estimator, check):
     check(estimator)
 
 
@@ -85,7 +85,7 @@ def described(model, node=0):
 
 def described_oracle(node, labels):
     if "children" not in node:
-        weights = oracle.class_weights(node["cases"])
+        weights = oracle.class_weights(node["samples"])
         return [float(weights[k]) for k in labels]
     return node["test"], [described_oracle(child, labels) for child in node["children"]]
 
@@ -116,10 +116,10 @@ def test_same_tree_as_the_oracle(table, options, least, raising):
     rows, y, w, n_values = table
     model = C45(min_samples_leaf=least, subtree_raising=raising, **options)
     model.fit(as_frame(rows, n_values), y, sample_weight=w)
-    cases = list(zip(rows, y, w, strict=True))
+    samples = list(zip(rows, y, w, strict=True))
     labels = model.classes_.tolist()
     expected = oracle.fit(
-        cases, n_values, len(labels), min_weight=least, raising=raising, **options
+        samples, n_values, len(labels), min_weight=least, raising=raising, **options
     )
     assert_same(described(model), described_oracle(expected, labels))
     probability = model.predict_proba(as_frame(rows, n_values))
@@ -142,7 +142,7 @@ def mixed(n, seed, hole=0.1):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("options", [{}, {"confidence": 0.01}, {"prune": False}])
-def test_same_tree_as_the_oracle_on_more_cases(seed, options):
+def test_same_tree_as_the_oracle_on_more_samples(seed, options):
     X, y, _ = mixed(150, seed)
     model = C45(categorical_features=[3, 4], **options).fit(X, y)
     rows = [
@@ -152,8 +152,8 @@ def test_same_tree_as_the_oracle_on_more_cases(seed, options):
         for r in X
     ]
     n_values = [0, 0, 0, 3, 4]
-    cases = list(zip(rows, y.tolist(), [1.0] * len(y), strict=True))
-    expected = oracle.fit(cases, n_values, 3, **options)
+    samples = list(zip(rows, y.tolist(), [1.0] * len(y), strict=True))
+    expected = oracle.fit(samples, n_values, 3, **options)
     assert_same(described(model), described_oracle(expected, [0, 1, 2]))
     assert model.n_leaves_ > 1
     theirs = [oracle.probabilities(expected, row, 3) for row in rows]
@@ -162,8 +162,8 @@ def test_same_tree_as_the_oracle_on_more_cases(seed, options):
 
 @pytest.mark.parametrize("hole", [0.0, 0.02])
 @pytest.mark.parametrize("options", [{}, {"prune": False}])
-def test_columns_of_names_counted_in_pairs(hole, options):
-    """Where cases abound, two columns with few names are counted together."""
+def test_categorical_features_counted_in_pairs(hole, options):
+    """Where samples abound, two columns with few names are counted together."""
     rng = np.random.default_rng(7)
     n, n_values = 900, [3, 4, 2, 2, 3]
     X = np.column_stack([rng.integers(v, size=n) for v in n_values]).astype(float)
@@ -213,7 +213,7 @@ def test_order_of_rows_does_not_matter(table, random):
 
 @given(tables(weights=False), st.data())
 @settings(max_examples=80, deadline=None)
-def test_weights_count_cases(table, data):
+def test_weights_count_samples(table, data):
     rows, y, _, n_values = table
     counts = st.lists(st.integers(0, 3), min_size=len(y), max_size=len(y))
     w = np.array(data.draw(counts.filter(any)))
@@ -239,7 +239,7 @@ def test_names_of_labels_do_not_matter(table):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6, 1e200])
-def test_scale_of_a_column_does_not_matter(scale):
+def test_scale_of_a_feature_does_not_matter(scale):
     X, y, _ = mixed(150, 1, hole=0)
     X = X[:, :3]
     model, scaled = (C45(prune=False).fit(table, y) for table in (X, X * scale))
@@ -248,7 +248,7 @@ def test_scale_of_a_column_does_not_matter(scale):
     np.testing.assert_array_equal(scaled.tree_.value, model.tree_.value)
 
 
-def test_columns_in_another_order_where_nothing_ties():
+def test_features_in_another_order_where_nothing_ties():
     X, y, rng = mixed(300, 2)
     X[:, :3] += rng.normal(size=(300, 3)) * 1e-3
     order = [4, 2, 0, 3, 1]
@@ -260,7 +260,7 @@ def test_columns_in_another_order_where_nothing_ties():
     np.testing.assert_array_equal(moved_features, model.tree_.feature[inner])
 
 
-def test_ties_go_to_the_first_column():
+def test_ties_go_to_the_first_feature():
     x = np.arange(10.0)
     model = C45().fit(np.column_stack([x, x]), x > 4)
     assert model.tree_.feature.tolist() == [0, -1, -1]
@@ -292,7 +292,7 @@ def test_missing_values_go_down_all_branches():
     )
 
 
-def test_branch_without_cases_takes_its_parents_shares():
+def test_branch_without_samples_takes_its_parents_shares():
     colour = pd.Categorical(["r"] * 4 + ["g"] * 2, categories=["b", "g", "r"])
     model = C45().fit(pd.DataFrame({"c": colour}), [0] * 4 + [1] * 2)
     assert (model.n_leaves_, model.n_nodes_) == (3, 4)
@@ -302,7 +302,7 @@ def test_branch_without_cases_takes_its_parents_shares():
 
 
 def test_many_valued_names_stay_out_of_the_average():
-    # 12 of 20 cases have a name of their own; its gain would lift the average so far
+    # 12 of 20 samples have a name of their own; its gain would lift the average so far
     # that the useful column could not be chosen.
     rng = np.random.default_rng(3)
     y = np.arange(20) % 2
@@ -349,8 +349,8 @@ def test_text_of_a_tree():
 # -- shape and size --------------------------------------------------------------------
 
 
-def test_depth_knows_no_recursion():
-    """Each test cuts off two cases of the first class, so the tree is p / 2 deep."""
+def test_deep_trees_need_no_recursion():
+    """Each test cuts off two samples of the first class, so the tree is p / 2 deep."""
     p = 400
     block = np.repeat(np.arange(p), 2)
     X = block[:, None] == np.arange(p)
@@ -370,7 +370,7 @@ def test_depth_knows_no_recursion():
 
 
 @pytest.mark.parametrize("n_classes", [2, 30])
-def test_many_columns_few_cases(n_classes):
+def test_many_features_few_samples(n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3000))
     y = np.arange(60) % n_classes
@@ -378,7 +378,7 @@ def test_many_columns_few_cases(n_classes):
     assert model.score(X, y) > 0.5
 
 
-def test_one_case_one_class_constant_columns():
+def test_one_sample_one_class_constant_features():
     assert C45().fit([[1.0]], ["only"]).predict([[5.0]]).tolist() == ["only"]
     model = C45().fit(np.ones((10, 2)), np.arange(10) % 2)
     assert model.n_nodes_ == 1
@@ -463,7 +463,7 @@ def test_negative_labels_are_numbered_too():
     assert (classes.tolist(), codes.tolist()) == ([-1, 3], [1, 0, 1])
 
 
-def test_weights_that_sum_to_one_are_too_light_for_any_split():
+def test_weights_that_sum_to_one_allow_no_split():
     X, y = np.arange(20.0)[:, None], [0] * 10 + [1] * 10
     with pytest.warns(UserWarning, match="of 20 samples sum to 1, but a split needs 4"):
         light = C45().fit(X, y, sample_weight=np.full(20, 0.05))
@@ -471,4 +471,4 @@ def test_weights_that_sum_to_one_are_too_light_for_any_split():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert C45().fit(X, y, sample_weight=np.ones(20)).n_leaves_ == 2
-        C45().fit(X[9:12], y[9:12])  # few cases are no fault of the weights
+        C45().fit(X[9:12], y[9:12])  # few samples are no fault of the weights

@@ -41,20 +41,20 @@ def test_agrees_with_pairwise_svc_fed_through_a_naive_graph(
 ):
     X, y = blobs(seed, n_classes, n_features)
     X = np.round(X * EIGHTHS) / EIGHTHS
-    cases = np.random.default_rng(seed).normal(size=(40, n_features)) * 2
+    samples = np.random.default_rng(seed).normal(size=(40, n_features)) * 2
     model = DAGSVM(C=C).fit(X, y)
     try:
-        _, decisions = oracle.pairwise_decisions(X, y, cases, C=C, strict=True)
+        _, decisions = oracle.pairwise_decisions(X, y, samples, C=C, strict=True)
     except oracle.RoundingError:
         assume(False)
-    ours = model.pairwise_decisions(cases)
+    ours = model.pairwise_decisions(samples)
     for column, pair in zip(ours.T, model.pairs_, strict=True):
         np.testing.assert_allclose(column, decisions[pair], atol=NEAR)
-    expected, asked = oracle.predict(X, y, cases, C=C)
+    expected, asked = oracle.predict(X, y, samples, C=C)
     assert set(asked) == {n_classes - 1}
     clear = np.all(np.abs(list(decisions.values())) > NEAR, axis=0)
     assume(clear.any())
-    np.testing.assert_array_equal(model.predict(cases)[clear], expected[clear])
+    np.testing.assert_array_equal(model.predict(samples)[clear], expected[clear])
 
 
 @given(seed=st.integers(0, 2**32 - 1), C=st.sampled_from([0.01, 1.0, 100.0]))
@@ -86,20 +86,20 @@ def test_real_data_and_other_kernels(load, kernel):
     np.testing.assert_array_equal(model.predict(X[1::2]), expected)
 
 
-def test_two_classes_are_one_machine():
+def test_two_classes_are_one_svm():
     X, y = blobs(1, 2, 5)
-    cases = np.random.default_rng(2).normal(size=(200, 5))
+    samples = np.random.default_rng(2).normal(size=(200, 5))
     machine = SVC(kernel="linear", C=1.0).fit(X, y)
     model = DAGSVM(C=1.0).fit(X, y)
     assert len(model.pairs_) == 1
-    np.testing.assert_array_equal(model.predict(cases), machine.predict(cases))
+    np.testing.assert_array_equal(model.predict(samples), machine.predict(samples))
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["b", "a"]])
 def test_two_classes_have_the_signs_of_svc(labels):
     X, codes = blobs(1, 2, 5)
     y = np.array(labels)[codes]
-    cases = np.random.default_rng(2).normal(size=(50, 5))
+    samples = np.random.default_rng(2).normal(size=(50, 5))
     machine = SVC(kernel="linear", tol=1e-9).fit(X, y)
     model = DAGSVM().fit(X, y)
     np.testing.assert_allclose(model.coef_, machine.coef_, atol=1e-5)
@@ -107,12 +107,12 @@ def test_two_classes_have_the_signs_of_svc(labels):
     np.testing.assert_allclose(
         model.dual_coef_[:, machine.support_], machine.dual_coef_, atol=1e-4
     )
-    scores = model.decision_function(cases)
-    np.testing.assert_allclose(scores, machine.decision_function(cases), atol=1e-5)
-    np.testing.assert_allclose(scores, cases @ model.coef_[0] + model.intercept_)
-    np.testing.assert_allclose(scores, -model.pairwise_decisions(cases)[:, 0])
+    scores = model.decision_function(samples)
+    np.testing.assert_allclose(scores, machine.decision_function(samples), atol=1e-5)
+    np.testing.assert_allclose(scores, samples @ model.coef_[0] + model.intercept_)
+    np.testing.assert_allclose(scores, -model.pairwise_decisions(samples)[:, 0])
     np.testing.assert_array_equal(
-        model.predict(cases), model.classes_[(scores > 0).astype(int)]
+        model.predict(samples), model.classes_[(scores > 0).astype(int)]
     )
 
 
@@ -160,7 +160,7 @@ def test_linear_weights_give_the_decisions():
 
 
 def test_the_constant_lies_half_way_where_no_multiplier_is_free():
-    """Two cases with a large margin and a tiny C: the constant is an interval."""
+    """Two samples with a large margin and a tiny C: the constant is an interval."""
     X, y = np.array([[0.0], [1.0]]), [0, 1]
     model = DAGSVM(C=1e-3).fit(X, y)
     machine = SVC(kernel="linear", C=1e-3, tol=1e-10).fit(X, y)
@@ -168,20 +168,20 @@ def test_the_constant_lies_half_way_where_no_multiplier_is_free():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 14])
-def test_a_case_asks_one_machine_less_than_there_are_classes(n_classes):
+def test_a_prediction_evaluates_one_svm_less_than_classes(n_classes):
     """Machines are trained when somebody asks for them: so they can be counted."""
     X, y = blobs(3, n_classes, 6, n=5 * n_classes)
     order, start = sort_by_class(y, n_classes)
     X = X[order]
     n_pairs = n_classes * (n_classes - 1) // 2
     model = DAGSVM().fit(X, y[order])
-    for case in np.random.default_rng(4).normal(size=(10, 6)):
+    for sample in np.random.default_rng(4).normal(size=(10, 6)):
         asked, found = np.zeros(n_pairs, dtype=bool), np.empty(1, dtype=np.intp)
         signed, bias = np.zeros((n_pairs, len(X))), np.zeros(n_pairs)
-        near, products = np.zeros(1, dtype=bool), (X @ case)[None]
+        near, products = np.zeros(1, dtype=bool), (X @ sample)[None]
         walk(X @ X.T, products, start, 1.0, signed, bias, asked, found, near)
         assert asked.sum() == n_classes - 1
-        assert found == model.predict(case[None])
+        assert found == model.predict(sample[None])
 
 
 def test_a_decision_of_zero_deletes_the_last():
@@ -220,15 +220,15 @@ def test_pairs_are_numbered_as_itertools_does():
     assert numbers == list(range(15))
 
 
-def test_the_order_of_cases_and_columns_does_not_matter():
+def test_the_order_of_samples_and_features_does_not_matter():
     X, y = blobs(7, 4, 6)
-    cases = np.random.default_rng(8).normal(size=(50, 6))
+    samples = np.random.default_rng(8).normal(size=(50, 6))
     rng = np.random.default_rng(9)
     rows, columns = rng.permutation(60), rng.permutation(6)
-    plain = DAGSVM().fit(X, y).pairwise_decisions(cases)
+    plain = DAGSVM().fit(X, y).pairwise_decisions(samples)
     moved = DAGSVM().fit(X[rows][:, columns], y[rows])
     np.testing.assert_allclose(
-        moved.pairwise_decisions(cases[:, columns]), plain, atol=1e-7
+        moved.pairwise_decisions(samples[:, columns]), plain, atol=1e-7
     )
 
 

@@ -45,8 +45,8 @@ def lattice(*sizes):
 # -- correlations --------------------------------------------------------------------
 
 
-def test_correlations_of_counts_are_those_of_the_cases():
-    """The slides' table for 8 and 14 cases, all 135 entries (D1)."""
+def test_correlations_of_counts_are_those_of_the_samples():
+    """The slides' table for 8 and 14 samples, all 135 entries (D1)."""
     sizes, y = np.array([8, 14]), np.repeat([0, 1], [8, 14])
     counts = lattice(8, 14)
     found = statistics(sizes, counts)
@@ -198,8 +198,8 @@ def sum_with(n_points, alpha, sizes, region):
     )
 
 
-def test_many_cases_need_fewer_nodes_than_exactness():
-    """Beyond 400 cases the rule is no longer exact, but as good."""
+def test_many_samples_need_fewer_nodes_than_exactness():
+    """Beyond 400 samples the rule is no longer exact, but as good."""
     sizes = np.array([700, 900])
     assert n_nodes(1600) < 1600 // 2 + 1
     region = low_region(sizes, 0.06)
@@ -244,7 +244,7 @@ def test_extreme_thresholds_and_empty_classes():
         assert 0 <= prob_low_correlation(40, 60, alpha, 0.1) <= 1
 
 
-def test_ten_thousand_cases():
+def test_ten_thousand_samples():
     found = prob_low_correlation(5000, 5000, [1.0, 300.0, 1e5], 0.02)
     assert np.all(np.isfinite(found))
     assert np.all(np.diff(found) > 0)  # the more alike the classes, the more are low
@@ -289,7 +289,7 @@ def test_more_classes_by_enumeration(sizes):
             assert found == pytest.approx(expected, abs=1e-10)
 
 
-def test_two_classes_are_the_special_case():
+def test_two_classes_are_the_special_sample():
     for gamma in (0.1, 0.38, 0.5):
         assert prob_low_association((8, 14), 5.0, gamma) == pytest.approx(
             prob_low_correlation(8, 14, 5.0, gamma), abs=1e-12
@@ -329,7 +329,7 @@ def test_simulated_factors_agree_with_other_draws(sizes, n_values, gamma):
 
 
 def test_three_values_by_enumeration():
-    """Every pair of histograms of 3 and 4 cases, in fractions."""
+    """Every pair of histograms of 3 and 4 samples, in fractions."""
     sizes, alpha, gamma = (3, 4), Fraction(5, 2), 0.6
     from veridical.learning.bias_corrected_evidence import compositions
 

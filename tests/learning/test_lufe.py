@@ -78,7 +78,7 @@ def test_the_best_share_where_a_selector_orders_in_its_own_words():
     assert list(model.unselected_) == rest[: int(0.3 * len(rest))]
 
 
-def test_prediction_touches_the_selected_columns_only():
+def test_prediction_touches_the_selected_features_only():
     """B9."""
     X, y = data()
     model = LUFe(SelectKBest(k=12)).fit(X, y)
@@ -92,7 +92,7 @@ def test_prediction_touches_the_selected_columns_only():
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
-def test_a_frame_of_the_selected_columns_is_enough(library):
+def test_a_frame_of_the_selected_features_is_enough(library):
     X, y = data()
     names = [f"word{j}" for j in range(X.shape[1])]
     frame = library(dict(zip(names, X.T, strict=True)))
@@ -132,7 +132,7 @@ def test_what_is_deployed_needs_nothing_of_ours():
     )
 
 
-def test_nothing_unselected_is_an_ordinary_machine_with_a_warning():
+def test_nothing_unselected_is_an_ordinary_svm_with_a_warning():
     X, y = data(p=6)
     with pytest.warns(UserWarning, match="none is left"):
         model = LUFe(SelectKBest(k="all"), C=0.5).fit(X, y)
@@ -184,7 +184,7 @@ def test_threads_and_seeds_do_not_matter():
     np.testing.assert_array_equal(one.coef_, two.coef_)
 
 
-def test_the_order_of_columns_does_not_matter():
+def test_the_order_of_features_does_not_matter():
     """B10, through the selector."""
     X, y = data(3)
     places = np.random.default_rng(0).permutation(X.shape[1])
@@ -236,7 +236,7 @@ def test_bad_input_is_named():
 
 @pytest.mark.slow
 def test_unselected_features_that_tell_the_noise_help():
-    """B13: each case misses its margin by a linear function of unselected features."""
+    """B13: each slack is a linear function of the unselected features."""
     gains = []
     for seed in range(50):
         rng = np.random.default_rng(seed)
@@ -278,7 +278,7 @@ def test_with_one_selected_feature_the_contract_is_kept(estimator, check):
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("make", [LUFe, LUFeLogistic])
-def test_a_case_given_twice_is_a_case_of_weight_two(make, convert):
+def test_a_sample_given_twice_is_a_sample_of_weight_two(make, convert):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(24, 40)), np.arange(24) % 2
     X[:, 0] += y

@@ -29,7 +29,7 @@ def expected_failures(estimator):
     [NaiveBayes(), NaiveBayes(zero_counts="laplace"), NaiveBayes([0])],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_manners(estimator, check):
+def test_scikit_learn_conventions_hold(estimator, check):
     check(estimator)
 
 
@@ -87,7 +87,7 @@ def test_names_as_categorical_nb(weighted, as_text):
     )
 
 
-def test_columns_of_unlike_scale_do_not_drown_each_other():
+def test_features_of_different_scales_all_count():
     # GaussianNB adds a share of the largest variance to each: here it goes blind.
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
@@ -171,7 +171,7 @@ def test_constant_within_a_class_is_floored():
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e15 + 0.3])
-def test_constant_column_says_nothing(value):
+def test_constant_feature_says_nothing(value):
     X, y, rng = numbers(p=2)
     wide = np.insert(X, 1, value, axis=1)
     without = NaiveBayes().fit(X, y)
@@ -186,7 +186,7 @@ def test_constant_column_says_nothing(value):
     np.testing.assert_array_equal(pieces.var_[:, 1], 0)
 
 
-def test_column_unknown_in_one_class_takes_the_distribution_of_all():
+def test_feature_unknown_in_one_class_takes_the_distribution_of_all():
     X = pd.DataFrame(
         {"n": [1.0, 2.0, 6.0, None, None], "t": ["p", "p", "q", None, None]}
     )
@@ -197,7 +197,7 @@ def test_column_unknown_in_one_class_takes_the_distribution_of_all():
     np.testing.assert_allclose(model.predict_proba(X), [[0.6, 0.4]] * 5)
 
 
-def test_wholly_missing_columns_say_nothing():
+def test_wholly_missing_features_say_nothing():
     X, y, _ = mixed()
     empty = X.assign(x=np.nan, t=pd.Categorical([None] * len(X), categories=["k"]))
     nothing = empty.assign(t=pd.Series([None] * len(X), dtype="str"))
@@ -214,7 +214,7 @@ def test_wholly_missing_columns_say_nothing():
 
 
 @pytest.mark.parametrize("zero_counts", ["0.5/n", "laplace"])
-def test_weights_count_cases(zero_counts):
+def test_weights_count_samples(zero_counts):
     X, y, rng = mixed()
     weights = rng.integers(4, size=len(y))
     rows = np.repeat(np.arange(len(y)), weights)
@@ -223,7 +223,7 @@ def test_weights_count_cases(zero_counts):
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
 
 
-def test_weightless_cases_bring_no_categories():
+def test_weightless_samples_bring_no_categories():
     X = pd.DataFrame({"t": ["p", "q", "p", "new"]})
     model = NaiveBayes(zero_counts="laplace")
     model.fit(X, [0, 1, 1, 0], sample_weight=[1, 1, 1, 0])

@@ -79,7 +79,7 @@ def fit(learner, table, y=Y):
 
 @pytest.mark.parametrize("kind", BAD_TABLES)
 @pytest.mark.parametrize("learner", NUMERIC, ids=lambda one: type(one).__name__)
-def test_the_column_is_named(learner, kind):
+def test_the_feature_is_named(learner, kind):
     table, message = BAD_TABLES[kind]
     with pytest.raises(InputError, match=message):
         fit(learner, table)
@@ -88,13 +88,13 @@ def test_the_column_is_named(learner, kind):
 @pytest.mark.parametrize(
     "learner", [NaiveBayes(), C45(), BiasCorrectedNB(2)], ids=lambda o: type(o).__name__
 )
-def test_learners_with_nominal_columns_refuse_a_name_twice(learner):
+def test_learners_with_categorical_features_refuse_a_name_twice(learner):
     with pytest.raises(InputError, match="more than one column named 'c'"):
         fit(learner, BAD_TABLES["one name twice"][0])
 
 
 @pytest.mark.parametrize("learner", NUMERIC[:-1], ids=lambda one: type(one).__name__)
-def test_a_case_without_label_is_named(learner):
+def test_a_sample_without_label_is_named(learner):
     labels = Y.astype(object)
     labels[3] = None
     with pytest.raises(InputError, match="no label in row 3"):
@@ -117,7 +117,7 @@ def test_numbers_in_any_guise_are_numbers(learner):
         np.testing.assert_array_equal(fit(learner, table).predict(table), expected)
 
 
-def test_prediction_looks_at_the_selected_columns_alone():
+def test_prediction_looks_at_the_selected_features_alone():
     model = LUFe(AnovaF(2)).fit(FRAME, Y)
     chosen = FRAME.columns[model.support_]
     others = FRAME.columns[~model.support_]

@@ -127,7 +127,7 @@ def test_sparse_frames_and_arrays_agree():
     )
 
 
-def test_weights_repeat_cases():
+def test_weights_repeat_samples():
     X, Z, y = problem(4)
     times = np.arange(len(y)) % 3
     rows = np.repeat(np.arange(len(y)), times)
@@ -216,7 +216,7 @@ def test_descent_arrives_where_slacks_cost_a_million_times_their_weights():
 
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**31), sigma=st.floats(1e-3, 1e9))
-def test_a_step_ends_where_the_slope_does(seed, sigma):
+def test_a_step_ends_where_the_gradient_changes_sign(seed, sigma):
     rng = np.random.default_rng(seed)
     before, ahead = rng.normal(size=(2, 30))
     bend = float(rng.exponential())
@@ -233,7 +233,7 @@ def test_a_step_ends_where_the_slope_does(seed, sigma):
 
 
 @pytest.mark.parametrize("gamma", [10.0, 30.0])
-def test_sweeps_alone_reach_the_optimum_when_slacks_are_dear(gamma):
+def test_coordinate_descent_reaches_the_optimum_for_large_c(gamma):
     """B8."""
     X, Z, y = problem(6, q=30)
     tables = sparse.csr_matrix(X), sparse.csr_matrix(Z)
@@ -245,7 +245,7 @@ def test_sweeps_alone_reach_the_optimum_when_slacks_are_dear(gamma):
 
 
 @pytest.mark.parametrize(("C", "gamma"), [(1.0, 1.0), (0.01, 100.0)])
-def test_many_cases_of_few_features_are_solved_on_the_features(C, gamma):
+def test_many_samples_of_few_features_are_solved_on_the_features(C, gamma):
     """Neither Gram matrices nor sweeps: all digits, and multipliers to show for it."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(5001) % 2, 1.0, -1.0)
@@ -277,7 +277,7 @@ def sparse_problem(n=5001, p=3000):
     return *tables, y
 
 
-def test_many_cases_of_many_features_go_to_descent():
+def test_many_samples_of_many_features_go_to_descent():
     X, Z, y = sparse_problem()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -323,16 +323,16 @@ def test_descent_without_constant_is_fine_where_slacks_can_be_positive():
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**31), noise=st.floats(1e-6, 1.0), bias=st.booleans())
-def test_a_spoiled_answer_cannot_claim_to_be_optimal(seed, noise, bias):
+def test_a_perturbed_solution_is_not_reported_optimal(seed, noise, bias):
     """What the gap says is true of any weights and multipliers, not of good ones."""
     X, Z, y = problem(seed, n=30, p=4, positive=not bias)
     c, gamma = np.full(30, 0.5), 2.0
-    cases, privileged = SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias)
-    best = solve_hinge(cases, privileged, c, gamma)
+    samples, privileged = SignedGram(X @ X.T, y), PrivilegedGram(Z @ Z.T, bias)
+    best = solve_hinge(samples, privileged, c, gamma)
     rng = np.random.default_rng(seed)
     spoil = 1 + noise * rng.normal(size=(2, 30))
     eta = best.eta * spoil[1]
-    worse = _HingeSolver(cases, privileged, c, gamma)._finish(
+    worse = _HingeSolver(samples, privileged, c, gamma)._finish(
         np.maximum(best.alpha * spoil[0], 0.0),
         eta - eta.mean() if bias else eta,
         best.bias + noise * rng.normal(),
@@ -376,11 +376,11 @@ def test_bad_input_is_named():
         SVMPlus(privileged_bias=False).fit(overlap, y, X_privileged=Z - Z.mean(axis=0))
 
 
-# -- kernels and cases as they are given ----------------------------------------------
+# -- kernels and samples as they are given --------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
-def test_a_case_without_weight_is_as_good_as_absent(kernel):
+def test_a_sample_without_weight_is_as_good_as_absent(kernel):
     """Also for the default width, and the multipliers keep their places."""
     X, Z, y = problem(3, n=30)
     weight = np.where(np.arange(30) % 5 == 2, 0.0, 1.0)
@@ -453,7 +453,7 @@ def test_gram_matrices_of_single_precision_are_solved_to_the_end(loss, privilege
     assert max(gaps) < 1e-10
 
 
-def test_more_cases_than_small_in_single_precision():
+def test_more_samples_than_small_in_single_precision():
     X, Z, y = problem(0, n=450)
 
     def rough(A, B):
@@ -463,7 +463,7 @@ def test_more_cases_than_small_in_single_precision():
     assert machine.dual_gap_ < 1e-8
 
 
-def test_rounding_of_a_gram_matrix_is_hardly_felt():
+def test_rounding_of_a_gram_matrix_changes_little():
     X, Z, y = problem(3, n=40)
     both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
     exact = SVMPlus(**both).fit(X @ X.T, y, Z @ Z.T)

@@ -10,7 +10,7 @@ from tests.oracles.svm_plus import generic_optimum, has_solution, objective_and_
 from veridical._core.errors import InputError
 from veridical.learning import SVMPlus
 
-#: Cases, features, privileged features.
+#: Samples, features, privileged features.
 SHAPES = {
     "few privileged": (60, 5, 3),
     "one privileged": (40, 4, 1),
@@ -132,7 +132,7 @@ def check(shape, loss, side, prices, kernel="linear"):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_price_is_solved_to_the_optimum_or_refused(shape, loss):
+def test_every_c_is_solved_to_the_optimum_or_refused(shape, loss):
     compared, solved = np.sum(
         [check(shape, loss, side, CORNERS) for side in SIDES], axis=0
     )

@@ -43,7 +43,7 @@ def make(name):
         TabularClassifier(C45(), scale=False, categorical_weight=None),
     ]
 )
-def test_scikit_learn_manners(estimator, check):
+def test_scikit_learn_conventions_hold(estimator, check):
     check(estimator)
 
 
@@ -79,7 +79,7 @@ def test_numbers_as_in_scikit_learn(name):
     assert len(set(ours)) >= 2
 
 
-def test_mixed_columns_as_in_scikit_learn(mixed):
+def test_mixed_features_as_in_scikit_learn(mixed):
     X, y = mixed
     encoder = make_column_transformer(
         (MinMaxScaler(), ["length", "width"]),
@@ -143,8 +143,8 @@ def test_a_category_absent_from_training(name, mixed):
 
 @pytest.mark.parametrize("n_columns", [5, 300])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_models_for_many_classes_and_columns(n_classes, n_columns):
-    """As scikit-learn's, with more columns than cases too."""
+def test_models_for_many_classes_and_features(n_classes, n_columns):
+    """As scikit-learn's, with more columns than samples too."""
     rng = np.random.default_rng(8)
     y = rng.integers(n_classes, size=120)
     X = rng.random((120, n_columns)) + np.eye(4)[y] @ rng.random((4, n_columns))
@@ -155,7 +155,7 @@ def test_models_for_many_classes_and_columns(n_classes, n_columns):
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_many_columns_and_many_cases():
+def test_many_features_and_many_samples():
     rng = np.random.default_rng(1)
     X = rng.random((220, 210))
     y = X[:, 0] + 0.2 * rng.random(220) > 0.6
@@ -164,7 +164,7 @@ def test_many_columns_and_many_cases():
     assert ours.coef_ == pytest.approx(-theirs.coef_, abs=1e-12)
 
 
-def test_columns_of_a_large_scale():
+def test_features_of_a_large_scale():
     """Where the interior point method gives up, libsvm takes over."""
     rng = np.random.default_rng(0)
     X = 1e3 * np.round(2 * rng.random((30, 6)))

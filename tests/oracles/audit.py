@@ -16,7 +16,7 @@ def inside(selector, learner, X, y, splits):
 
 
 def outside(selector, learner, X, y, splits):
-    """Pooled accuracy with the selection made once, on all cases."""
+    """Pooled accuracy with the selection made once, on all samples."""
     Z = clone(selector).fit(X, y).transform(X)
     return on_columns(learner, Z, y, splits)
 
@@ -31,7 +31,7 @@ def on_columns(learner, Z, y, splits):
 
 
 def near_copies(X, near, k, accidents):
-    """Pairs that are far nearer than their surroundings, case by case."""
+    """Pairs that are far nearer than their surroundings, sample by sample."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     n = len(Z)
     distance = [[np.linalg.norm(a - b) for b in Z] for a in Z]

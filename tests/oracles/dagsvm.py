@@ -13,7 +13,7 @@ class RoundingError(Exception):
     """
 
 
-def pairwise_decisions(X, y, cases, *, strict=False, **parameters):
+def pairwise_decisions(X, y, samples, *, strict=False, **parameters):
     """Train an SVC on each pair of classes alone; positive is for the first.
 
     If strict, a multiplier that rounding keeps from 0 is an error too.
@@ -31,22 +31,22 @@ def pairwise_decisions(X, y, cases, *, strict=False, **parameters):
         if strict and (multiplier < 1e-9 * multiplier.max()).any():
             raise RoundingError
         # With two classes scikit-learn's decision is positive for the second.
-        decisions[a, b] = -machine.decision_function(cases)
+        decisions[a, b] = -machine.decision_function(samples)
     return classes, decisions
 
 
-def predict(X, y, cases, **parameters):
+def predict(X, y, samples, **parameters):
     """Delete the loser of first against last from a list until one class is left.
 
-    Returns labels, and how many machines were asked for each case.
+    Returns labels, and how many machines were asked for each sample.
     """
-    classes, decisions = pairwise_decisions(X, y, cases, **parameters)
+    classes, decisions = pairwise_decisions(X, y, samples, **parameters)
     labels, asked = [], []
-    for case in range(len(cases)):
+    for sample in range(len(samples)):
         candidates = list(range(len(classes)))
         n_asked = 0
         while len(candidates) > 1:
-            value = decisions[candidates[0], candidates[-1]][case]
+            value = decisions[candidates[0], candidates[-1]][sample]
             n_asked += 1
             candidates.pop(-1 if value >= 0 else 0)
         labels.append(classes[candidates[0]])

@@ -28,7 +28,7 @@ def pooled_accuracy(model, X, y, splits):
 
 
 def bootstrap(model, X, y, splits):
-    """.632 and .632+ from the definitions, sample by sample; also Err1 by case."""
+    """.632 and .632+ from the definitions, sample by sample; also Err1 by sample."""
     n = len(y)
     full = clone(model).fit(X, y).predict(X)
     apparent = np.mean(full != y)
@@ -98,8 +98,8 @@ def inflated(repeats, n):
     """Value, error and naive error of nested cross-validation, in the authors' terms.
 
     They divide the root of the mean squared excess by the naive error of a sample of
-    n (K - 1)/K cases, cut the ratio to [1, sqrt(K)], and multiply the naive error of
-    all n cases by it. Means and variances are taken by loops.
+    n (K - 1)/K samples, cut the ratio to [1, sqrt(K)], and multiply the naive error of
+    all n samples by it. Means and variances are taken by loops.
     """
     pivots, all_inner, all_outer = [], [], []
     for outer, inner in repeats:

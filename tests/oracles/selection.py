@@ -82,7 +82,7 @@ def f_ratio(x, y):
     """F of a one-way analysis of variance, exactly."""
     within, between = sums_of_squares(x, y)
     n, k = len(y), len(set(y))
-    if n == k:  # one case per class: nothing is left to measure the spread with
+    if n == k:  # one sample per class: nothing is left to measure the spread with
         return nan
     if within == 0:
         return inf if between else nan
@@ -128,9 +128,9 @@ def entropy(counts):
 def joint_table(a, b):
     """Weights of value pairs, as fractions; missing values spread by marginal shares.
 
-    A case that lacks one value is shared out over that feature's values, by how often
-    they occur among all cases where it is known; a case that lacks both, by how often
-    the pairs occur.
+    A sample that lacks one value is shared out over that feature's values, by how often
+    they occur among all samples where it is known; a sample that lacks both, by how
+    often the pairs occur.
     """
     pairs = Counter(zip(a, b, strict=True))
     share_a = _shares([v for v in a if v is not None])
@@ -183,29 +183,29 @@ def symmetrical_uncertainty(a, b):
 
 # -- Fayyad and Irani's discretisation -----------------------------------------------
 
-TIE = 1e-9  # bits × cases by which a cut must be better than an earlier one
+TIE = 1e-9  # bits × samples by which a cut must be better than an earlier one
 
 
 def mdl_cuts(x, y, cost="cuts"):
     """Cuts of a numeric column as pairs of the values they part, rising."""
-    cases = sorted((v, str(c)) for v, c in zip(x, y, strict=True) if v is not None)
-    return sorted(_split(cases, cost))
+    samples = sorted((v, str(c)) for v, c in zip(x, y, strict=True) if v is not None)
+    return sorted(_split(samples, cost))
 
 
-def _split(cases, cost):
-    values = sorted({v for v, _ in cases})
+def _split(samples, cost):
+    values = sorted({v for v, _ in samples})
     if len(values) < 2:
         return []
-    n = len(cases)
+    n = len(samples)
     best, least = None, inf
     for low, high in pairwise(values):
-        left = [c for v, c in cases if v <= low]
-        right = [c for v, c in cases if v > low]
+        left = [c for v, c in samples if v <= low]
+        right = [c for v, c in samples if v > low]
         spread = len(left) * _h(left) + len(right) * _h(right)
         if spread < least - TIE:
             best, least = (low, high, left, right), spread
     low, high, left, right = best
-    every = [c for _, c in cases]
+    every = [c for _, c in samples]
     gain = _h(every) - least / n
     k, k1, k2 = (len(set(labels)) for labels in (every, left, right))
     delta = log2(3**k - 2) - (k * _h(every) - k1 * _h(left) - k2 * _h(right))
@@ -214,8 +214,8 @@ def _split(cases, cost):
         return []
     return [
         (low, high),
-        *_split(cases[: len(left)], cost),
-        *_split(cases[len(left) :], cost),
+        *_split(samples[: len(left)], cost),
+        *_split(samples[len(left) :], cost),
     ]
 
 
@@ -263,7 +263,7 @@ NEAR = Fraction(1, 10**11)  # distances this close, relatively, are equal
 
 
 def relieff(columns, y, categorical, *, n_neighbors=10):
-    """ReliefF weights, exactly, every case asked once."""
+    """ReliefF weights, exactly, every sample asked once."""
     n, classes = len(y), Counter(y)
     diff = [_differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
     distance = [[sum(d[i][j] for d in diff) for j in range(n)] for i in range(n)]
@@ -297,7 +297,7 @@ def _neighbour_shares(distance, others, k):
 
 
 def _differences(x, categorical):
-    """``diff`` of one column for all pairs of cases, missing values as in Weka."""
+    """``diff`` of one column for all pairs of samples, missing values as in Weka."""
     known = [Fraction(v) for v in x if v is not None]
     low = min(known, default=Fraction(0))
     span = max(known, default=low) - low

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 from typer.testing import CliRunner
 
@@ -77,7 +77,7 @@ def mixed_table(n=160, n_classes=4, seed=0):
     """Numbers, names and holes; one class so rare that training sets miss it."""
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.geometric(0.45, size=n) - 1, n_classes - 1)
-    y[:3] = n_classes  # three cases of a class of their own
+    y[:3] = n_classes  # three samples of a class of their own
     X = pd.DataFrame(
         {
             "number": y + rng.normal(size=n),
@@ -277,7 +277,7 @@ def test_bootstraps_are_nested():
 
 
 @pytest.mark.parametrize(("kind", "n"), [("plain", 50), ("stratified", 53)])
-def test_cases_left_out(kind, n):
+def test_samples_left_out(kind, n):
     codes = np.random.default_rng(0).integers(3, size=n)
     for k, n_folds in ((-1, n), (-2, -(-n // 2)), (-5, -(-n // 5)), (5, 5)):
         splits = make_folds(codes, kind, k, 0)

@@ -59,7 +59,7 @@ def no_colon(monkeypatch):
 
 @pytest.mark.parametrize("correct", [True, False])
 def test_the_published_table_implies_its_error_rates(correct):
-    """2000 cases; ones in the lower half and zeros in the upper half are errors."""
+    """2000 samples; ones in the lower half and zeros in the upper half are errors."""
     n, p, y = np.array(TABLE[correct]).T
     assert n.sum() == 2000
     wrong = (n * np.where(np.arange(10) < 5, y, 1 - y)).sum() / 2000
@@ -68,13 +68,13 @@ def test_the_published_table_implies_its_error_rates(correct):
     assert tuple(CUT_OFFS) == KS
 
 
-def test_a_broken_promise_is_counted():
+def test_bins_outside_their_interval_are_counted():
     good = np.array([[100.0] * 10, [50.0] * 10, [55.0] * 10])
     assert count_bad_bins(good) == 0
     bad = good.copy()
     bad[2, :3] = 80
     assert count_bad_bins(bad) == 3
-    bad[0, 0] = 30  # too few cases to count
+    bad[0, 0] = 30  # too few samples to count
     assert count_bad_bins(bad) == 2
 
 
@@ -135,7 +135,7 @@ def test_genes_are_dealt_out_once(made_up_colon):
         GeneSubset.draw({"seed": 0, "digest": "other", "set": 0})
 
 
-def test_each_case_is_left_out(made_up_colon):
+def test_each_sample_is_left_out(made_up_colon):
     unit = next(STUDY.units(small(n_sets=0, n_subsets=1)))
     trial = GeneSubset.draw(unit.settings)
     found = next(STUDY.run(unit))

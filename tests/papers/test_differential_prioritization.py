@@ -84,7 +84,7 @@ def small(**changes):
 # -- the grid ------------------------------------------------------------------------
 
 
-def test_it_goes_by_its_name():
+def test_it_is_found_by_its_name():
     assert find_study("differential-prioritization") is STUDY
 
 

@@ -94,7 +94,7 @@ def test_parameters_make_another_cell():
         SelectorChoice(
             name="information-gain",
             selector="information-gain",
-            parameters={"mdl_cost": "cases"},
+            parameters={"mdl_cost": "samples"},
         ),
     )
     recipes = {cell.recipe for cell in one_unit().cells}

@@ -171,7 +171,7 @@ def test_every_accuracy_finds_its_place_whatever_the_order_of_rows():
     assert figures.n_left_out == 0
 
 
-def test_a_data_set_with_a_hole_is_left_out():
+def test_a_data_set_with_a_missing_value_is_left_out():
     frame = grid()
     failed = frame.index[(frame["n"] == 125) & (frame["set"] == 1)][4]
     frame.loc[failed, "status"] = "failed"
@@ -190,7 +190,7 @@ def test_one_data_set_alone_makes_no_block():
     assert GridResults.from_cells(grid().assign(status="failed")).blocks == ()
 
 
-def test_cells_count_who_was_right():
+def test_cells_count_right_verdicts():
     """By hand: TRUTH says the first wins; IN sees it on 6 of 9 sets, OUT on none."""
     rng = np.random.default_rng(5)
     rows = []

@@ -79,7 +79,7 @@ def test_scales_are_parts_of_each_other(tasks):
     assert "20 Newsgroups" in STUDY.notices(paper)[0]
 
 
-def test_every_method_says_the_same_alone_and_after_a_journey(tasks):
+def test_every_cell_gives_the_same_alone_after_a_json_round_trip(tasks):
     spec = LUFeSpec(data=("techtc/ng20_01",), **SPEC)
     unit = next(iter(STUDY.units(spec)))
     whole = list(STUDY.run(unit))
@@ -90,7 +90,7 @@ def test_every_method_says_the_same_alone_and_after_a_journey(tasks):
         assert 0 <= values["accuracy"] <= 1
 
 
-def test_methods_are_the_machines_they_say(tasks):
+def test_methods_are_the_estimators_they_name(tasks):
     trial = TrainTestFold.draw(settings())
     assert trial.X.shape[0] + trial.X_test.shape[0] == 60
     np.testing.assert_allclose(trial.X.mean(axis=0), 0, atol=1e-12)

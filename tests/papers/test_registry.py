@@ -112,7 +112,7 @@ def test_papers_use_public_names_only(path):
         assert is_public(module, name, path), f"from {module} import {name}"
 
 
-def test_there_is_something_to_check():
+def test_imports_are_found_and_classified():
     assert sum(1 for path in FILES for _ in imported(path)) > 100
     here = FILES[0]
     assert not is_public("veridical._core.errors", "InputError", here)

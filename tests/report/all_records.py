@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from tests.report import pages
-from tests.report.saying import plain
+from tests.report.page_texts import plain
 
 
 class _FoundError(Exception):

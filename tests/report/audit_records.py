@@ -24,7 +24,7 @@ def finding(code: str = "VD001", severity: Any = "error", **fields: Any) -> Find
     """A finding with something in every field."""
     options = {
         "title": "Selection saw the test fold",
-        "evidence": "The columns were chosen on all cases.",
+        "evidence": "The features were selected on all samples.",
         "cure": "Select inside each training fold.",
         "details": {"optimism": 0.48},
     }
@@ -40,7 +40,7 @@ def audit(
     class_names: tuple[str, str] = ("no", "yes"),
     **fields: Any,
 ) -> Audit:
-    """An honest pipeline on 50 cases."""
+    """An honest pipeline on 50 samples."""
     data = DataSummary(
         name,
         50,
@@ -61,7 +61,7 @@ def audit(
 
 
 def leaky(*found: Finding, honest: float = 0.46, pvalue: float = 0.6, **fields: Any):
-    """Columns selected beforehand, on noise."""
+    """Features selected beforehand, on noise."""
     options: dict[str, Any] = {
         "accuracy": {
             "in": Interval(honest, honest - 0.18, min(1.0, honest + 0.19)),

@@ -10,7 +10,7 @@ from veridical._core.records import DataSummary
 from veridical.evaluation.records import Coverage, Estimate, Estimates
 
 STABLE = "the estimator is stable"
-MEMORY = "The estimator knows its training cases by heart, so .632 is too high."
+MEMORY = "The estimator has memorised its training samples, so .632 is too high."
 COMMAND = {"random_state": "0", "command": "veridical estimate --seed 0"}
 
 
@@ -41,8 +41,8 @@ def bootstrap(value: float, **fields: Any) -> Estimate:
 
 
 def resubstitution(value: float = 1.0, **fields: Any) -> Estimate:
-    """On the training cases."""
-    notes = ("Resubstitution tests on the cases that were learned from.",)
+    """On the training samples."""
+    notes = ("Resubstitution tests on the training samples.",)
     options = {"method": "resubstitution", "assumes": {}, "notes": notes}
     return estimate(value, **{**options, **fields})
 
@@ -54,7 +54,7 @@ def estimates(
     class_names: tuple[str, str] = ("no", "yes"),
     **fields: Any,
 ) -> Estimates:
-    """A record of 200 cases, 110 of them in the larger class."""
+    """A record of 200 samples, 110 of them in the larger class."""
     data = DataSummary(
         name, 200, 3, dict(zip(class_names, (90, 110), strict=True)), ("x", "y", "z")
     )
@@ -73,11 +73,11 @@ def with_truth(**options: Any) -> Estimates:
 
 
 def fresh(value: float, **fields: Any) -> Estimate:
-    """The truth, as 20 000 fresh cases tell it."""
+    """The truth, as 20 000 fresh samples tell it."""
     options = {
         "n_test": 20_000,
-        "method": "fresh cases",
+        "method": "fresh samples",
         "scores": np.array([value]),
-        "assumes": {"wilson": "test cases are independent draws"},
+        "assumes": {"wilson": "test samples are independent draws"},
     }
     return estimate(value, **{**options, **fields})

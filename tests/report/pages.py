@@ -2,7 +2,7 @@
 
 A builder takes ``say``: it is called with each name, sentence or path that a user or
 a file may choose, and gives what shall stand there. So one catalogue serves the looks
-of the pages (say nothing else) and attacks on them (say something nasty everywhere).
+of the pages (say nothing else) and attacks on them (say markup everywhere).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 from tests.report import audit_records, estimates_records, records, small_records
-from tests.report.saying import Say, gene, names, settings
+from tests.report.page_texts import Say, gene, names, settings
 from tests.report.study_pages import finished, study, watched, young
 
 from veridical import report
@@ -55,7 +55,7 @@ def comparison(say: Say, make=records.honest, n: int = 60, **options) -> str:
 
 
 def comparison_of_many_features(say: Say) -> str:
-    """Two selectors that agree on nothing, on many columns."""
+    """Two selectors that agree on nothing, on many features."""
     record = records.honest(feature_names=names(say, 200), n_repeats=10)
     rng = np.random.default_rng(0)
     wide = {
@@ -66,7 +66,7 @@ def comparison_of_many_features(say: Say) -> str:
 
 
 class _Fixed:
-    """Ranks the columns in an order of its own."""
+    """Ranks the features in an order of its own."""
 
     def __init__(self, shift: int) -> None:
         self.shift = shift
@@ -131,18 +131,18 @@ def estimates(say: Say, make=estimates_records.with_failure) -> str:
 
 
 def audit(say: Say) -> str:
-    """Columns that were chosen beforehand, on noise."""
+    """Features that were selected beforehand, on noise."""
     features = names(say, 40)
     found = [
         audit_records.finding(
             title=say("Selection saw the test fold"),
-            evidence=say("The columns were chosen on all cases."),
+            evidence=say("The features were selected on all samples."),
             cure=say("Select inside each training fold."),
         ),
         audit_records.finding(
             "VD004",
             "warning",
-            title=say("Too few cases"),
+            title=say("Too few samples"),
             evidence=say("An interval of 37 points."),
             cure=say("Say so."),
         ),

@@ -47,12 +47,12 @@ def folds(
     *,
     n_estimators: int = 1,
     n_repeats: int = 1,
-    cases: int = 12,
+    samples: int = 12,
 ):
-    """Accuracies as folds give them: multiples of one over the number of cases."""
+    """Accuracies as folds give them: multiples of one over the number of samples."""
     rng = np.random.default_rng(seed)
     shape = (n_estimators, n_repeats, N_FOLDS)
-    return rng.binomial(cases, mean, shape) / cases
+    return rng.binomial(samples, mean, shape) / samples
 
 
 def comparison(
@@ -65,7 +65,7 @@ def comparison(
     data_name: str = "linear source",
     n_repeats: int = 1,
     seed: int = 0,
-    cases: int = 12,
+    samples: int = 12,
     **fields: Any,
 ) -> Comparison:
     """Build a record whose accuracies scatter about the given means."""
@@ -75,7 +75,7 @@ def comparison(
     accuracy = {
         method: np.stack(
             [
-                folds(seed + 10 * i + j, mean, cases=cases, **options)
+                folds(seed + 10 * i + j, mean, samples=samples, **options)
                 for i, mean in enumerate(pair)
             ]
         )
@@ -145,7 +145,7 @@ def comparison(
 
 def honest(**options: Any) -> Comparison:
     """One selector clearly better, both well above chance, OUT a little higher."""
-    return comparison({"in": (0.9, 0.7), "out": (0.93, 0.75)}, cases=100, **options)
+    return comparison({"in": (0.9, 0.7), "out": (0.93, 0.75)}, samples=100, **options)
 
 
 def undecided(**options: Any) -> Comparison:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from tests.report import estimates_records, records
-from tests.report.saying import Say, plain
+from tests.report.page_texts import Say, plain
 
 from veridical.comparison import friedman
 from veridical.comparison.records import Calibration, MeasuredSize

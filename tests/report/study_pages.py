@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.report.saying import Say, settings
+from tests.report.page_texts import Say, settings
 
 from veridical import report
 from veridical._core.records import Interval
@@ -42,7 +42,9 @@ def study_report(say: Say) -> StudyReport:
         tables=(
             StudyTable(
                 say("Table 1: data sets"),
-                tuple(say(head) for head in ("Data", "Cases", "Features", "Accuracy")),
+                tuple(
+                    say(head) for head in ("Data", "Samples", "Features", "Accuracy")
+                ),
                 tuple(
                     (
                         say(f"set {i}"),
@@ -97,7 +99,7 @@ def state(say: Say, **changes) -> dict:
         "seconds_left": 279.0,
         "failures": [
             {"status": say("error"), "cell": {say("data"): say("soybean")}, "detail": d}
-            for d in (say("ValueError: no cases of class 3"), say("MemoryError"))
+            for d in (say("ValueError: no samples of class 3"), say("MemoryError"))
         ],
         "looked": "12:00:00",
         "trouble": say("The store is locked."),

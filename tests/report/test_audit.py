@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.report import audit_records as records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page, elements
 
 from veridical import report
@@ -18,7 +18,7 @@ from veridical.report.render import pile, svg
 from veridical.report.views.audit import AuditSummary, FindingSummary, LaneSummary
 
 NOTE = records.finding("VD008", "note", title="The selection is unstable")
-WARNING = records.finding("VD003", "warning", title="Copies of a case lie apart")
+WARNING = records.finding("VD003", "warning", title="Copies of a sample lie apart")
 
 
 def read(record, tmp_path):
@@ -74,17 +74,18 @@ def test_figures_are_those_of_the_record():
                 records.finding(severity="warning"), honest=0.94, pvalue=0.01
             ),
             "care",
-            "it made no difference here: selected inside each training fold",
+            "this made no difference here: features selected inside each training",
         ),
         (records.leaky(NOTE), "open", "do not look selected by these labels, but"),
         (
             records.leaky(NOTE, honest=0.9, pvalue=0.01),
             "yes",
-            "The features do not look selected by these labels; they give 94.0 %",
+            "The features do not look selected by these labels; these features give "
+            "94.0 %",
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
         (records.audit(NOTE), "yes", "no finding speaks against it"),
-        (records.audit(WARNING), "care", "with care: copies of a case lie apart."),
+        (records.audit(WARNING), "care", "with care: copies of a sample lie apart."),
         (records.audit(pvalue=0.4), "open", "no better than on random labels"),
         (records.audit(records.finding()), "no", "Do not believe the 80.0 %"),
     ],
@@ -155,7 +156,7 @@ def test_page_has_everything(tmp_path):
         "VD008",
         "Cure:",
         "Optimism, OUT − IN",
-        "VD003 (copies of a case lie apart)",
+        "VD003 (copies of a sample lie apart)",
         "Features in common",
         "Method and provenance",
         "veridical audit --seed 0",
@@ -181,7 +182,7 @@ def test_optimism_without_interval(tmp_path):
     assert "+40.0" in text
 
 
-def test_hostile_names_make_no_element(tmp_path):
+def test_names_with_markup_make_no_element(tmp_path):
     def count(names):
         record = records.leaky(
             records.finding(evidence=names[0], title=names[1], cure=names[2]),

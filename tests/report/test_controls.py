@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.report.page_texts import plain
 from tests.report.pages import CATALOGUE
-from tests.report.saying import plain
 
 FEATURES = (
     "[...document.querySelectorAll('table')].find((t) => t.tBodies[0].rows.length > 15)"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pytest
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical._core.records import DataSummary
@@ -52,19 +52,19 @@ def test_a_summary_is_plain_json():
     assert to_json(off)["belief"] == "care"
 
 
-def test_the_page_says_it_in_figures(tmp_path):
+def test_page_has_headline_and_numbers(tmp_path):
     path = save(record(), tmp_path / "page.html")
     page = Page(path.read_text(encoding="utf-8"))
     headings = [text.replace("\xa0", " ") for _, text in page.headings]
     assert headings[:2] == [
-        "Wrong about 8.0 % of new cases, and expecting 1.0 %; corrected, expecting "
-        "7.0 %.",
-        "Probabilities, corrected for what selection discarded",
+        "Naive Bayes misclassifies 8.0 % of new samples and expects to misclassify "
+        "1.0 %; with the correction it expects 7.0 %.",
+        "Probabilities with and without the correction",
     ]
     for words in ("Believe it, colon.", "0.9 to 1.0", "0.980", "0.900", "40", "300"):
         assert words in page.text
     assert any("default-src 'none'" in value for _, _, value in page.attributes)
-    assert "Probabilities, corrected" in fragment(record())
+    assert "Probabilities with and without" in fragment(record())
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

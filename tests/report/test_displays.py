@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from tests.report.all_records import KINDS
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 
 from veridical._core.errors import InputError
 from veridical._core.records import Interval
@@ -92,9 +92,9 @@ def test_every_picture_is_drawn(picture, records):
 @pytest.mark.parametrize("picture", PICTURES, ids=" ".join)
 def test_names_are_names(picture):
     """Dollars are no mathematics, markup is text, and nothing is left out."""
-    nasty = iter(["$x_", "_hidden", "\\frac{", "$$", "a\nb", *PAYLOADS] * 100)
+    special = iter(["$x_", "_hidden", "\\frac{", "$$", "a\nb", *PAYLOADS] * 100)
     names = {}
-    record = KINDS[picture[0]](lambda word: names.setdefault(word, next(nasty)))
+    record = KINDS[picture[0]](lambda word: names.setdefault(word, next(special)))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         PICTURES[picture](record).figure_.canvas.draw()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from tests.report import estimates_records as records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
@@ -61,7 +61,7 @@ def test_figures_are_those_of_the_record():
     assert summary["data"]["chance"] == 0.55
 
 
-def test_nested_is_shown_only_where_somebody_had_it_computed():
+def test_nested_interval_is_shown_only_where_computed():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], 20)
     from sklearn.naive_bayes import GaussianNB
@@ -102,7 +102,7 @@ def test_a_page_of_another_score_writes_numbers_and_no_chance(data):
 
 
 def test_nothing_is_refused():
-    with pytest.raises(InputError, match="without an estimate"):
+    with pytest.raises(InputError, match="at least one estimate"):
         summarize(replace(records.estimates(), estimates=()))
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_refused():
         (
             [records.estimate(0.8)],
             "yes",
-            "c45 classifies 80.0 % of new cases correctly (95",
+            "c45 classifies 80.0 % of new samples correctly (95",
         ),
         (
             [records.estimate(0.58)],
@@ -136,16 +136,20 @@ def test_nothing_is_refused():
         (
             [records.resubstitution()],
             "no",
-            "cannot be estimated from the cases it was trained on",
+            "cannot be estimated from the samples that it was trained on",
         ),
-        ([records.estimate(0.8, notes=("Doubt.",))], "care", "a doubt about every"),
+        (
+            [records.estimate(0.8, notes=("Doubt.",))],
+            "care",
+            "every estimate here is doubtful",
+        ),
         (
             [
                 records.estimate(0.0, notes=("It is wrong about nearly all.",)),
                 records.estimate(0.5, notes=("One class: nothing was learned.",)),
             ],
             "open",
-            "50.0 % of new cases",
+            "50.0 % of new samples",
         ),
         (
             [records.resubstitution(), records.bootstrap(0.9), records.estimate(0.8)],
@@ -180,7 +184,7 @@ def test_the_truth_comes_first(truth, verb):
     assert said["headline"].startswith(f"c45 classifies {100 * truth:.1f} % of new")
     expected = f"{verb} the truth (95 % corrected-t interval 43.0 to 57.0 %)"
     assert expected in said["headline"]
-    assert "tested on 20000 fresh ones" in said["evidence"]
+    assert "on 20000 fresh samples" in said["evidence"]
 
 
 def test_the_first_interval_is_one_that_covers_as_it_should():
@@ -282,28 +286,28 @@ def test_sections_in_reading_order(tmp_path):
 
     assert [text for _, text in page.headings[1:]] == [
         "The estimates side by side",
-        "The figures",
+        "The numbers",
         "What is doubtful, and why",
         "Method and provenance",
-        "To repeat it",
+        "To repeat this analysis",
     ]
     for words in (
         records.MEMORY,
         "the wilson interval assumes the estimator is stable.",
         "no interval is valid.",
         "+16.4",
-        "20000 fresh cases",
+        "20000 fresh samples",
         "veridical estimate --seed 0",
         "yes 110 (55.0 %)",
     ):
         assert words in page.text
 
 
-def test_without_doubt_or_truth_neither_is_spoken_of(tmp_path):
+def test_without_doubt_or_truth_neither_is_mentioned(tmp_path):
     page = read(records.estimates(), tmp_path)
 
     assert "What is doubtful, and why" not in [text for _, text in page.headings]
-    assert "Off the truth" not in page.text
+    assert "Estimate − truth" not in page.text
     assert "fresh" not in page.text
 
 

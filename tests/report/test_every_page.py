@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from tests.report.all_records import KINDS
 from tests.report.browser import DESK, PHONE
+from tests.report.page_texts import plain
 from tests.report.pages import CATALOGUE, kinds
-from tests.report.saying import plain
 
 ROOT = Path(__file__).parent.parent.parent
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "build/node_modules/axe-core/axe.min.js"))
@@ -72,7 +72,7 @@ def test_no_kind_is_forgotten():
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=title)
-def test_page_is_fit_for_everybody(entry, browser, tmp_path):
+def test_page_is_accessible_and_fits_every_screen(entry, browser, tmp_path):
     """One visit for all that must hold: a browser takes its time to open a page."""
     path = tmp_path / "page.html"
     path.write_text(CATALOGUE[entry](plain), encoding="utf-8")
@@ -157,7 +157,7 @@ def check_design(seen, special):
     assert seen["lang"] == "en"
     assert seen["title"].strip()
     if special not in ("young", "wide", "bare"):  # made without any
-        said, _, repeat = seen["provenance"].partition("To repeat it")
+        said, _, repeat = seen["provenance"].partition("To repeat this analysis")
         for words in ("Seed", "SHA-256", "5f70bf18", "scikit-learn 1.6.0", "Record"):
             assert words in said, words
         assert "veridical " in repeat
@@ -173,7 +173,7 @@ def check_access(tab):
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here")
-def test_the_judge_is_awake(browser, tmp_path):
+def test_accessibility_checker_finds_a_violation(browser, tmp_path):
     bad = tmp_path / "bad.html"
     bad.write_text(
         '<!doctype html><html lang="en"><title>x</title><main><h1>x</h1>'
@@ -188,7 +188,7 @@ def test_the_judge_is_awake(browser, tmp_path):
         assert "contrast" in tab.run(f"({JUDGE})(['color-contrast'])", wait=True)[0]
 
 
-def test_the_watch_is_awake(browser, tmp_path):
+def test_browser_checks_find_every_violation(browser, tmp_path):
     """A page that does what ours must not is caught at all of it."""
     bad = tmp_path / "bad.html"
     bad.write_text(

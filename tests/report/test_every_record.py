@@ -10,12 +10,12 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 from tests.report.all_records import KINDS
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 
 from veridical import report
 from veridical._core.records import Record
 
-ROUNDS = 8  # so many sets of nasty words are tried on each record
+ROUNDS = 8  # sets of words with special characters tried on each record
 
 #: What a notebook's cell may be made of.
 NODES = {
@@ -50,7 +50,7 @@ def make(request):
     return KINDS[request.param]
 
 
-def test_it_is_all_there(make):
+def test_html_markdown_and_latex_have_all_rows(make):
     record = make()
     html = record._repr_html_()
     assert "<table" in html
@@ -110,7 +110,7 @@ def test_the_frame_has_the_documented_columns(make):
     assert list(frame.index) == list(range(len(frame)))
 
 
-def test_it_is_told_in_a_line(make):
+def test_repr_is_one_line(make):
     shown = repr(make())
     assert "\n" not in shown
     assert type(make()).__name__ in shown
@@ -157,10 +157,10 @@ def test_a_dict_is_what_the_command_line_prints(kind):
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_nasty_names_stay_names(make, number):
-    nasty = iter([*PAYLOADS[number::ROUNDS], r"\input{x}", "a|b", "50%&$#_^~"] * 200)
+def test_names_with_special_characters_are_kept(make, number):
+    special = iter([*PAYLOADS[number::ROUNDS], r"\input{x}", "a|b", "50%&$#_^~"] * 200)
     names = {}
-    record = make(lambda word: names.setdefault(word, next(nasty)))
+    record = make(lambda word: names.setdefault(word, next(special)))
     for html in (record._repr_html_(), record.to_html()):
         nodes = Nodes()
         nodes.feed(html)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.report import all_records, pages, study_pages
 from tests.report.markup import Page
-from tests.report.saying import plain
+from tests.report.page_texts import plain
 
 from veridical import report
 from veridical._core.records import Interval
@@ -63,7 +63,9 @@ def test_rows_stand_where_their_values_are():
 def test_the_words_of_a_picture_have_its_values():
     (figure,) = report.view(all_records.KINDS["selection"]()).sections[0].blocks
     words = ET.fromstring(svg.draw(figure)[0]).get("aria-label")
-    assert words.startswith("Accuracy: All cases: 90.0 % (80.0 to 95.0 %); ALL: 95.0 %")
+    assert words.startswith(
+        "Accuracy: All samples: 90.0 % (80.0 to 95.0 %); ALL: 95.0 %"
+    )
     assert re.search(r"majority class \d+\.\d %\.$", words)
 
 

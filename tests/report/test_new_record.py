@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 from rich.console import Console
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report

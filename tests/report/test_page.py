@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.report import records
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical import report
@@ -20,7 +20,7 @@ SECTIONS = [
     "Accuracy, pair by pair",
     "Mean accuracy",
     "Difference between the selectors",
-    "What selecting on all cases adds",
+    "Optimism of selecting on all samples",
     "Selected features",
     "What may be claimed",
     "Method and provenance",
@@ -61,10 +61,10 @@ def test_truth_is_shown_where_it_is_known(tmp_path):
 
 
 def test_only_out_is_never_to_be_believed(tmp_path):
-    page = read(records.comparison({"out": (0.95, 0.7)}, cases=100), tmp_path)
+    page = read(records.comparison({"out": (0.95, 0.7)}, samples=100), tmp_path)
 
     assert "you may not believe it" in page.headings[0][1]
-    assert "What selecting on all cases adds" not in [t for _, t in page.headings]
+    assert "Optimism of selecting on all samples" not in [t for _, t in page.headings]
 
 
 def test_provenance_tells_how_to_repeat_it(tmp_path):
@@ -217,7 +217,7 @@ def named(text, second):
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS[::8])  # all of them: test_hostile_pages
+@pytest.mark.parametrize("payload", PAYLOADS[::8])  # all of them: test_markup_injection
 def test_no_name_becomes_markup(payload, tmp_path):
     hostile = Page(source(named(payload, payload + " 2"), tmp_path))
     harmless = Page(source(named("name", "name 2"), tmp_path))
@@ -263,7 +263,7 @@ def test_a_comparison_made_in_python_tells_its_call_and_its_table(tmp_path):
     )
     assert "command" not in record.settings
     page = record.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "To repeat it" in page
+    assert "To repeat this analysis" in page
     call = (
         "compare(['anova', 'correlation'], X, y, n_features_to_select=5, cv=3, "
         "random_state=0)"

@@ -37,7 +37,7 @@ def test_features_that_folds_do_not_support_are_marked():
         else:
             assert mark == ("", None)
     page = Page(report.page(record))
-    assert "Folds do not support the whole list." in page.text
+    assert "Some listed features were selected in no fold." in page.text
     assert "3 of the 9 listed features were selected in at least half" in page.text
 
 
@@ -55,7 +55,7 @@ def test_a_list_that_folds_do_not_support_has_no_green_badge():
 
 def test_features_that_the_list_lacks_appear():
     record = KINDS["selection"]()
-    lacking = next(t for t in tables(record) if "the list lacks" in t.caption)
+    lacking = next(t for t in tables(record) if "outside the list" in t.caption)
     shown = [(row.cells[0].text, row.cells[3].text) for row in lacking.rows]
     assert shown == [
         (f.name, f"{f.n_folds} of {record.n_folds}") for f in record.other_features

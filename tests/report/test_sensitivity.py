@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report import hostile
+from tests.report import injection_payloads
 from tests.report.markup import Page
 
 from veridical import report
@@ -43,17 +43,17 @@ def test_summary_survives_json(record):
         assert source["means"]["truth"]["a"] == pytest.approx(row["truth_a"])
 
 
-def test_the_page_says_it(record, tmp_path):
+def test_page_has_the_conclusion(record, tmp_path):
     text = record.save(tmp_path / "page.html").read_text()
     words = " ".join(Page(text).words)
-    assert "tell the truth about AnovaF and Correlation on data like these" in words
+    assert "the true verdict about AnovaF and Correlation on data like these" in words
     assert "At strength 0.5" in words.replace("\N{NO-BREAK SPACE}", " ")
     assert "Interactions between features are left out." in words
     assert record._repr_html_().startswith("<style>")
 
 
-def test_hostile_names_stay_names(record):
+def test_names_with_markup_stay_text(record):
     tame = Page(report.page(record))
-    for bad in hostile.PAYLOADS[::8]:
+    for bad in injection_payloads.PAYLOADS[::8]:
         wild = replace(record, names=(bad, "Beta"), recommendation=bad)
         assert Page(report.page(wild)).elements == tame.elements

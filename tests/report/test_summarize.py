@@ -165,7 +165,7 @@ def test_keeping_everything_compares_nothing():
 
 
 def test_a_winner_of_out_alone_is_not_believed():
-    record = records.comparison({"in": (0.8, 0.8), "out": (0.97, 0.7)}, cases=100)
+    record = records.comparison({"in": (0.8, 0.8), "out": (0.97, 0.7)}, samples=100)
 
     said = words(record)
 
@@ -187,7 +187,7 @@ def test_a_test_that_ignores_overlap_is_taken_with_care():
 
 
 def test_a_winner_near_chance_is_taken_with_care():
-    record = records.comparison({"in": (0.5, 0.2)}, cases=100, seed=3)
+    record = records.comparison({"in": (0.5, 0.2)}, samples=100, seed=3)
 
     said = words(record)
 
@@ -204,14 +204,14 @@ def test_a_winner_near_chance_is_taken_with_care():
         (0.0, "100 fresh data sets show no difference between ReliefF and FCBF"),
     ],
 )
-def test_truth_speaks_first(gap, start):
+def test_truth_is_in_the_first_sentence(gap, start):
     said = words(records.with_truth(winner_gap=gap))
 
     assert said["belief"] == "known"
     assert said["headline"].startswith(start)
 
 
-def test_who_found_the_truth():
+def test_counts_of_right_verdicts():
     record = records.with_truth()
     truth = report.to_json(record)["truth"]
     right = record.set_verdicts["in"].count("a")

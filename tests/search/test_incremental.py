@@ -55,7 +55,7 @@ def test_sets_are_nested_and_begin_alike():
     assert len(firsts) == 1
 
 
-def test_a_small_alpha_wants_features_that_differ():
+def test_a_small_alpha_prefers_features_that_differ():
     def mean_correlation(columns):
         R = np.abs(np.corrcoef(X[:, columns].T))
         return R[np.triu_indices(len(columns), 1)].mean()

@@ -1,4 +1,4 @@
-"""Cases small enough for pencil and paper."""
+"""Samples small enough for pencil and paper."""
 
 from math import log2
 
@@ -47,13 +47,13 @@ def test_symmetrical_uncertainty():
 
 
 def test_fcbf_accepts_then_lists_the_redundant_then_the_irrelevant():
-    # y splits eight cases in halves.
+    # y splits eight samples in halves.
     # 0: constant, tells nothing.            SU(0, y) = 0
-    # 1: y with one case wrong.              SU(1, y) = 0.5616
+    # 1: y with one sample wrong.              SU(1, y) = 0.5616
     # 2: y itself.                           SU(2, y) = 1
     # 3: another column independent of y.    SU(3, y) = 0
     # 4: y again, under other names.         SU(4, y) = 1
-    # 5: y with the same case wrong.         SU(5, y) = 0.5616
+    # 5: y with the same sample wrong.         SU(5, y) = 0.5616
     # 2 comes first; SU(2, q) = SU(y, q) ≥ s_q for every q, so 4, 1 and 5 fall to it.
     y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     wrong = np.array([0, 0, 0, 1, 1, 1, 1, 1])
@@ -68,7 +68,7 @@ def test_fcbf_accepts_then_lists_the_redundant_then_the_irrelevant():
 
 
 def test_fcbf_keeps_what_no_accepted_feature_explains():
-    # y has four classes, of two cases each; columns 0 and 1 are its two binary digits,
+    # y has four classes of two samples each; columns 0 and 1 are its two binary digits,
     # column 2 their exclusive or. Each tells 1 of 2 bits, SU = 2·1/(1+2) = 2/3, and
     # any two of them are independent, so none falls.
     y = np.repeat([0, 1, 2, 3], 2)
@@ -107,7 +107,7 @@ def test_f_ratio():
     assert Correlation(1).fit(X, y).scores_[0] == pytest.approx((24 / 28) ** 0.5)
 
 
-def test_constant_and_perfect_columns():
+def test_constant_and_perfect_features():
     # Constant within each class: F is infinite. Constant altogether: undefined, last.
     X = np.array(
         [[3.3, 0, 0.1, 0], [3.3, 1, 0.1, 0], [3.3, 0, 0.7, 1], [3.3, 0, 0.7, 1]]
@@ -123,8 +123,8 @@ def test_constant_and_perfect_columns():
 
 def test_relieff_on_four_points():
     # One column 0 1 | 3 4 (range 4), one neighbour.
-    # Case 0: hit 1 at ¼, miss 3 at ¾. Case 1: hit ¼, miss 3 at ½. By symmetry the same
-    # for the others: W = mean(¾, ½, ½, ¾) − ¼ = 0.375.
+    # Sample 0: hit 1 at ¼, miss 3 at ¾. Sample 1: hit ¼, miss 3 at ½. By symmetry the
+    # same for the others: W = mean(¾, ½, ½, ¾) − ¼ = 0.375.
     X = np.array([[0.0, 1.0, 3.0, 4.0]]).T
     fitted = ReliefF(1, n_neighbors=1).fit(X, [0, 0, 1, 1])
     assert fitted.scores_.tolist() == [0.375]
@@ -132,8 +132,8 @@ def test_relieff_on_four_points():
 
 def test_relieff_shares_the_place_of_the_last_neighbour():
     # Class a at 0 and at ±1, class b at ±4 (range 8), one neighbour.
-    # Case 0: hits −1 and 1 both at 1/8, misses −4 and 4 both at 1/2: by symmetry.
-    # Cases ±1: hit 0 at 1/8, miss at 3/8. Cases ±4: hit the other at 1, miss at 3/8.
+    # Sample 0: hits −1 and 1 both at 1/8, misses −4 and 4 both at 1/2: by symmetry.
+    # Samples ±1: hit 0 at 1/8, miss at 3/8. Samples ±4: hit the other at 1, miss 3/8.
     # W = (1/2 + 4·3/8)/5 − (3·1/8 + 2·1)/5 = 2/5 − 2.375/5 = −0.075.
     X = np.array([[0.0, -1.0, 1.0, -4.0, 4.0]]).T
     fitted = ReliefF(1, n_neighbors=1).fit(X, list("aaabb"))

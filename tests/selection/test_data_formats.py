@@ -74,7 +74,7 @@ def test_frames_come_out_where_asked_for(row, backend):
 
 @each_selector("categorical")
 @frames
-def test_columns_keep_their_data_types(row, frame):
+def test_features_keep_their_data_types(row, frame):
     words = np.where(Y > 0, "high", "low")
     table = frame({"a": X[:, 0], "word": words, "count": np.arange(40)})
     backend = "pandas" if frame is pd.DataFrame else "polars"
@@ -134,7 +134,7 @@ def test_labels_in_any_container(row, container, frame):
 
 
 @each_selector()
-def test_a_column_vector_of_labels_is_taken_with_a_warning(row):
+def test_a_feature_vector_of_labels_is_taken_with_a_warning(row):
     with pytest.warns(UserWarning, match="column-vector"):
         fitted = make(row).fit(X, Y[:, None])
     assert_same(fitted, make(row).fit(X, Y))
@@ -190,7 +190,7 @@ def test_input_is_neither_changed_nor_needs_to_be_writable(row, tmp_path):
 
 
 @each_selector()
-def test_one_column(row):
+def test_one_feature(row):
     fitted = make(row, n_features_to_select=1).fit(X[:, [3]], Y)
     assert fitted.order_.tolist() == [0]
     assert fitted.rank_many(X[:, [3]], Y, [np.arange(30)])[0].tolist() == [0]
@@ -276,7 +276,7 @@ def test_sparse_is_dense(row, container, data):
 
 
 @pytest.mark.parametrize("name", ["AnovaF", "Correlation", "InformationGain", "MRMR"])
-def test_sparse_columns_far_from_zero(name):
+def test_sparse_features_far_from_zero(name):
     """Spreads of a millionth of the values: means must not swallow the digits."""
     row = next(row for row in ROWS if row.name == name)
     rng = np.random.default_rng(14)

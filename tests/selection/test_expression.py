@@ -108,7 +108,7 @@ def test_names_go_through():
     [
         ({"low": "a"}, "low='a'"),
         ({"low": 10, "high": 5}, "below high"),
-        ({"log": 1}, "no base"),
+        ({"log": 1}, "not a base"),
         ({"low": 1e6, "high": None}, "None of the 60 genes"),
     ],
 )

@@ -39,7 +39,7 @@ def test_the_order_of_the_rows(row, data, seed):
 @each("oracle")
 @given(data=st.data(), seed=seeds)
 @examples(12)
-def test_the_order_of_the_columns(row, data, seed):
+def test_the_order_of_the_features(row, data, seed):
     """Scores move with their columns; so does the order, but for ties."""
     problem = data.draw(row.problems())
     columns = np.random.default_rng(seed).permutation(problem.categorical.size)

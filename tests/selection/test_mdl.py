@@ -20,7 +20,7 @@ def cuts(x, y, **parameters):
     return MDLDiscretizer(**parameters).fit(X, list(y)).cut_points_[0].tolist()
 
 
-@pytest.mark.parametrize("cost", ["cuts", "cases"])
+@pytest.mark.parametrize("cost", ["cuts", "samples"])
 @given(problem=problems(missing=True))
 @examples(40)
 def test_cuts_and_intervals_are_the_oracles(cost, problem):
@@ -59,24 +59,24 @@ def test_two_pure_halves():
 
 
 def test_alternating_classes_are_not_worth_a_cut():
-    # Best cuts: 1 | 3 or 3 | 1 cases, Gain = 1 − ¾·H(1/3) = 0.311.
+    # Best cuts: 1 | 3 or 3 | 1 samples, Gain = 1 − ¾·H(1/3) = 0.311.
     # Δ = log2 7 − (2·1 − 1·0 − 2·0.918) = 2.644;  (log2 3 + 2.644) / 4 = 1.06 > 0.311.
     assert cuts([1, 2, 3, 4], "abab") == []
 
 
 def test_what_a_cut_costs_decides():
-    # x is 0 (four of class a) or 1 (one a, three b): one candidate cut, eight cases.
+    # x is 0 (four of class a) or 1 (one a, three b): one candidate cut, eight samples.
     # H(5/8) = 0.954, H2 = H(1/4) = 0.811: Gain = 0.954 − ½·0.811 = 0.549.
     # Δ = log2 7 − (2·0.954 − 1·0 − 2·0.811) = 2.521.
     # "cuts":  (log2 1 + 2.521) / 8 = 0.315 < 0.549, accepted.
-    # "cases": (log2 7 + 2.521) / 8 = 0.666 > 0.549, refused.
+    # "samples": (log2 7 + 2.521) / 8 = 0.666 > 0.549, refused.
     x, y = [0, 0, 0, 0, 1, 1, 1, 1], "aaaaabbb"
     assert cuts(x, y) == [0.5]
-    assert cuts(x, y, mdl_cost="cases") == []
+    assert cuts(x, y, mdl_cost="samples") == []
 
 
 def test_of_equally_good_cuts_the_first_is_taken():
-    # Cases per value and class, the same from either end:
+    # Samples per value and class, the same from either end:
     #   value    0   1   2   3   4
     #   class a  6   6   0   6   6
     #   class b  0   2  12   2   0

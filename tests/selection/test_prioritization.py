@@ -84,7 +84,7 @@ def test_the_one_vs_all_path_is_brute_force():
         assert one.order_.tolist() == expected
 
 
-def test_an_outlier_left_out_is_tended_in_every_climb():
+def test_an_outlier_left_out_is_handled_in_every_search():
     """In a set without its outlier a column is almost constant: centred anew."""
     X, y = problem(6)
     X[0, 3] = 1e9
@@ -161,7 +161,7 @@ def test_auto_is_the_naive_choice():
     np.testing.assert_array_equal(selector.order_, fixed.fit(X, y).order_)
 
 
-def test_the_default_judge_is_dagsvm():
+def test_the_default_estimator_is_dagsvm():
     X, y = problem(13)
     fits = [
         DifferentialPrioritization(
@@ -172,7 +172,7 @@ def test_the_default_judge_is_dagsvm():
     np.testing.assert_allclose(fits[0].alpha_accuracy_, fits[1].alpha_accuracy_)
 
 
-def test_any_classifier_may_judge():
+def test_any_classifier_as_estimator():
     X, y = problem(14)
     fitted = DifferentialPrioritization(
         5, alpha="auto", alphas=[0.3, 0.9], n_splits=2, n_searched=5,
@@ -180,7 +180,7 @@ def test_any_classifier_may_judge():
     ).fit(X, y)  # fmt: skip
     assert fitted.alpha_accuracy_.shape == (2,)
     assert fitted.alpha_ in (0.3, 0.9, 0.6)
-    with pytest.raises(InputError, match="no classifier"):
+    with pytest.raises(InputError, match="not a classifier"):
         fitted.set_params(estimator=3).fit(X, y)
 
 
@@ -320,7 +320,7 @@ def test_with_two_classes_and_relevance_alone_all_hundred_serve_both():
     assert count_class_features(class_relevance(X, y), top).tolist() == [100, 100]
 
 
-def test_splits_keep_class_shares_and_a_case_to_train_on():
+def test_splits_keep_class_shares_and_a_sample_to_train_on():
     rng = np.random.default_rng(23)
     codes = np.repeat([0, 1, 2, 3], [30, 9, 2, 1])
     train, test = stratified_split(codes, 1 / 3, rng)

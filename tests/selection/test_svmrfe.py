@@ -98,7 +98,7 @@ def eliminate(X, y, C):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_columns_on_three_scales(seed):
+def test_features_on_three_scales(seed):
     """Small weights are weights too: they belong to long columns."""
     rng = np.random.default_rng(seed)
     y = np.arange(60) % 2

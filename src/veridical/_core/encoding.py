@@ -514,7 +514,7 @@ def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> i
         if item in names:
             return names.index(item)
         raise InputError(
-            f"categorical_features names {item!r}, which is no column of X"
+            f"categorical_features names {item!r}, which is not a column of X"
             f"{did_you_mean(item, names)}"
         )
     raise InputError(
@@ -660,7 +660,7 @@ def code_small_integers(
 def read_numbers(
     column: NDArray[Any], label: str, *, cure: str = _CATEGORICAL_HINT
 ) -> NDArray[Any]:
-    """Convert a column to floats; the error shows the first value that is no number."""
+    """Convert a column to floats; the error shows the first value without a number."""
     kind = column.dtype.kind
     if kind in "fiub":
         return column.astype(np.float64)

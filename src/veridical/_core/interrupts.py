@@ -2,8 +2,8 @@
 
 Python raises a KeyboardInterrupt wherever the main thread happens to be. Where a
 library in C has called back into Python no exception can pass: ctypes prints it and
-goes on. LLVM then misses the code that numba had to hand to it, and what comes of that
-is anything from an odd error to a segmentation fault. So the exception is raised only
+goes on. LLVM then lacks the code that numba was passing to it, which can end in
+anything from an odd error to a segmentation fault. So the exception is raised only
 where it can be caught; elsewhere the process is left at once. Nothing is lost by that:
 files are written under another name first, and a store is a database.
 

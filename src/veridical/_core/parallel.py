@@ -47,8 +47,8 @@ class Workers:
             isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)
         ):
             raise InputError(
-                f"n_jobs={n_jobs!r} is no number of processes; use a whole number, -1 "
-                "for all cores, or None."
+                f"n_jobs={n_jobs!r} is not a number of processes; use a whole number, "
+                "-1 for all cores, or None."
             )
         if n_jobs == 0:
             raise InputError("n_jobs=0 does no work; use 1, or -1 for all cores.")

@@ -90,7 +90,7 @@ class Reporter:
     stream : text stream, optional
         Standard error by default.
     patience : float, default=0.0
-        Seconds before anything is said; shorter work is silent.
+        Seconds before the first report; shorter work reports nothing.
 
     Examples
     --------
@@ -214,7 +214,7 @@ _REPORTING: ContextVar[bool] = ContextVar("reporting", default=False)
 
 @contextmanager
 def reporting(progress: ProgressLike, label: str) -> Iterator[Progress | None]:
-    """Report progress as the caller wants it; None for no reports.
+    """Make the reporter that ``progress=`` asks for; None for no reports.
 
     A function called by another one, a worker process and a thread do not report by
     themselves.

@@ -152,7 +152,7 @@ def _as_array(X: Any) -> Any:
 
 
 def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
-    """Raise if labels are no classes: missing, continuous, or all the same."""
+    """Raise if labels are not classes: missing, continuous, or all the same."""
     if labels.ndim != 1:
         raise InputError(
             f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
@@ -524,7 +524,7 @@ def read_part(estimator: Any, X: Any, names: Any, name: str = "X") -> Any:
 
 
 def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
-    """Raise if a column holds dates, or text that is no number; name the first."""
+    """Raise if a column holds dates, or text that is not a number; name the first."""
     refuse_lazy(X, name)
     if is_frame(X):
         refuse_repeated(X, name)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Features from best to worst, as one training set sees them.
+    """Features from best to worst, as ranked on one training set.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
             return scoring, metrics.get_scorer(scoring)
         except ValueError as error:
             raise InputError(
-                f"scoring={scoring!r} is no scorer that scikit-learn knows; see "
+                f"scoring={scoring!r} is not a scorer of scikit-learn; see "
                 "sklearn.metrics.get_scorer_names()."
             ) from error
     if not callable(scoring):

@@ -481,7 +481,7 @@ def read_rows(given: Any, n: int, name: str, *, hint: str = "") -> IntArray:
     name : str
         Their name in messages, such as "Training set 3".
     hint : str, optional
-        Added to the message for values that are no rows.
+        Added to the message for values that are not rows.
 
     Returns
     -------

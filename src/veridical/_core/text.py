@@ -30,10 +30,10 @@ def listed(items: Iterable[Any]) -> str:
     return f"{shown} and {more} more"
 
 
-def names(items: Iterable[str]) -> str:
+def listing(items: Iterable[str]) -> str:
     """Write a list as a person would.
 
-    >>> names(["IN", "OUT"]), names(["IN", "OUT", "TRUTH"])
+    >>> listing(["IN", "OUT"]), listing(["IN", "OUT", "TRUTH"])
     ('IN and OUT', 'IN, OUT and TRUTH')
     """
     items = list(items)

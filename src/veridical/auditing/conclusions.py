@@ -44,13 +44,13 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "no",
             f"Do not believe the {reported}: with the features selected inside each "
-            f"training fold it is {honest}, no better than on random labels.",
+            f"training fold the accuracy is {honest}, no better than on random labels.",
         )
     if leaks and percent(record.accuracy["in"].value) == reported:
         return Conclusion(
             "care",
-            "The test samples were used to select the features, but it made no "
-            "difference here: selected inside each training fold they give "
+            "The test samples were used to select the features, but this made no "
+            "difference here: features selected inside each training fold give "
             f"{honest}.",
         )
     if leaks:
@@ -63,12 +63,13 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "open",
             "The features do not look selected by these labels, but with a selection "
-            f"inside the folds accuracy is {honest}, no better than on random labels.",
+            f"inside the folds the accuracy is {honest}, no better than on random "
+            "labels.",
         )
     return Conclusion(
         "care" if severities & {"error", "warning"} else "yes",
-        f"The features do not look selected by these labels; they give {reported}, "
-        f"and features selected inside the folds give {honest}.",
+        "The features do not look selected by these labels; these features give "
+        f"{reported}, and features selected inside the folds give {honest}.",
     )
 
 

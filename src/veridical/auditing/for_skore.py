@@ -129,7 +129,7 @@ def skore_checks(
     """
     wanted = tuple(CODES) if codes is None else tuple(codes)
     if isinstance(codes, str):
-        raise InputError(f"codes is the word {codes!r}; give a list: [{codes!r}].")
+        raise InputError(f"codes={codes!r} must be a list: [{codes!r}].")
     check_codes(wanted)
     settings = {
         "n_permutations": n_permutations,

@@ -1,6 +1,6 @@
 """Run the audited procedure honestly (IN) and with leakage (OUT).
 
-IN does everything that looks at labels inside each training fold. OUT does it once on
+IN does everything that uses labels inside each training fold. OUT does it once on
 all samples and cross-validates only the steps after it. Both are run on the true labels
 and on permuted labels, where nothing can be learned. Every run is one call of the
 evaluation engine.

@@ -1,4 +1,4 @@
-"""The record of an audit: accuracies, and findings that speak against them."""
+"""The record of an audit: accuracies, and findings that put them in doubt."""
 
 from __future__ import annotations
 

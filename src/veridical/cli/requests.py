@@ -116,7 +116,7 @@ def _read(data: Path, target: str | None) -> tuple[Any, Any, str]:
         return *read(path, own if target is None else target), text
     if target is not None:
         raise InputError(
-            f"--target {target} is for files; the source {text} knows its class. "
+            f"--target {target} is for files; the source {text} has its own target. "
             "Leave it out."
         )
     return *load(text), f"{text} source"

@@ -25,7 +25,7 @@ _STOPPED_AT_ONCE = "Stopped at once; what was saved before is intact."
 
 
 def work_option(metavar: str, help: str) -> Any:
-    """Offer an option that changes how the work_option is done, not what is found."""
+    """Make an option that changes how the work is done, not the results."""
     return typer.Option(
         metavar=metavar, help=help, show_default=False, rich_help_panel=WORK_PANEL
     )

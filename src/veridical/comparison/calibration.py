@@ -100,7 +100,7 @@ def calibrate(
     check_alpha(alpha)
     shape = repeats_and_folds(cv)
     if shape is None:
-        raise InputError(f"cv={cv!r} is no number of folds such as 10 or '10x10'.")
+        raise InputError(f"cv={cv!r} is not a number of folds, such as 10 or '10x10'.")
     design = NullDesign(
         *shape,
         method=method,

@@ -17,7 +17,7 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed, names
+from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
@@ -417,7 +417,7 @@ def _describe_sizes(design: Design) -> dict[str, str]:
     own = [one.size for one in design.selectors if one.size is not None]
     if all(size == design.n_features for size in own):
         return {}
-    made = names(str(size) for size in dict.fromkeys(own))
+    made = listing(str(size) for size in dict.fromkeys(own))
     return {
         "features per selector": f"{design.n_features}, in place of their own {made}"
     }

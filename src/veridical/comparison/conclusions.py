@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import count, number, percent, points, pvalue
 from veridical._core.records import Conclusion, Interval
-from veridical._core.text import names, shortened
+from veridical._core.text import listing, shortened
 from veridical.comparison.records import (
     Comparison,
     MeanAccuracy,
@@ -273,7 +273,7 @@ def recommend_pair(
     """Write what may be claimed of two selectors, and which of them may be used.
 
     To claim that one selector is superior, use IN; to pick a subset for one data set,
-    run both and trust the one that sees a difference.
+    run both and trust the one that finds a difference.
     """
     sentences = []
     if artefacts:
@@ -300,7 +300,7 @@ def _on_reporting(
             f"{100 * (1 - wording.alpha):.4g} % interval {number(low)} to "
             f"{number(high)})"
         )
-    return f"The accuracy to report is IN's: {names(parts)}."
+    return f"The accuracy to report is that under IN: {listing(parts)}."
 
 
 def _on_artefacts(
@@ -309,23 +309,23 @@ def _on_artefacts(
     found = {method: means(accuracy[method]) for method in ("in", "out")}
 
     def listed(method: str) -> str:
-        return names(
+        return listing(
             f"{percent(found[method][i])} ({wording.names[i]})" for i in artefacts
         )
 
     return (
-        f"OUT is an artefact of selection here: it reports {listed('out')}, but when "
-        f"the test cases are kept out of the selection, IN reports {listed('in')}, "
-        "not shown to be better than always predicting the most frequent class "
-        f"({percent(wording.chance)})."
+        "OUT is an artefact of selection here: OUT reports "
+        f"{listed('out')}, but when the test samples are kept out of the selection, IN "
+        f"reports {listed('in')}, not shown to be better than always predicting the "
+        f"most frequent class ({percent(wording.chance)})."
     )
 
 
 def _on_claims(inside: Verdict | None, wording: Wording) -> str:
     if inside is None:
         return (
-            "Do not claim that either is better: OUT alone was run, and its test cases "
-            "took part in the selection; run IN as well."
+            "Do not claim that either is better: OUT alone was run, and its test "
+            "samples took part in the selection; run IN as well."
         )
     if inside.winner == "draw":
         return (
@@ -336,8 +336,8 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
     sign = 1 if inside.mean_difference > 0 else -1
     return (
         f"You may claim that {wording.winner(inside)} selects better than "
-        f"{wording.loser(inside)} here: under IN it is ahead by "
-        f"{number(100 * abs(inside.mean_difference))} points of accuracy "
+        f"{wording.loser(inside)} here: under IN its accuracy is higher by "
+        f"{number(100 * abs(inside.mean_difference))} points "
         f"({wording.evidence(inside, sign)})."
     )
 
@@ -350,16 +350,16 @@ def _on_picking(
         return "Neither selection is shown to be worth using on this data set."
     goal = "To pick features for this data set alone"
     if inside.winner == outside.winner == "draw":
-        return f"{goal}, take either: neither IN nor OUT sees a difference."
+        return f"{goal}, take either: neither IN nor OUT finds a difference."
     if inside.winner == outside.winner:
         return f"{goal}, take {wording.winner(inside)}: IN and OUT agree."
     if outside.winner == "draw":
-        return f"{goal}, take {wording.winner(inside)}: IN alone sees a difference."
+        return f"{goal}, take {wording.winner(inside)}: only IN finds a difference."
     if inside.winner == "draw":
         if "ab".index(outside.winner) in artefacts:
-            return f"{goal}, do not follow OUT's verdict: it rests on the artefact."
+            return f"{goal}, ignore the verdict of OUT: it rests on the artefact."
         return (
-            f"{goal}, {wording.winner(outside)} is the better bet: OUT sees a "
+            f"{goal}, prefer {wording.winner(outside)}: OUT finds a "
             f"difference where IN does not ({pvalue(outside.pvalue)})."
         )
     return (
@@ -385,7 +385,7 @@ def recommend_several(
                 record.names, means(record.accuracy["in"]), strict=True
             )
         )
-        sentences.append(f"The accuracies to report are IN's: {shown}.")
+        sentences.append(f"The accuracies to report are those under IN: {shown}.")
     return " ".join(sentences)
 
 
@@ -401,12 +401,12 @@ def _beaten(pairs: Sequence[PairVerdict]) -> dict[str, list[str]]:
 def _on_several_claims(record: Comparison) -> str:
     if "in" not in record.pairs:
         return (
-            "Do not claim that any is better: OUT alone was run, and its test cases "
+            "Do not claim that any is better: OUT alone was run, and its test samples "
             "took part in the selection; run IN as well."
         )
     allowing = _allowing(record, len(record.pairs["in"]))
     claims = [
-        f"{better} selects better than {names(worse)}"
+        f"{better} selects better than {listing(worse)}"
         for better, worse in _beaten(record.pairs["in"]).items()
     ]
     if not claims:
@@ -423,7 +423,7 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     goal = "To pick features for this data set alone"
     inside, outside = _beaten(record.pairs["in"]), _beaten(record.pairs["out"])
     if not inside and not outside:
-        return f"{goal}, take any: neither IN nor OUT sees a difference."
+        return f"{goal}, take any: neither IN nor OUT finds a difference."
     seen = inside or outside
     method = "in" if inside else "out"
     mean = dict(zip(record.names, means(record.accuracy[method]), strict=True))
@@ -431,11 +431,11 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     if inside:
         also = ""
         if best in outside:
-            also = f" OUT, too, finds it better than {names(outside[best])}."
-        return f"{goal}, take {best}: IN sees a difference.{also}"
+            also = f" OUT, too, finds {best} better than {listing(outside[best])}."
+        return f"{goal}, take {best}: IN finds a difference.{also}"
     if record.names.index(best) in artefacts:
-        return f"{goal}, do not follow OUT's verdicts: they rest on the artefact."
-    return f"{goal}, {best} is the better bet: OUT sees a difference where IN does not."
+        return f"{goal}, ignore the verdicts of OUT: they rest on the artefact."
+    return f"{goal}, prefer {best}: OUT finds a difference where IN does not."
 
 
 def describe_truth(
@@ -448,7 +448,7 @@ def describe_truth(
     """Write what is true on a source, and how often IN and OUT found it."""
     if true.winner == "draw":
         text = (
-            f"TRUTH sees no difference over {n_sets} data sets from this source "
+            f"TRUTH finds no difference over {n_sets} data sets from this source "
             f"({wording.evidence(true)})."
         )
     else:
@@ -459,7 +459,7 @@ def describe_truth(
             f"{n_sets} data sets ({wording.evidence(true, sign)})."
         )
     if found:
-        counts = names(
+        counts = listing(
             f"{method.upper()} on {sum(winner == true.winner for winner in winners)}"
             for method, winners in found.items()
         )
@@ -469,7 +469,7 @@ def describe_truth(
         better = truthfulness.better
         who = "neither" if better == "same" else better.upper()
         p = pvalue(truthfulness.pvalue)
-        text += f"; {who} is significantly more truthful ({p})."
+        text += f"; {who} reaches the true verdict significantly more often ({p})."
     return text
 
 
@@ -480,7 +480,7 @@ NAIVE_ON_FOLDS = ("paired t",)
 #: Measured over nominal size of a test; if the whole interval lies above it, the test
 #: is not believed alone.
 TOO_OFTEN = 1.5
-_LEAK = "the test cases took part in the selection"
+_LEAK = "the test samples took part in the selection"
 _MAJORITY = "always predicting the most frequent class"
 
 
@@ -600,11 +600,11 @@ def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
     if not said:
         return f"{fact}."
     if not wrong:
-        return f"{fact}, and {names(right)} {'agree' if right[1:] else 'agrees'}."
+        return f"{fact}, and {listing(right)} {'agree' if right[1:] else 'agrees'}."
     if not right:
-        verb = "both miss" if wrong[1:] else "misses"
-        return f"{fact}; {names(wrong)} {verb} it here."
-    return f"{fact}; here {names(right)} finds that and {names(wrong)} does not."
+        verb = "do" if wrong[1:] else "does"
+        return f"{fact}; here {listing(wrong)} {verb} not find that."
+    return f"{fact}; here {listing(right)} finds that and {listing(wrong)} does not."
 
 
 def _conclude_several(record: Comparison) -> Conclusion:
@@ -626,7 +626,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
     strongest = significant[0]
     best = strongest.better
     beaten = [_worse(pair) for pair in significant if pair.better == best]
-    listed = names(shortened(name) for name in beaten)
+    listed = listing(shortened(name) for name in beaten)
     start = f"{shortened(str(best))} is better than {listed} on these data"
     gap = points(abs(strongest.verdict.mean_difference), signed=False)
     to = f" from {shortened(beaten[0])}" if len(beaten) > 1 else ""
@@ -677,16 +677,15 @@ def conclude_sensitivity(record: Sensitivity) -> Conclusion:
         for source in record.sources
         if source.truthfulness is not None
     }
-    about = f"about {a} and {b} on data like these"
+    verdict = f"the true verdict about {a} and {b} on data like these more often"
     if better == {"in"}:
-        return Conclusion("yes", f"IN tells the truth {about} more often than OUT.")
+        return Conclusion("yes", f"IN reaches {verdict} than OUT.")
     if better == {"out"}:
-        return Conclusion("care", f"OUT tells the truth {about} more often than IN.")
+        return Conclusion("care", f"OUT reaches {verdict} than IN.")
     if better == {"same"}:
-        said = f"Neither IN nor OUT is shown to tell the truth {about} more often."
+        said = f"Neither IN nor OUT is shown to reach {verdict}."
         return Conclusion("open", said)
     return Conclusion(
         "care",
-        f"Whether IN or OUT tells the truth {about} more often depends on how strong "
-        "the features are.",
+        f"Whether IN or OUT reaches {verdict} depends on how strong the features are.",
     )

@@ -20,7 +20,7 @@ from veridical._core.parallel import Runner
 from veridical._core.seeds import seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical._core.text import names, one_line
+from veridical._core.text import listing, one_line
 from veridical._core.validation import count_features
 from veridical.comparison.splits import Splits
 from veridical.evaluation.engine import (
@@ -264,7 +264,7 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
         if one.size is not None
     }
     if len(set(own.values())) > 1:
-        made = names(f"{name} with {number}" for name, number in own.items())
+        made = listing(f"{name} with {number}" for name, number in own.items())
         raise InputError(
             f"The selectors were made with different numbers of features ({made}), but "
             "all are compared with the same number; pass n_features_to_select, which "

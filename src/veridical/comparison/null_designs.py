@@ -94,12 +94,12 @@ def describe(
     Examples
     --------
     >>> describe(10, 10, 100, "nb", 0.834, "in")
-    '10 x 10 folds of 100 cases under IN, naive Bayes right on 83 %'
+    '10 x 10 folds of 100 samples under IN, naive Bayes with accuracy 83 %'
     """
     folds = f"{n_repeats} x {n_folds}" if n_repeats > 1 else str(n_folds)
     return (
-        f"{folds} folds of {n_samples} cases under {method.upper()}, "
-        f"{ESTIMATORS[estimator][1]} right on {100 * accuracy:.0f} %"
+        f"{folds} folds of {n_samples} samples under {method.upper()}, "
+        f"{ESTIMATORS[estimator][1]} with accuracy {100 * accuracy:.0f} %"
     )
 
 

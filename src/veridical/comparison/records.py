@@ -160,7 +160,7 @@ class Truthfulness(TestResult):
     only_in, only_out : int
         Data sets where IN was right and OUT wrong, and the reverse.
     both_right, both_wrong : int
-        The others, which do not tell which protocol is better.
+        Data sets where both or neither were right; the test does not use them.
     better : {"in", "out", "same"}
         The protocol that is right significantly more often.
     """
@@ -573,7 +573,7 @@ class Sensitivity(Record):
             for method in right:
                 right[method] += source.set_verdicts[method].count(true)
         n_sets = sum(len(source.set_verdicts["in"]) for source in self.sources)
-        found = f"of {n_sets} data sets IN told the truth on {right['in']}"
+        found = f"of {n_sets} data sets IN reached the true verdict on {right['in']}"
         return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
     @property

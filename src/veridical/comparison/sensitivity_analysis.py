@@ -11,7 +11,7 @@ from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
-from veridical._core.text import names
+from veridical._core.text import listing
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
@@ -28,11 +28,11 @@ from veridical.comparison.sources import make_pair, truth
 
 #: How the sources are made, in words.
 RECIPE = (
-    "Sources have as many cases and features as the data, and its class shares. Values "
-    "are drawn from those observed, missing ones with their share. A feature whose "
-    "values differ between classes (F of normal scores or of their squares, χ² for "
-    "categorical features, false discovery rate 10 %) is drawn from the values of its "
-    "own class with probability strength · sqrt(1 − 1/F), else from all; all other "
+    "Sources have as many samples and features as the data, and its class shares. "
+    "Values are drawn from those observed, missing ones with their share. A feature "
+    "whose values differ between classes (F of normal scores or of their squares, χ² "
+    "for categorical features, false discovery rate 10 %) is drawn from the values of "
+    "its own class with probability strength · sqrt(1 − 1/F), else from all; all other "
     "features carry no information. Numeric features are correlated within the classes "
     "as observed, shrunk towards independence (Schäfer & Strimmer 2005). Interactions "
     "between features are left out."
@@ -176,7 +176,7 @@ def sensitivity(
             **observed.settings,
             "strengths": ", ".join(f"{strength:g}" for strength in strengths),
             "n_sets": str(n_sets),
-            "test cases of truth": str(n_test),
+            "test samples of truth": str(n_test),
         },
     )
 
@@ -222,13 +222,14 @@ def _recommend(
         )
     elif better == {"same"}:
         advice = (
-            "Neither protocol is more truthful about this pair on data like these, so "
-            "IN, which does not leak, is the one to use."
+            "Neither protocol is shown to reach the true verdict more often on data "
+            "like these, so use IN, which does not leak."
         )
     else:
         advice = (
-            "Which protocol is more truthful depends on how strong the features are, "
-            "which the data do not tell; use IN to claim, and both to pick features."
+            "Which protocol reaches the true verdict more often depends on how strong "
+            "the features are, which the data do not tell; use IN to claim, and both "
+            "to pick features."
         )
     return " ".join([*sentences, advice])
 
@@ -259,14 +260,14 @@ def _counts(record: Comparison) -> str:
 
 
 def _on_source(record: Comparison, strength: float, observed: Comparison) -> str:
-    like = names(
+    like = listing(
         f"{percent(record.accuracy['in'][i].mean())} for {name} "
         f"(observed {percent(observed.accuracy['in'][i].mean())})"
         for i, name in enumerate(record.names)
     )
     return (
         f"On a source like these data (strength {strength:g}) {_truth(record)}; "
-        f"{_counts(record)}. It resembles the data as far as IN's accuracies do: "
+        f"{_counts(record)}. Accuracies under IN on this source and on the data: "
         f"{like}."
     )
 

@@ -129,7 +129,7 @@ def _are_partitions(tests: Sequence[IntArray], n_rows: int, n_repeats: int) -> b
 
 
 def repeats_and_folds(cv: Any) -> tuple[int, int] | None:
-    """Return repeats and folds of ``cv=``; None if it is no cross-validation.
+    """Return repeats and folds of ``cv=``; None if it is not a cross-validation.
 
     Examples
     --------

@@ -21,13 +21,13 @@ from veridical.kernels.sorting import sort_rows
 from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
-MdlCost = Literal["cuts", "cases"]
+MdlCost = Literal["cuts", "samples"]
 
 
 def _counts_cuts(mdl_cost: MdlCost) -> bool:
     """Return whether the cost of a cut depends on the cuts rather than the samples."""
-    if mdl_cost not in ("cuts", "cases"):
-        raise InputError(f"mdl_cost={mdl_cost!r} is not known; use 'cuts' or 'cases'.")
+    if mdl_cost not in ("cuts", "samples"):
+        raise InputError(f"mdl_cost={mdl_cost!r} must be 'cuts' or 'samples'.")
     return mdl_cost == "cuts"
 
 
@@ -154,7 +154,7 @@ class UncertaintyRedundancy:
         The training sets.
     s : int
         Which of them.
-    mdl_cost : {"cuts", "cases"}
+    mdl_cost : {"cuts", "samples"}
         See `gains`.
     orders : dict, optional
         Rows of features sorted by value, shared by all training sets; filled here.

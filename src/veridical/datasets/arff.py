@@ -38,7 +38,7 @@ class _Attribute:
 
 
 def looks_like_arff(content: bytes) -> bool:
-    """Return whether the first line that is no comment declares a relation."""
+    """Return whether the first line that is not a comment declares a relation."""
     for line in content[:65536].splitlines():
         line = line.strip()
         if line and not line.startswith(b"%"):

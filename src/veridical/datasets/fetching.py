@@ -51,7 +51,8 @@ def fetch(name: str, *, again: bool = False) -> Path:
     wanted = name.removeprefix(PREFIX).strip()
     if not wanted:
         raise InputError(
-            f"{name!r} is no data set; use openml:credit-g, or openml:31 for a number."
+            f"{name!r} names no data set; use openml:credit-g, or the number, "
+            "openml:31."
         )
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", wanted).lstrip(".")
     path = cache_folder() / "openml" / f"{stem}.arff.gz"

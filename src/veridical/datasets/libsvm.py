@@ -81,7 +81,7 @@ def read_libsvm(
 
 
 def _check_lines(content: bytes, name: str) -> None:
-    """Raise for a line that is no label with pairs, or an index that is too large."""
+    """Raise for a line that is not a label with pairs, or too large an index."""
     room = memory() // 8
     for number, line in enumerate(content.splitlines(), 1):
         line = line.partition(b"#")[0].strip()

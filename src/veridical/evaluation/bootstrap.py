@@ -124,7 +124,7 @@ class Bootstrap632:
         """Describe the splits in words; only `estimate` adds resubstitution."""
         given = "given " * (self.samples is not None)
         return (
-            f"{self.n_samples} {given}bootstrap samples, tested on the cases outside "
+            f"{self.n_samples} {given}bootstrap samples, tested on the samples outside "
             "each"
         )
 
@@ -170,7 +170,7 @@ def leave_one_out_error(rows: IntArray, hits: NDArray[np.bool_], n: int) -> floa
 def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) -> float:
     """Compute the error if labels and predictions were independent: Σ p_l (1 − q_l)."""
     shares = np.bincount(codes, minlength=n_classes) / len(codes)
-    # A prediction that is no known class (−1) is never right.
+    # A prediction of an unknown class (−1) is never right.
     named = np.bincount(predicted[predicted >= 0], minlength=n_classes) / len(codes)
     return float(np.sum(shares * (1 - named)))
 

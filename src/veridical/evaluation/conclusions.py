@@ -79,14 +79,14 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     if lead.method == RESUBSTITUTION:
         return Conclusion(
             "no",
-            f"The accuracy of {who} on new cases cannot be estimated from the cases it "
-            "was trained on.",
+            f"The accuracy of {who} on new samples cannot be estimated from the "
+            "samples that it was trained on.",
         )
     if has_doubts(lead):
         return Conclusion(
             "care",
-            f"{who} may {be} {reached}, but there is a doubt about every estimate "
-            "here; read the notes first.",
+            f"{who} may {be} {reached}, but every estimate here is doubtful; "
+            "read the notes first.",
         )
     intervals = intervals_of(lead)
     if not intervals:
@@ -123,9 +123,9 @@ def _reached(estimate: Estimate) -> tuple[str, str, str]:
     """Return the parts of a sentence: the verb after "may", the verb, and the rest."""
     if estimate.metric == "accuracy":
         value = percent(estimate.value)
-        return "classify", "classifies", f"{value} of new cases correctly"
+        return "classify", "classifies", f"{value} of new samples correctly"
     value = write_score(estimate.value, estimate.metric)
-    return "have", "has", f"{estimate.metric} {value} on new cases"
+    return "have", "has", f"{estimate.metric} {value} on new samples"
 
 
 def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
@@ -139,7 +139,7 @@ def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
         return f"{fact}."
     _, low, high = intervals[0]
     verb = "covers" if low <= truth.value <= high else "misses"
-    return f"{fact}, and {verb} the truth ({write_interval(lead)})."
+    return f"{fact}, and its interval {verb} the truth ({write_interval(lead)})."
 
 
 def write_interval(estimate: Estimate) -> str:
@@ -195,8 +195,8 @@ def conclude_selection(record: Selection) -> Conclusion:
         bounds = f" ({percent_range(found.low, found.high)})"
     start = (
         f"With {n_features} by {shortened(record.selector)}, "
-        f"{shortened(record.estimator)} classifies {percent(found.value)} of new cases "
-        f"correctly{bounds}"
+        f"{shortened(record.estimator)} classifies {percent(found.value)} of new "
+        f"samples correctly{bounds}"
     )
     rest = f"the {percent(share)} of {_MAJORITY}"
     if found.high < share:
@@ -220,9 +220,9 @@ def conclude_selection(record: Selection) -> Conclusion:
 def conclude_correction(record: Correction) -> Conclusion:
     """Write whether the corrected model predicts its own error rate."""
     sentence = (
-        f"Wrong about {percent(record.uncorrected.error)} of new cases, and "
-        f"expecting {percent(record.uncorrected.expected_error)}; corrected, "
-        f"expecting {percent(record.corrected.expected_error)}."
+        f"Naive Bayes misclassifies {percent(record.uncorrected.error)} of new samples "
+        f"and expects to misclassify {percent(record.uncorrected.expected_error)}; "
+        f"with the correction it expects {percent(record.corrected.expected_error)}."
     )
     return Conclusion(
         "yes" if predicts_its_error(record.corrected) else "care", sentence

@@ -166,10 +166,10 @@ def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
     """Write what follows from both calibrations."""
     gaps = [found.error - found.expected_error for found in (corrected, uncorrected)]
     first = (
-        f"Without correction the model expects to be wrong about "
-        f"{percent(uncorrected.expected_error)} of new cases and is wrong about "
-        f"{percent(uncorrected.error)}; corrected, it expects "
-        f"{percent(corrected.expected_error)} and is wrong about "
+        "Without the correction, the model expects to misclassify "
+        f"{percent(uncorrected.expected_error)} of new samples and misclassifies "
+        f"{percent(uncorrected.error)}; with the correction, it expects "
+        f"{percent(corrected.expected_error)} and misclassifies "
         f"{percent(corrected.error)}."
     )
     noise = [two_standard_errors(found) for found in (corrected, uncorrected)]

@@ -18,9 +18,9 @@ _STYLE = (
 #: Labels of the entries of ``Estimate.details``.
 _LABELS = {
     "mean_of_splits": "mean of the splits",
-    "resubstitution": "on the training cases",
+    "resubstitution": "on the training samples",
     "outside": "outside the samples",
-    "outside_by_sample": "outside, averaged by case",
+    "outside_by_sample": "outside, averaged by sample",
     "no_information_rate": "no-information error rate",
     "overfitting_rate": "overfitting rate",
     "weight": "weight of the outside accuracy",
@@ -64,7 +64,7 @@ def _lines(estimate: Estimate) -> list[tuple[str, str]]:
     lines += [
         ("spread over splits", write_score(estimate.std, metric)),
         ("splits", str(len(estimate.scores))),
-        ("cases tested", str(estimate.n_test)),
+        ("samples tested", str(estimate.n_test)),
         ("method", estimate.method),
         ("estimator", estimate.estimator),
         ("random_state", str(estimate.random_state)),

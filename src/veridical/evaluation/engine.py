@@ -441,7 +441,7 @@ def fit_selector(
         raise InputError(
             f"{type(step).__name__} returned {kept.size} feature(s), but "
             f"{wanted} {'is' if wanted == 1 else 'are'} needed; set its parameters so "
-            "that it keeps at least so many, or use a selector with "
+            "that it keeps at least that many, or use a selector with "
             "n_features_to_select or k."
         )
     return fitted, Ranked(places[kept[:wanted]])

@@ -21,9 +21,9 @@ _SAME = 1e-12
 
 #: What an interval assumes.
 ASSUMES = {
-    "holdout": "test cases are independent draws; it is for the accuracy of the "
+    "holdout": "test samples are independent draws; it is for the accuracy of the "
     "classifier built on the training part",
-    "stable": "the estimator is stable: leaving the test cases out of the training "
+    "stable": "the estimator is stable: leaving the test samples out of the training "
     "data does not change its predictions. An unstable estimator makes it too narrow",
     "corrected-t": "scores of splits are normal, and any two correlate as their "
     "training sets overlap (Nadeau and Bengio)",

@@ -25,7 +25,7 @@ from veridical._core.splits import (
     class_counts,
 )
 from veridical._core.table import Table
-from veridical._core.text import names, show
+from veridical._core.text import listing, show
 from veridical.evaluation.bootstrap import Bootstrap632, Plus
 from veridical.evaluation.intervals import say_equal, vary
 
@@ -58,7 +58,7 @@ def on_splits(
         worst = int(lacking.argmax())
         others = np.count_nonzero(lacking) - 1
         more = f" (and {others} more)" if others else ""
-        so = "its cases count as errors there"
+        so = "its samples count as errors there"
         if not is_accuracy:
             so = "it is never predicted there, and has probability 0"
         notes.append(
@@ -79,7 +79,7 @@ def on_splits(
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
                 f"Class {show(table.target.classes[smallest])} has {sizes[smallest]} "
-                f"case(s), fewer than the {method.n_folds} folds, so some folds lack "
+                f"sample(s), fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
     return notes
@@ -134,7 +134,7 @@ def refuse_one_class(table: Table, splits: Sequence[Split]) -> None:
     more = [f"{len(missing) - 3} more"] if len(missing) > 3 else []
     subject = f"Class {shown[0]} is"
     if len(missing) > 1:
-        subject = f"Classes {names([*shown, *more])} are"
+        subject = f"Classes {listing([*shown, *more])} are"
     raise InputError(
         f"{subject} missing from the training set of split "
         f"{int(alone.argmax()) + 1} of {len(splits)}, which is left with one class: "
@@ -148,7 +148,7 @@ def on_method(method: Method) -> list[str]:
     if not isinstance(method, Bootstrap632):
         return []
     return [
-        "The accuracy is that on the cases outside the bootstrap samples; estimate() "
+        "The accuracy is that on the samples outside the bootstrap samples; estimate() "
         "weighs it with resubstitution, as .632 and .632+ do."
     ]
 
@@ -199,7 +199,7 @@ def on_predictions(
         right = bool((predicted[0] == table.y[splits[0].test]).all())
         memory = " Here it has memorised them, so 100 % says nothing." * right
         return [
-            f"Resubstitution tests on the training cases; it is optimistic.{memory}"
+            f"Resubstitution tests on the training samples; it is optimistic.{memory}"
         ]
     note = _majority(method, table, splits, predicted)
     return [note] if note else []
@@ -220,17 +220,17 @@ def _majority(
     ten = f"{advise('CrossValidation(10)', '10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
         return (
-            "The estimator predicts the most frequent class of its training cases, and "
-            "leaving cases of a class out makes another class more frequent. So "
+            "The estimator predicts the most frequent class of its training samples, "
+            "and leaving samples of a class out makes another class more frequent. So "
             f"{method.describe()} is wrong about nearly all of them; the estimator is "
-            f"right about {percent(sizes[0] / sizes.sum())} of new cases. Use {ten}."
+            f"right about {percent(sizes[0] / sizes.sum())} of new samples. Use {ten}."
         )
     if len(named) > 1:
         return (
-            "The estimator predicts the most frequent class of its training cases, and "
-            "which that is depends on the split: test sets have fewer cases of the "
-            "class that training sets have more of, so the estimate is too low. Use "
-            f"{ten}."
+            "The estimator predicts the most frequent class of its training samples, "
+            "and which that is depends on the split: test sets have fewer samples of "
+            "the class that training sets have more of, so the estimate is too low. "
+            f"Use {ten}."
         )
     tested = table.y[np.concatenate([split.test for split in splits])]
     if tested.min() == tested.max():  # one class alone says nothing about the estimator
@@ -267,7 +267,7 @@ def on_bootstrap(
             "Bootstrap632(plus=True) or CrossValidation(10)", "boot632+", "10"
         )
         notes.append(
-            f"The estimator has {nearly}memorised its training cases (resubstitution "
+            f"The estimator has {nearly}memorised its training samples (resubstitution "
             f"{percent(resubstitution)}), so that 36.8 % of the .632 estimate hardly "
             "depends on the data: with two random classes, memorising gives 68.4 %. "
             f"Outside its bootstrap samples it reached {percent(outside)}, and .632+ "
@@ -282,8 +282,9 @@ def on_bootstrap(
         )
     if n_redrawn:
         notes.append(
-            f"{n_redrawn} bootstrap sample(s) held every case, which leaves nothing to "
-            "test on; they were drawn again. There are too few cases for an estimate."
+            f"{n_redrawn} bootstrap sample(s) held every sample, which leaves nothing "
+            "to test on; they were drawn again. There are too few samples for an "
+            "estimate."
         )
     return notes
 

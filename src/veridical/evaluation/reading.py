@@ -83,8 +83,8 @@ def read_estimator(given: Any) -> Any:
         )
     if not (hasattr(given, "get_params") and hasattr(given, "fit")):
         raise InputError(
-            f"estimator={given!r} is no scikit-learn estimator: it has no fit, or no "
-            "get_params; pass a classifier, a pipeline that ends in one, or a name "
+            f"estimator={given!r} is not a scikit-learn estimator: it has no fit, or "
+            "no get_params; pass a classifier, a pipeline that ends in one, or a name "
             "such as 'svm'."
         )
     if not is_classifier(given):

@@ -423,7 +423,7 @@ class CalibrationTable(Record):
 
     def __repr__(self) -> str:
         errors = f"error {self.error:.3f}, expected {self.expected_error:.3f}"
-        return f"CalibrationTable({self.label}: {self.n} cases, {errors})"
+        return f"CalibrationTable({self.label}: {self.n} samples, {errors})"
 
     def to_frame(self) -> pd.DataFrame:
         """Write the bins as a data frame.

@@ -149,8 +149,8 @@ def select(
     if isinstance(method, Resubstitution):
         raise InputError(
             "Resubstitution tests the samples that the features were selected on, "
-            "which is no accuracy on new cases; use folds, such as cv=10. estimate() "
-            "shows resubstitution beside other methods."
+            "which does not measure the accuracy on new samples; use folds, such as "
+            "cv=10. estimate() shows resubstitution beside other methods."
         )
     splits = method.split(table.labels, root)
     notes.refuse_one_class(table, splits)

@@ -48,7 +48,7 @@ def stability(
     Raises
     ------
     InputError
-        With fewer than two selections, or an index that is no feature.
+        With fewer than two selections, or an index without a feature.
 
     Notes
     -----

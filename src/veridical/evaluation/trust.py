@@ -25,24 +25,24 @@ _NOMINAL = 0.95
 
 #: Parts of the conditions below.
 _EACH = "500 data sets each"
-_ALONE = "100 cases; naive Bayes, 500 data sets"
+_ALONE = "100 samples; naive Bayes, 500 data sets"
 
 #: ``python -m tests.evaluation.coverage`` measures them.
 MEASURED: dict[Method, dict[str, Coverage]] = {
     Holdout(): {
         "wilson": Coverage(
-            0.942, 0.942, "100 of 300 cases; naive Bayes, 2000 data sets"
+            0.942, 0.942, "100 of 300 samples; naive Bayes, 2000 data sets"
         )
     },
     CrossValidation(10): {
         "wilson": Coverage(
-            0.884, 0.926, f"10 folds of 100 cases; 4 estimators, {_EACH}"
+            0.884, 0.926, f"10 folds of 100 samples; 4 estimators, {_EACH}"
         ),
         "nested": Coverage(
-            0.950, 0.950, f"10 folds of 100 cases; 3 estimators, {_EACH}"
+            0.950, 0.950, f"10 folds of 100 samples; 3 estimators, {_EACH}"
         ),
         "corrected-t": Coverage(
-            0.972, 0.986, f"10 folds of 100 cases; 4 estimators, {_EACH}"
+            0.972, 0.986, f"10 folds of 100 samples; 4 estimators, {_EACH}"
         ),
     },
     CrossValidation(10, n_repeats=10): {

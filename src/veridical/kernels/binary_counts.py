@@ -109,7 +109,7 @@ def count_patterns(
 def readable(X: NDArray[Any]) -> NDArray[Any]:
     """Convert a matrix to a type that kernels are compiled for, if necessary."""
     if X.dtype in (np.bool_, np.int8):
-        X = X.view(np.uint8)  # −1 becomes 255, which is no one either
+        X = X.view(np.uint8)  # −1 becomes 255, which does not count as 1 either
     if X.dtype.str[1:] not in _READ_WITHOUT_COPY or not X.dtype.isnative:
         X = X.astype(np.float64)
     return X

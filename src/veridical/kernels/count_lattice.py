@@ -215,7 +215,7 @@ def low_region(
     Returns
     -------
     first, last : int arrays
-        As `veridical.kernels.beta_counts.sum_region` wants them.
+        As `veridical.kernels.beta_counts.sum_region` takes them.
     """
     if isinstance(gamma, Fraction):
         if not tied:

@@ -38,9 +38,9 @@ from veridical._core.compiling import njit
 #: be more accurate: the curvatures of free and of bounded multipliers differ by the
 #: square of its inverse.
 TOLERANCE = 1e-11
-#: Residual of the margins or of the balance; with more at the end it is no solution.
+#: Residual of the margins or of the balance; above it there is no solution.
 _MAX_RESIDUAL = 1e-6
-#: Newton steps; then it is no solution.
+#: Newton steps; after them there is no solution.
 MAX_STEPS = 60
 #: Share of the step to the nearest bound; variables stay inside the bounds.
 _STEP_SHARE = 0.9995

@@ -29,8 +29,8 @@ def thread_count(n_jobs: int | None) -> int:
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise InputError(
-            f"n_jobs={n_jobs!r}; give a whole number of threads, -1 for all cores, or "
-            "None."
+            f"n_jobs={n_jobs!r} must be a whole number of threads, -1 for all cores, "
+            "or None."
         )
     available = int(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None:

@@ -1,4 +1,4 @@
-"""Count features, rank them, and keep the best: what selection sees and decides.
+"""Count features, rank them and keep the best, as selection does.
 
 Features are grouped by their number of categories. Those of a group have the same
 distribution given α, so that each group has one adjustment factor, and all groups share
@@ -136,8 +136,8 @@ def check_threshold(threshold: Any) -> float:
     real = isinstance(threshold, Real) and not isinstance(threshold, bool)
     if not real or not 0 <= threshold <= 1:
         raise InputError(
-            f"threshold={threshold!r} is no absolute correlation; give a number from 0 "
-            "to 1, or None."
+            f"threshold={threshold!r} is not an absolute correlation; give a number "
+            "from 0 to 1, or None."
         )
     return float(threshold)
 

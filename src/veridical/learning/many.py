@@ -246,7 +246,7 @@ def predict_loop(
     Returns
     -------
     list of int arrays of shape (n_sizes, n_test)
-        Class codes; −1 for a predicted label that is no class of the table.
+        Class codes; −1 for a predicted label that is not a class of the table.
     """
     sizes = _check_sizes(orders, sizes)
     known: dict[Any, IntArray] = {}

@@ -499,9 +499,9 @@ class FindingsDisplay(_Display):
 
 
 class CalibrationDisplay(_Display):
-    """Predicted probabilities beside what happened, with the number of cases.
+    """Predicted probabilities beside what happened, with the number of samples.
 
-    Like scikit-learn's display of the same name, with what that lacks: how many cases
+    Like scikit-learn's display of the same name, with what that lacks: how many samples
     are behind each point, and how far chance alone may move it.
 
     Parameters
@@ -597,14 +597,14 @@ class CalibrationDisplay(_Display):
         n_bins: int = 10,
         axes: Any = None,
     ) -> Self:
-        """Draw one fitted classifier, on cases it has not seen.
+        """Draw one fitted classifier, on samples it has not seen.
 
         Parameters
         ----------
         estimator : classifier
             Fitted.
         X, y : array-like
-            Test cases, of two classes.
+            Test samples, of two classes.
         name : str, optional
             The name to show, by default that of its class.
         n_bins : int, default=10
@@ -624,14 +624,14 @@ class CalibrationDisplay(_Display):
     def from_estimators(
         cls, estimators: Any, X: Any, y: Any, *, n_bins: int = 10, axes: Any = None
     ) -> Self:
-        """Draw fitted classifiers side by side, on cases they have not seen.
+        """Draw fitted classifiers side by side, on samples they have not seen.
 
         Parameters
         ----------
         estimators : mapping of str to classifier
             Fitted, by the name to show.
         X, y : array-like
-            Test cases, of two classes.
+            Test samples, of two classes.
         n_bins : int, default=10
             Number of equal intervals.
         axes : two matplotlib Axes, optional

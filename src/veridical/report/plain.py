@@ -91,7 +91,7 @@ def to_json(record: Any) -> Any:
     Raises
     ------
     InputError
-        If it is no record.
+        If it is not a record.
     """
     if not isinstance(record, Record):
         raise unknown(record)
@@ -99,7 +99,7 @@ def to_json(record: Any) -> Any:
 
 
 def unknown(thing: Any) -> InputError:
-    """Say that an object is no record that can be shown."""
+    """Say that an object is not a record that can be shown."""
     return InputError(
         f"no report is known for a {type(thing).__name__}; give a record: what "
         "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"

@@ -1,4 +1,4 @@
-"""What a record wants to show: headline, tables, figures as data, notes, provenance.
+"""What a page shows of a record: headline, tables, figures as data, notes, provenance.
 
 A `View` is plain text and numbers. It says what is shown and in which order; positions,
 colours and rules of tables are up to the renderers in `veridical.report.render`, which
@@ -27,7 +27,7 @@ from veridical._core.numbers import (
     pvalue,
 )
 from veridical._core.records import Interval
-from veridical._core.text import names as listing
+from veridical._core.text import listing
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
 
@@ -200,7 +200,10 @@ class Curves:
         places : sequence of str
             Names of all places, where not all of them stand on the axis.
         """
-        named = places or self.places
+        named = list(places or self.places)
+        if len(self.sections) > 1:  # a place may occur in two of them
+            titles = [title for title, names in self.sections for _ in names]
+            named = [" ".join(pair) for pair in zip(titles, named, strict=True)]
         said = [
             f"{curve.label}: "
             + ", ".join(f"{named[i]} {number(one.value)}" for i, one in curve.known())
@@ -498,7 +501,7 @@ class View:
     headline, lead : str
         The answer, and what it rests on.
     facts : tuple of Fact
-        Data, size, and who took part.
+        Data, size, selectors and estimators.
     sections : tuple of Section
         Figures, tables and remarks in reading order.
     provenance : Provenance
@@ -605,8 +608,8 @@ ESTIMATORS = {
     "dagsvm": "linear support vector machines for pairs of classes (DAGSVM)",
 }
 _SETTINGS = {
-    "n_train": "Training cases",
-    "n_test": "Test cases",
+    "n_train": "Samples in a training set, mean",
+    "n_test": "Samples in a test set, mean",
     "n_sets": "Data sets",
     "alpha": "Significance level",
     "random_state": "Seed",
@@ -649,7 +652,7 @@ def score_range(low: float | None, high: float | None, unit: Unit = "percent") -
 
 
 def bare_pvalue(value: float | None) -> str:
-    """Write a p-value for a column that says what it is.
+    """Write a p-value without "p =", for a column of p-values.
 
     Examples
     --------
@@ -693,7 +696,8 @@ def sentence(text: str) -> str:
 def size_of(data: Any) -> str:
     """Say how large the data are."""
     return (
-        f"{count(data['n_samples'], 'case')}, {count(data['n_features'], 'feature')}, "
+        f"{count(data['n_samples'], 'sample')}, "
+        f"{count(data['n_features'], 'feature')}, "
         f"{count(len(data['classes']), 'class')}"
     )
 
@@ -711,9 +715,9 @@ def data_facts(data: Any) -> tuple[Fact, Fact]:
 def on_majority(data: Any) -> str:
     """Say what the dashed line of a figure of accuracies is."""
     return (
-        "The dashed line, or an arrow where it would lie off the axis, is the accuracy "
-        "of always predicting the most frequent class (majority class): "
-        f"{percent(data['chance'])} of {count(data['n_samples'], 'case')}."
+        'The dashed line "majority class", or an arrow where the line would lie '
+        "outside the axis, is the accuracy of always predicting the most frequent "
+        f"class: {percent(data['chance'])} of {count(data['n_samples'], 'sample')}."
     )
 
 
@@ -742,7 +746,7 @@ def provenance(
     data = summary.get("data")
     listed = []
     if data:
-        size = f"{count(data['n_samples'], 'case')}, "
+        size = f"{count(data['n_samples'], 'sample')}, "
         size += count(data["n_features"], "feature")
         classes = ", ".join(
             f"{c['name']} {c['count']} ({percent(c['share'])})" for c in data["classes"]
@@ -828,7 +832,7 @@ def brief(
         facts=(),
         sections=(
             Section(heading, (figure,), first=True),
-            Section("The figures", (rows, *notes), first=True),
+            Section("The numbers", (rows, *notes), first=True),
         ),
         provenance=provenance(summary),
         tables=(rows,),

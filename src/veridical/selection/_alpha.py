@@ -110,7 +110,7 @@ def _predict_by_dagsvm(
 def _predict_by(estimator: Any) -> Callable[..., Any]:
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
         raise InputError(
-            f"estimator={estimator!r} is no classifier; it needs fit and predict."
+            f"estimator={estimator!r} is not a classifier; it needs fit and predict."
         )
 
     def predict(X: Any, y: Any, train: Any, test: Any, sizes: IntArray) -> Any:

@@ -108,7 +108,7 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        copy = clone(self)  # reading sets attributes, and this is no fit
+        copy = clone(self)  # reading sets attributes, which only fit may do
         return copy.rank_table(copy._read(X, y), train_sets)
 
     def rank_table(self, table: Table, train_sets: Iterable[Any]) -> list[IntArray]:

@@ -205,7 +205,7 @@ class ExpressionFilter(TransformerMixin, BaseEstimator):
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise InputError(f"low={self.low} must be below high={self.high}.")
         if self.log is not None and (self.log <= 0 or self.log == 1):
-            raise InputError(f"log={self.log} is no base; use 2 or 10, or None.")
+            raise InputError(f"log={self.log} is not a base; use 2, 10 or None.")
 
     def _read(self, X: Any, *, reset: bool) -> FloatArray:
         refuse_lazy(X)

@@ -38,7 +38,7 @@ class FCBF(Selector):
         each in order of relevance.
     threshold : float, default=0.0
         Only features with a larger symmetrical uncertainty can be accepted.
-    mdl_cost : {"cuts", "cases"}, default="cuts"
+    mdl_cost : {"cuts", "samples"}, default="cuts"
         As in :class:`InformationGain`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
@@ -95,8 +95,8 @@ class FCBF(Selector):
         threshold = self.threshold
         if not isinstance(threshold, Real) or not float(threshold) < 1:
             raise InputError(
-                f"threshold={threshold!r}; give a number below 1, which no symmetrical "
-                "uncertainty exceeds."
+                f"threshold={threshold!r} must be a number below 1, which no "
+                "symmetrical uncertainty exceeds."
             )
         relevance = UncertaintyRelevance(self.mdl_cost)
         orders: dict[int, NDArray[np.int32]] = {}

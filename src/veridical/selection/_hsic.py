@@ -130,7 +130,7 @@ class HSIC(Selector):
                     f"{name}={value!r} is not known; use {known[0]!r} or {known[1]!r}."
                 )
         if not 0 < self.step < 1:
-            raise InputError(f"step={self.step!r}; give a share between 0 and 1.")
+            raise InputError(f"step={self.step!r} must be a share between 0 and 1.")
 
 
 def _scale(data: Table, sets: TrainSets, s: int) -> float:

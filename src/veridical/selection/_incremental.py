@@ -44,7 +44,7 @@ class IncrementalSelector(ReportsProgress, WeightedSelector):
         whole = isinstance(self.n_searched, Integral)
         if not whole or isinstance(self.n_searched, bool) or self.n_searched < 1:
             raise InputError(
-                f"n_searched={self.n_searched!r}; give a whole number of features, 1 "
+                f"n_searched={self.n_searched!r} must be a whole number of features, 1 "
                 "or more, or None for all."
             )
         wanted = count_features(self.n_features_to_select, n_features, otherwise=0)
@@ -88,7 +88,7 @@ class MRMR(IncrementalSelector):
     With ``scheme="quotient"`` the choices are those of the package mrmr_selection:
     correlations below 0.001 count as 0.001, and features with no relevance come last.
     With ``scheme="difference"`` features that are constant in the training set come
-    last: they repeat nothing, but tell nothing either.
+    last: they repeat no other feature, but predict nothing.
 
     References
     ----------

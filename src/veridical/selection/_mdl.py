@@ -17,7 +17,7 @@ from veridical.selection._reading import Abilities, read
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Cut numeric features into intervals that tell the classes apart.
+    """Cut numeric features into intervals that separate the classes.
 
     Each feature is cut where the classes separate best, again and again, as long as
     the description length shrinks [1]_. A feature not worth cutting becomes a constant.
@@ -25,7 +25,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    mdl_cost : {"cuts", "cases"}, default="cuts"
+    mdl_cost : {"cuts", "samples"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluators) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

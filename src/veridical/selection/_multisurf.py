@@ -78,7 +78,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     >>> import numpy as np
     >>> from veridical.selection import MultiSURF
     >>> X = np.random.default_rng(0).random((200, 5))
-    >>> y = (X[:, 1] > 0.5) ^ (X[:, 3] > 0.5)  # neither column tells anything alone
+    >>> y = (X[:, 1] > 0.5) ^ (X[:, 3] > 0.5)  # neither feature predicts y alone
     >>> MultiSURF(2).fit(X, y).get_support(indices=True)
     array([1, 3])
     """

@@ -52,7 +52,7 @@ class DifferentialPrioritization(IncrementalSelector):
     ``V^alpha U^(1 - alpha)`` of the chosen set largest [1]_: V is the mean relevance
     (ratio of the sums of squares between and within classes), U the mean of
     ``1 - |correlation|`` over all pairs. ``alpha=1`` ranks by relevance alone; a small
-    alpha wants features that differ from each other, which pays with many classes.
+    alpha prefers features that differ from each other, which helps with many classes.
     Cost: at most one pass over X for each feature searched, mostly much less.
 
     Parameters
@@ -266,7 +266,7 @@ class DifferentialPrioritization(IncrementalSelector):
         wanted = self._candidates()
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
-            raise InputError(f"n_splits={self.n_splits!r}; give 1 split or more.")
+            raise InputError(f"n_splits={self.n_splits!r} must be 1 or more.")
         seed = int(as_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([split.train for split in splits], len(data.y))

@@ -69,7 +69,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
     >>> import numpy as np
     >>> from veridical.selection import ReliefF
     >>> X = np.random.default_rng(0).random((200, 5))
-    >>> y = (X[:, 1] > 0.5) ^ (X[:, 3] > 0.5)  # neither column tells anything alone
+    >>> y = (X[:, 1] > 0.5) ^ (X[:, 3] > 0.5)  # neither feature predicts y alone
     >>> ReliefF(2).fit(X, y).get_support(indices=True)
     array([1, 3])
     """
@@ -111,7 +111,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
             return None
         if not isinstance(self.n_samples, Integral) or self.n_samples < 1:
             raise InputError(
-                f"n_samples={self.n_samples!r}; give a whole number of samples, 1 or "
+                f"n_samples={self.n_samples!r} must be a whole number of samples, 1 or "
                 "more, or None for all."
             )
         queries = np.zeros(sets.counts.shape)

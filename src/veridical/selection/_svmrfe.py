@@ -160,8 +160,8 @@ class SVMRFE(ReportsProgress, WeightedSelector):
             or (step >= 1 and not isinstance(step, Integral))
         ):
             raise InputError(
-                f"step={step!r}; give a whole number of features, or a share between 0 "
-                "and 1."
+                f"step={step!r} must be a whole number of features, or a share between "
+                "0 and 1."
             )
         if not (isinstance(self.C, Real) and 0 < float(self.C) < np.inf):
             raise InputError(f"C={self.C!r}; the cost of an error must be positive.")

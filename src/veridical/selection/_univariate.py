@@ -145,7 +145,7 @@ class InformationGain(_UnivariateSelector):
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
-    mdl_cost : {"cuts", "cases"}, default="cuts"
+    mdl_cost : {"cuts", "samples"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluator) or of the number of samples less one (the original).
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

@@ -24,8 +24,8 @@ class Peer:
     is_clear : callable
         Whether the package can do a problem, and no score hangs on its rounding.
     timed_at : dict or None
-        Cases ``n`` and columns ``p`` of the problem on which benchmarks time both; None
-        if they have a case of their own.
+        Samples ``n`` and features ``p`` of the problem on which benchmarks time both;
+        None if benchmarks have a case for it.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Row:
         Which maps ``a x + b`` of a numeric column leave the order as it is: any with
         ``a`` not 0, those with ``a`` positive, or none.
     min_rows : int
-        How many cases a training set must have.
+        How many samples a training set must have.
     max_rows, max_features : int
         Size of problems the oracle can do in good time.
     peer : Peer or None

@@ -25,10 +25,10 @@ ROWS = [
         **INFORMATION,
     ),
     Row(
-        "InformationGain-cases",
+        "InformationGain-samples",
         InformationGain,
-        _gain("cases"),
-        {"mdl_cost": "cases"},
+        _gain("samples"),
+        {"mdl_cost": "samples"},
         sparse=True,
         weights=True,
         **INFORMATION,

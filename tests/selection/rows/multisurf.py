@@ -40,7 +40,7 @@ def weigh(columns, y, categorical):
 
 
 def near_cases(distance):
-    """Cases nearer than the mean less half the standard deviation; no root is taken."""
+    """Samples nearer than the mean less half the standard deviation, without a root."""
     mean = Fraction(sum(distance.values())) / len(distance)
     variance = sum((d - mean) ** 2 for d in distance.values()) / len(distance)
     less = {j: mean * (1 - TIE) - d for j, d in distance.items()}
@@ -90,7 +90,7 @@ def skrebate_scores(X, y, categorical):
 
 
 def has_no_case_on_a_radius(X, y, categorical):
-    """skrebate leaves it to rounding whether such a case is near."""
+    """skrebate leaves it to rounding whether such a sample is near."""
     span = np.ptp(X, axis=0)
     gaps = np.abs(X[:, None] - X[None]) / np.where(span > 0, span, 1.0)
     D = np.where(categorical, gaps > 0, gaps).sum(axis=2)

@@ -1,4 +1,4 @@
-"""Renderers: each knows views and their blocks, and no kinds of records.
+"""Renderers: each draws views and their blocks, and depends on no kind of record.
 
 What pictures look like in every renderer stands here.
 """
@@ -44,7 +44,7 @@ def starts(sections: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
 
     Examples
     --------
-    >>> starts([("cases", ("10", "20")), ("features", ("5",))])
+    >>> starts([("samples", ("10", "20")), ("features", ("5",))])
     [0.0, 1.0, 2.6]
     """
     found: list[float] = []

@@ -57,7 +57,7 @@ def content_policy(
 ) -> str:
     """Say what a page may load: its own style sheet and scripts, by hash, nothing else.
 
-    A ``live`` page may also ask again where it came from.
+    A ``live`` page may also reload itself from its own server.
     """
     parts = ["default-src 'none'", f"style-src '{_digest(style)}'"]
     if scripts:
@@ -78,7 +78,7 @@ def page(view: View) -> str:
     Parameters
     ----------
     view : View
-        What is shown; a live one asks for itself again.
+        What is shown; a live page reloads itself.
     """
     every = None if view.live is None else view.live.every
     style, scripts = _own("style.css"), [_own("page.js")]

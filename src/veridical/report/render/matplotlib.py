@@ -285,7 +285,7 @@ def _reliability(picture: Reliability, ax: Any, **kwargs: Any) -> None:
     upper.set_ylim(-0.02, 1.02)
     upper.set_ylabel("share observed")
     lower.set_xlabel("probability predicted")
-    lower.set_ylabel("cases")
+    lower.set_ylabel("samples")
     lower.margins(y=0.2)
     labels = ["perfectly calibrated", *(label for label, _ in picture.models)]
     _legend(upper, handles, labels, loc="upper left")

@@ -27,7 +27,7 @@ from markupsafe import Markup
 
 from veridical._core.numbers import number, percent, percent_range
 from veridical._core.records import Interval
-from veridical._core.text import names, shortened
+from veridical._core.text import listing, shortened
 from veridical.report.render import (
     APART,
     BOXES_PER_ROW,
@@ -332,7 +332,7 @@ def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
         _text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
     for row, members in enumerate(picture.groups):
         ends = [ranks[i] for i in members]
-        told = names(shortened(picture.names[i], LONGEST_LABEL) for i in members)
+        told = listing(shortened(picture.names[i], LONGEST_LABEL) for i in members)
         group = _group(svg, "vd-clique", f"Not distinguished: {told}")
         y = bars + RANK_BAR * row + 4
         _line(group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y)
@@ -538,7 +538,7 @@ def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
     axis = _group(svg, "vd-axis")
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = _share_x(tick), _share_y(tick)
-        _line(axis, x, SHARE_TOP, x, bottom)
+        _line(axis, x, SHARE_TOP, x, floor)
         _line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
         _text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
         _text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
@@ -559,7 +559,7 @@ def _points(svg: ET.Element, side: Side, label: str, shares: Sequence[Share]) ->
         if one.predicted is None or one.observed is None or low is None or high is None:
             continue
         x = _share_x(one.predicted) + DODGE[side]
-        words = f"{label}: {one.n} cases, {percent(one.predicted)} predicted, "
+        words = f"{label}: {one.n} samples, {percent(one.predicted)} predicted, "
         words += f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})"
         mark = _group(group, "", words)
         _line(mark, x, _share_y(low), x, _share_y(high))
@@ -578,8 +578,7 @@ def _counts(
         place = (left + 0.4, floor - height, right - left - 0.8, height)
         _rect(group, f"vd-fill vd-{side}", *place)
         _text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
-    _text(group, SHARE_LEFT - 1, floor - 2, "cases", "end")
-    name = shortened(label, LONGEST_LABEL)
+    name = f"samples, {shortened(label, LONGEST_LABEL)}"
     _text(group, SHARE_LEFT + 0.8, floor + 14, name, "start")
 
 

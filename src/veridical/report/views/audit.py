@@ -17,7 +17,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.text import names as listing
+from veridical._core.text import listing
 from veridical.auditing.records import Audit
 from veridical.report.plain import (
     DataInfo,
@@ -98,7 +98,7 @@ class FindingSummary(TypedDict):
 
 
 class PreselectionSummary(TypedDict):
-    """Features that were selected beforehand, and who may have selected them."""
+    """Features that were selected beforehand, and the selector probably used."""
 
     columns: list[str]
     selector: str
@@ -195,7 +195,8 @@ def _evidence(s: AuditSummary) -> list[str]:
     if outside is not None and outside["null_mean"] is not None:
         said.append(
             "With labels in random order, where there is nothing to find, selecting "
-            f"first still reports {percent(outside['null_mean'])} on average."
+            f"before the folds still reports {percent(outside['null_mean'])} on "
+            "average."
         )
     if inside["null_mean"] is not None:
         n = count(len(inside["null"]), "random order")
@@ -222,9 +223,9 @@ def _verdict(s: AuditSummary) -> str:
     size = f"{points(gap['value'])} ({confidence(1 - s['alpha'])} "
     size += f"{points_range(gap['low'], gap['high'])})"
     if s["reported"] == "out":
-        return f"Selecting first changes the accuracy by {size}."
+        return f"Selecting before the folds changes the accuracy by {size}."
     return (
-        "Had everything before the classifier been done once, on all cases, the "
+        "Had everything before the classifier been done once, on all samples, the "
         f"accuracy would differ by {size}."
     )
 
@@ -233,19 +234,20 @@ def _methods(s: AuditSummary) -> list[str]:
     """Say how it was done."""
     said = [
         "IN repeats everything that uses labels inside each training fold, so that "
-        "test cases take no part in it. OUT does it once, on all cases, before the "
-        "folds; the test cases have then helped to choose the features they are tested "
-        "with.",
+        "test samples take no part in these steps. OUT does them once, on all samples, "
+        "before the folds, so that the test samples have helped to choose the features "
+        "that they are tested with.",
         "On random labels the whole procedure, selection included, is run with the "
-        "labels in random order. What it reports there is what it reports where there "
-        "is nothing to find; p is the share of orders, the true one included, that "
-        "give at least the same accuracy.",
-        "The interval of IN is Wilson's for fewer cases than were tested: the number "
-        "for which independent cases would vary as much as the accuracies on random "
+        "labels in random order: its accuracy there is the accuracy that it reports "
+        "where there is nothing to find. The p-value is the share of orders, the true "
+        "one included, with at least the accuracy of the true labels.",
+        "The interval of IN is Wilson's for fewer samples than were tested: the number "
+        "for which independent samples would vary as much as the accuracies on random "
         "labels do. Training sets overlap, so that a selector misled in one of them is "
-        "misled in all. On noise its coverage is right by construction; with a signal "
-        "it is wide rather than narrow. OUT has no interval, because no interval makes "
-        "it honest.",
+        "misled in all. Where labels are random, the coverage of this interval is "
+        "right by construction; where there is a signal, the interval is too wide "
+        "rather than too narrow. OUT has no interval, because no interval corrects its "
+        "bias.",
     ]
     if s["optimism"] is not None:
         said.append(
@@ -256,8 +258,8 @@ def _methods(s: AuditSummary) -> list[str]:
     if chosen is not None and not chosen["given"]:
         said.append(
             "The selector of the features was not named. Of the selectors tried on "
-            f"all cases, {chosen['selector']} agrees best with the selection and "
-            "repeats it inside the folds."
+            f"all samples, {chosen['selector']} agrees best with the selection and "
+            "is used inside the folds."
         )
     return said
 
@@ -274,13 +276,13 @@ def show(record: Audit) -> View:
     if chosen is not None:
         audited += f" on {count(len(chosen['columns']), 'feature')} selected beforehand"
     both = len(s["lanes"]) > 1
-    where = "Selected first, and selected inside" if both else "Against random labels"
+    where = "Selection before and inside the folds" if both else "Against random labels"
     accuracies = _table(s)
     figures: list[Block] = [Text(words["verdict"])] if words["verdict"] else []
     sections = [
         Section(where, (_figure(s),), first=True),
         Section("Findings", _findings(s), first=True),
-        Section("The figures", (*figures, accuracies, _facts(s)), first=True),
+        Section("The numbers", (*figures, accuracies, _facts(s)), first=True),
     ]
     if chosen is not None:
         sections.append(Section("The features selected beforehand", _chosen(chosen)))
@@ -328,12 +330,13 @@ def _figure(s: AuditSummary) -> Figure:
         if lane["protocol"] == "in":
             detail = "everything that uses labels is done inside each training fold"
         elif s["reported"] != "out":
-            detail = "what comes before the classifier is done once, on all cases"
+            detail = "what comes before the classifier is done once, on all samples"
         panels.append(Panel(picture, lane["label"], detail, protocol=lane["protocol"]))
     caption = (
-        "Share of test cases classified correctly. Each grey dot is the same procedure "
-        "with the labels in random order, where there is nothing to find; a dashed "
-        "line marks their mean. Large marks are the true labels, IN with its "
+        "Share of test samples classified correctly. Each grey dot is the same "
+        "procedure with the labels in random order, where there is nothing to find; a "
+        'dashed line named "random labels" marks the mean of these dots. Large marks '
+        "are the accuracies with the true labels, IN with its "
         f"{confidence(1 - s['alpha'])}. {on_majority(s['data'])}"
     )
     return Figure(tuple(panels), caption)
@@ -369,7 +372,8 @@ def _table(s: AuditSummary) -> Rows:
         rows.append((row, lane["protocol"]))
     caption = "Accuracy on the true labels and on labels in random order"
     heads = f"Protocol!~ | Accuracy#* | {confidence(1 - s['alpha'])}# | "
-    return table(caption, f"{heads}On random labels# | 95 % of them# | p-value#", rows)
+    heads += "Random labels, mean# | Random labels, central 95 %# | p-value#"
+    return table(caption, heads, rows)
 
 
 def _for_paper(s: AuditSummary, found: Rows) -> Rows:
@@ -406,17 +410,18 @@ def _facts(s: AuditSummary) -> Facts:
 def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
     n = len(chosen["columns"])
     said = (
-        f"They were selected by {chosen['selector']}, as named by the user."
+        f"The features were selected by {chosen['selector']}, as named by the user."
         if chosen["given"]
-        else "Which selector may have selected them: for each selector tried, how many "
-        f"of the {n} features are among the same number of its best, on all cases."
+        else "Which selector may have selected these features? For each selector that "
+        f"was tried, how many of the {n} features are among its {n} best on all "
+        "samples."
     )
-    repeats = " (repeats the selection inside the folds)"
+    repeats = " (used inside the folds)"
     rows = [
         (f"{name}{repeats if name == chosen['selector'] else ''}", f"{common} of {n}")
         for name, common in chosen["overlap"].items()
     ]
-    caption = "Agreement of selectors with the features, on all cases"
+    caption = "Agreement of selectors with the features, on all samples"
     return (
         Text(said),
         table(caption, "Selector! | Features in common#", rows),
@@ -434,7 +439,7 @@ def _method(s: AuditSummary) -> list[str]:
     if s["optimism"] is not None:
         gap = s["optimism"]
         said.append(
-            f"Selecting on all cases changed the accuracy by {points(gap['value'])} "
+            f"Selecting on all samples changed the accuracy by {points(gap['value'])} "
             f"({points_range(gap['low'], gap['high'])})."
         )
     said += [f"{each['code']}: {sentence(each['title'])}" for each in s["findings"]]

@@ -23,8 +23,7 @@ from veridical._core.numbers import (
     pvalue,
     seconds,
 )
-from veridical._core.text import names as listing
-from veridical._core.text import shortened
+from veridical._core.text import listing, shortened
 from veridical.comparison.conclusions import (
     fold_ratio,
     repeats_are_data_sets,
@@ -98,22 +97,22 @@ METHODS = ("in", "out", "truth")
 LABELS = {"in": "IN", "out": "OUT", "truth": "TRUTH"}
 DETAILS = {
     "in": "selected inside every fold",
-    "out": "selected once, on all cases",
+    "out": "selected once, on all samples",
     "truth": "fresh data, independent test sets",
 }
 EXPLAIN = {
     "in": (
-        "IN repeats the selection inside every training fold, so the test cases take "
+        "IN repeats the selection inside every training fold, so the test samples take "
         "no part in the selection."
     ),
     "out": (
-        "OUT selects once, on all cases, and cross-validates only the classifier: the "
-        "labels of the test cases helped to choose the features, so its accuracies "
-        "are too high on average."
+        "OUT selects once, on all samples, and cross-validates only the classifier: "
+        "the labels of the test samples helped to choose the features, so its "
+        "accuracies are too high on average."
     ),
     "truth": (
         "TRUTH draws fresh data sets from the known source, selects and trains on each "
-        "of them whole, and tests on independent cases."
+        "data set as a whole, and tests on independent samples."
     ),
 }
 BADGES = {
@@ -582,7 +581,7 @@ def _features(record: Comparison) -> list[tuple[int, str, list[dict[str, int]]]]
 
     known = record.data.feature_names
     return [
-        (j, clean(known[j]) if j < len(known) else f"column {j + 1}", counts[j])
+        (j, clean(known[j]) if j < len(known) else f"feature {j + 1}", counts[j])
         for j in sorted(counts, key=often)
     ]
 
@@ -691,7 +690,7 @@ def on_size(label: str, gap: DifferenceSummary) -> str:
         )
     seen = (
         f"95 % interval {percent_range(size['low'], size['high'])}, "
-        f"n = {size['n_simulations']} data sets on which neither is better"
+        f"n = {size['n_simulations']} data sets on which neither selector is better"
     )
     if size["calibrated"]:
         return (
@@ -714,12 +713,11 @@ def _on_artefacts(record: Comparison) -> list[str]:
         said.append(
             f"The OUT accuracy of {shortened(record.names[i])}, "
             f"{percent(outside.value)}, is an artefact of selecting on the same data "
-            "it is tested on. With the selection inside the folds (IN) it is "
-            f"{percent(inside.value)} ({confidence(1 - record.alpha)} "
-            f"{percent_range(finite(inside.low), finite(inside.high))}, "
-            f"n = {count(inside.n, unit)}), not shown to be better than always "
-            "predicting the most frequent class "
-            f"({percent(record.data.majority_share)})."
+            "that it is tested on. With the selection inside the folds (IN), the "
+            f"accuracy is {percent(inside.value)} ({confidence(1 - record.alpha)} "
+            f"{percent_range(finite(inside.low), finite(inside.high))}, n = "
+            f"{count(inside.n, unit)}), not shown to be better than always predicting "
+            f"the most frequent class ({percent(record.data.majority_share)})."
         )
     return said
 
@@ -795,10 +793,11 @@ def _on_truth(s: Summary, truth: TruthSummary) -> list[str]:
         f"{outcome['only_out']} (exact one-tailed binomial test, "
         f"{pvalue(outcome['pvalue'])}, significant below {s['alpha'] / 2:g})"
     )
-    who = "Neither protocol"
+    who = "Neither IN nor OUT"
     if outcome["better"] != "same":
         who = outcome["better"].upper()
-    return [*said, f"{who} reached it significantly more often: {tally}."]
+    more = f"{who} reached the right verdict significantly more often"
+    return [*said, f"{more}: {tally}."]
 
 
 def _many_evidence(s: ManySummary) -> str:
@@ -812,7 +811,7 @@ def _many_evidence(s: ManySummary) -> str:
     )
     return (
         f"Mean accuracy under {method['label']}, by mean rank over "
-        f"{count(found['n'], 'fold')}: {ranked}. All together: "
+        f"{count(found['n'], 'fold')}: {ranked}. All selectors together: "
         f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
         f"false-positive rate {write_size(found['size'])})."
     )
@@ -835,10 +834,10 @@ def _many_sizes(s: ManySummary) -> list[str]:
         )
         if size is not None:
             text += (
-                f" in this design (the nearest simulated: {size['design']}; "
-                f"n = {size['n_simulations']} data sets on which all are equal)"
+                f" in this design (the nearest simulated: {size['design']}; n = "
+                f"{size['n_simulations']} data sets on which all selectors are equal)"
             )
-        said.append(f"{text}. Its ranks show an order; claims rest on the pairs.")
+        said.append(f"{text}. Mean ranks show an order; claims rest on the pairs.")
     return said
 
 
@@ -861,7 +860,7 @@ def show_pair(record: Comparison) -> View:
         Section("Difference between the selectors", _differences(s), first=True),
     ]
     if s["optimism"]:
-        sections.append(Section("What selecting on all cases adds", _optimism(s)))
+        sections.append(Section("Optimism of selecting on all samples", _optimism(s)))
     sections.append(Section("Selected features", _pair_features(s)))
     sections.append(_claim(words))
     if s["by_estimator"]:
@@ -971,13 +970,14 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
             p = pvalue(m["difference"]["pvalue"])
             verdict = f"{_verdict(s, m['difference']).text}, {p}, {verdict}"
         panels.append(_panel(m, picture, verdict))
+    unit = s["methods"][0]["pair_unit"]
     keynote = (
         f"Large mark: mean with its {_level(s)}. Small marks: one "
-        f"{s['methods'][0]['pair_unit']} each, joined when it is the same one; the "
-        "line has the colour of the better."
+        f"{unit} each; a line joins both selectors on the same {unit} and has the "
+        "colour of the better one."
     )
     key = tuple((s["names"][side], side) for side in SIDES)
-    caption = f"Share of test cases classified correctly. {on_majority(s['data'])}"
+    caption = f"Share of test samples classified correctly. {on_majority(s['data'])}"
     figure = Figure(tuple(panels), caption, key, keynote)
     return (figure, *(_behind(s, m) for m in s["methods"]))
 
@@ -990,15 +990,19 @@ def _mark(s: Summary, m: MethodSummary, side: Side) -> Mark:
 
 def _describe(s: Summary, m: MethodSummary) -> str:
     """Describe a panel for screen readers."""
-    a, b = (f"{shortened(s['names'][k], 26)} {percent(m[k]['value'])}" for k in SIDES)
+    names = [shortened(s["names"][side], 26) for side in SIDES]
+    a, b = (
+        f"{name} {percent(m[side]['value'])}"
+        for name, side in zip(names, SIDES, strict=True)
+    )
     wins = sum(pair["a"] > pair["b"] for pair in m["pairs"])
     losses = sum(pair["a"] < pair["b"] for pair in m["pairs"])
     gap = m["difference"]
     by = "" if gap is None else f", difference {points(gap['value'])}"
     return (
         f"{m['label']}: mean accuracy {a}, {b}{by}. Of "
-        f"{count(len(m['pairs']), m['pair_unit'])} the first is better on "
-        f"{wins}, the second on {losses}. Majority class: "
+        f"{count(len(m['pairs']), m['pair_unit'])} {names[0]} is better on "
+        f"{wins}, {names[1]} on {losses}. Majority class: "
         f"{percent(s['data']['chance'])}."
     )
 
@@ -1093,9 +1097,9 @@ def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
     if shares is not None:
         said += (
             f" The probability that {s['names']['a']} is better is "
-            f"{percent(shares['a'])}, that they are practically equivalent (within "
-            f"{points(gap['rope'], signed=False)}) {percent(shares['rope'])}, and that "
-            f"{s['names']['b']} is better {percent(shares['b'])}."
+            f"{percent(shares['a'])}, that both selectors are practically equivalent "
+            f"(within {points(gap['rope'], signed=False)}) {percent(shares['rope'])}, "
+            f"and that {s['names']['b']} is better {percent(shares['b'])}."
         )
     return said
 
@@ -1146,7 +1150,7 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
             columns += _stability(s, f"Stability, {method.upper()}", own.values())
         if s["seconds"]:
             columns.append(_times(s["seconds"].values()))
-        caption = "How each selector chose: how many features, how stably, how fast"
+        caption = "Number of features, stability and time of each selector"
         blocks += [by_columns(caption, columns), Text(ON_STABILITY, "note")]
     made = [(side, *one) for side in SIDES for one in s["n_selections"].items()]
     heads: Heads = ["Feature!"]
@@ -1172,10 +1176,10 @@ def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
 
 def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]:
     """Tabulate features; those beyond `MOST_FEATURES` are counted in a note."""
-    caption = "ow many selections chose each feature, of those the method made; the "
+    caption = "ow many of all selections chose each feature, most often chosen first"
     caption = f"{method.upper()}: h{caption}" if method else f"H{caption}"
     shown = rows[:MOST_FEATURES]
-    found = table(f"{caption}most often chosen first", heads, shown, "", method or None)
+    found = table(caption, heads, shown, "", method or None)
     more = len(rows) - MOST_FEATURES
     if more <= 0:
         return [found]
@@ -1187,10 +1191,10 @@ def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]
 
 ON_STABILITY = (
     "Stability is the measure of Nogueira, Sechidis and Brown (2018): 1 where every "
-    "selection is the same, 0 where they agree as by chance. The training folds of IN "
-    "share cases, so its interval holds for these folds and not for fresh data. Time "
-    "is that of all selections of a selector together, on the machine that made this "
-    "page."
+    "selection is the same, 0 where selections agree as by chance. The training folds "
+    "of IN share samples, so the interval of the stability holds for these folds and "
+    "not for fresh data. Time is that of all selections of a selector together, on the "
+    "machine that made this page."
 )
 
 
@@ -1200,7 +1204,7 @@ def _chosen(
     return [
         ("Selector!", list(names)),
         ("Features each time#", [str(s["n_features_to_select"])] * len(names)),
-        ("Different ones in all#", [str(n) for n in found]),
+        ("Different features in total#", [str(n) for n in found]),
     ]
 
 
@@ -1230,10 +1234,10 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
     heads: Heads = ["Estimator!", "Method", *_sides(s), "Difference (points)#"]
     n = len(s["by_estimator"])
     caption = "Mean accuracy with each estimator, and the difference in percentage "
-    warning = f"{n} estimators are {n} tests: the more there are, the likelier that "
+    warning = f"{n} estimators are {n} tests: the more tests, the more likely that "
     return (
         table(f"{caption}points", [*heads, "p-value#", "n#", "Verdict~"], rows),
-        Text(f"{warning}one of them errs.", "note"),
+        Text(f"{warning}one is wrong.", "note"),
     )
 
 
@@ -1287,14 +1291,14 @@ def _pair_table(s: Summary) -> Rows:
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
     data = s["data"]
     caption = (
-        f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'case')}, "
+        f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'sample')}, "
         f"{s['n_features_to_select']} of {count(data['n_features'], 'feature')} "
         f"selected, {', '.join(s['estimators'])}, majority class "
         f"{percent(data['chance'])}{more}. IN: selected anew in each training fold."
     )
     labels = {m["label"] for m in s["methods"]}
     if "OUT" in labels:
-        caption += " OUT: selected once, on all cases."
+        caption += " OUT: selected once, on all samples."
     return caption
 
 
@@ -1308,8 +1312,8 @@ def _on_ranking(s: ManySummary) -> list[str]:
     if s["correction"] == "none":
         how = "not corrected for their number"
     return [
-        f"All pairs were tested, and p-values {how}; Friedman's test on the ranks gave "
-        f"{pvalue(ranks['pvalue'])}, with a critical difference of "
+        f"All pairs were tested, and p-values were {how}; Friedman's test on the ranks "
+        f"gave {pvalue(ranks['pvalue'])}, with a critical difference of "
         f"{ranks['critical_difference']:.2f} mean ranks (Nemenyi).",
         *(_on_testing(first["pairs"][0]["difference"]) if first["pairs"] else []),
     ]
@@ -1328,14 +1332,14 @@ def _on_resampling(s: Summary | ManySummary) -> list[str]:
         )
     if "out" in methods:
         said.append(
-            "For comparison, features were also selected once on all cases (OUT), "
-            "so that test cases took part in the selection."
+            "For comparison, features were also selected once on all samples (OUT), "
+            "so that test samples took part in the selection."
         )
     if "truth" in methods:
         truth: Any = methods["truth"]
         said.append(
             f"The true accuracy was measured on {truth['n_repeats']} training "
-            "sets drawn from the source, each tested on fresh cases (TRUTH)."
+            "sets drawn from the source, each tested on fresh samples (TRUTH)."
         )
     return said
 
@@ -1380,9 +1384,10 @@ def _ranks(s: ManySummary) -> Figure:
     caption = (
         "Every fold ranks the selectors by accuracy, 1 for the best; dots are mean "
         "ranks. A thick line joins selectors whose mean ranks lie within Nemenyi's "
-        "critical difference of each other: they are not distinguished. Friedman's "
-        "test treats folds as independent, which they are not; its measured "
-        "false-positive rate stands above, and claims rest on the pairs below."
+        "critical difference of each other: these selectors are not distinguished. "
+        "Friedman's test treats folds as independent, which they are not; the measured "
+        "false-positive rate of the test stands above, and claims rest on the pairs "
+        "below."
     )
     return Figure(tuple(panels), caption)
 
@@ -1392,6 +1397,7 @@ def ranks_of(
     names: Sequence[str],
     notes: Sequence[str] = (),
     label: str = "",
+    unit: str = "fold",
 ) -> Ranks:
     """Make the picture of mean ranks.
 
@@ -1403,6 +1409,8 @@ def ranks_of(
         Of the selectors; a note follows the mean rank, there may be none.
     label : str
         The method.
+    unit : str
+        What ranks the selectors, "fold" or "split".
     """
     ranks, shown = found["mean_ranks"], [shortened(name, 26) for name in names]
     ordered = ", ".join(f"{shown[i]} {ranks[i]:.2f}" for i in _by_rank(found))
@@ -1411,7 +1419,7 @@ def ranks_of(
     start = f"{label}: mean" if label else "Mean"
     told = zip(ranks, notes or [""] * len(ranks), strict=True)
     return Ranks(
-        f"{start} ranks over {found['n']} folds, 1 is best: {ordered}. "
+        f"{start} ranks over {count(found['n'], unit)}, 1 is best: {ordered}. "
         f"Critical difference {found['critical_difference']:.2f}. {apart}",
         tuple(names),
         tuple(ranks),
@@ -1439,7 +1447,7 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
     columns.append(("n#", [n] * len(s["names"])))
     note = (
         "Always predicting the most frequent class is correct for "
-        f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'case')}. "
+        f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'sample')}. "
         "Intervals are t intervals over folds, their variance enlarged because "
         "training sets overlap (Nadeau and Bengio 2003), an approximation; they are "
         f"cut at 0 % and 100 %.{_averaged(s)}"
@@ -1490,8 +1498,8 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
         columns.append((f"OUT {MINUS} IN (points)#", [*values]))
         columns.append((f"{_level(s)} (points)#", [*spans]))
     columns.append(_times(one["seconds"] for one in selectors))
-    caption = "How many features, how stably, how fast, and what selecting on all "
-    blocks: list[Block] = [by_columns(f"{caption}cases adds", columns)]
+    caption = "Number of features, stability, optimism of selecting on all samples "
+    blocks: list[Block] = [by_columns(f"{caption}(OUT {MINUS} IN) and time", columns)]
     blocks.append(Text(ON_STABILITY, "note"))
     # A table for each method: with many selectors rows are long.
     heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]

@@ -1,4 +1,4 @@
-"""Probabilities after selection: does a model know its own error rate?"""
+"""Probabilities after selection: do the expected and measured error rates agree?"""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ MODELS = {
 
 
 class BinSummary(TypedDict):
-    """Cases whose probability fell between ``low`` and ``high``.
+    """Samples whose probability fell between ``low`` and ``high``.
 
     ``observed_low`` and ``observed_high`` bound the share that was observed: Wilson's
-    95 % interval, as if cases were independent.
+    95 % interval, as if samples were independent.
     """
 
     low: float
@@ -145,10 +145,10 @@ def show(record: Correction) -> View:
     s: CorrectionSummary = summarize(record)
     n = count(s["n_features_to_select"], "feature")
     errors, bins = _errors(s), _bins(s["models"])
-    title = "Probabilities, corrected for what selection discarded"
+    title = "Probabilities with and without the correction"
     caption = (
         f"Naive Bayes on {n} of {s['data']['n_features']} from "
-        f"{s['data']['name']}, {count(s['data']['n_samples'], 'case')}, with and "
+        f"{s['data']['name']}, {count(s['data']['n_samples'], 'sample')}, with and "
         "without the correction for selection."
     )
     return View(
@@ -161,14 +161,14 @@ def show(record: Correction) -> View:
         ),
         sections=(
             Section(title, (_figure(s["models"]),), first=True),
-            Section("The figures", (errors, bins, _notes()), first=True),
+            Section("The numbers", (errors, bins, _notes()), first=True),
         ),
         provenance=provenance(
             s,
             [
                 "Naive Bayes on the features that correlate most with the class; the "
-                "corrected one is conditioned on the others having correlated less "
-                "(Li, Zhang & Neal 2008)."
+                "corrected model also uses the knowledge that all other features "
+                "correlate less (Li, Zhang & Neal 2008)."
             ],
             [Fact("Model", MODELS[s["model"]])],
         ),
@@ -182,19 +182,19 @@ def show(record: Correction) -> View:
 def show_table(record: CalibrationTable) -> View:
     """Show the probabilities of one model beside what happened."""
     one = _calibration(record, float("nan"))
-    label, n = one["label"], count(one["n"], "case")
+    label, n = one["label"], count(one["n"], "sample")
     error, expected = percent(one["error"]), percent(one["expected_error"])
     loss = f"{one['log_loss']:.3f}"
-    badge = Badge("care", "Does not know its error rate")
+    badge = Badge("care", "Expected and measured error rate differ")
     if predicts_its_error(record):
-        badge = Badge("yes", "Knows its error rate")
+        badge = Badge("yes", "Expected and measured error rate agree")
     caption = f"Predicted probability of {one['positive']} by {label}, and the share "
     bins = _bins([one])
     shown = brief(
         {"kind": "calibration-table"},
         badge,
-        f"{label} is wrong about {error} of {n}, and expects {expected}.",
-        f"Average minus log probability {loss} nats, squared error "
+        f"{label} misclassifies {error} of {n} and expects to misclassify {expected}.",
+        f"Mean log loss {loss} nats, mean squared error of the probabilities "
         f"{one['squared_error']:.4f}.",
         "Predicted and observed",
         _figure([one]),
@@ -203,8 +203,8 @@ def show_table(record: CalibrationTable) -> View:
         question="May these probabilities be believed?",
         method=f"The probabilities of {one['positive']} that {label} predicted for {n} "
         f"were put into {len(one['bins'])} bins and compared with what was observed: "
-        f"the error rate is {error}, the one it expects {expected}, the average minus "
-        f"log probability {loss}.",
+        f"the error rate is {error}, the expected error rate {expected}, the mean log "
+        f"loss {loss} nats.",
     )
     return replace(shown, tables=(replace(bins, caption=f"{caption}observed ({n})."),))
 
@@ -213,7 +213,7 @@ def _figure(models: list[CalibrationSummary]) -> Figure:
     said = []
     for model in models:
         parts = [
-            f"{percent(b['low'], 0)} to {percent(b['high'], 0)}: {b['n']} cases, "
+            f"{percent(b['low'], 0)} to {percent(b['high'], 0)}: {b['n']} samples, "
             f"{percent(b['predicted'])} predicted, {percent(b['observed'])} observed"
             for b in model["bins"]
             if b["n"]
@@ -225,10 +225,11 @@ def _figure(models: list[CalibrationSummary]) -> Figure:
         tuple((m["label"], tuple(Share(**b) for b in m["bins"])) for m in models),
     )
     caption = (
-        f"Share of the class {first['positive']} among the cases that were given a "
-        "probability, over that probability, by tenths, with 95 % intervals (Wilson, "
-        "as if cases were independent). On the dashed line probabilities are correct. "
-        f"Below: cases in each tenth, of {count(first['n'], 'case')}."
+        "Horizontal: predicted probability, in tenths. Vertical: share of the samples "
+        f"in each tenth that are of class {first['positive']}, with its 95 % interval "
+        "(Wilson, as if samples were independent). On the dashed line probabilities "
+        "are correct. The bars show how many of the "
+        f"{count(first['n'], 'sample')} lie in each tenth."
     )
     key = tuple((m["label"], SIDES[i % 2]) for i, m in enumerate(models))
     return Figure.of(picture, caption, key=key)
@@ -243,13 +244,13 @@ def _errors(s: CorrectionSummary) -> Rows:
             f"{m['log_loss']:.3f}",
             f"{m['squared_error']:.4f}",
             f"{m['alpha']:.3g}",
-            count(m["n"], "case"),
+            count(m["n"], "sample"),
         )
         for m in s["models"]
     ]
     caption = "Naive Bayes with and without the correction, by cross-validation"
-    heads = "Model! | Error rate#* | It expects#* | Minus log probability (nats)# | "
-    return table(caption, f"{heads}Squared error# | α# | n#^", rows)
+    heads = "Model! | Error rate#* | Expected error rate#* | Mean log loss (nats)# | "
+    return table(caption, f"{heads}Mean squared error# | α# | n#^", rows)
 
 
 def _bins(models: list[CalibrationSummary]) -> Rows:
@@ -257,7 +258,7 @@ def _bins(models: list[CalibrationSummary]) -> Rows:
     columns: Columns = [("Probability!", spans)]
     for m in models:
         before = f"{m['label']}: " if len(models) > 1 else ""
-        parts = {"cases": [str(one["n"]) for one in m["bins"]]}
+        parts = {"samples": [str(one["n"]) for one in m["bins"]]}
         for key in ("predicted", "observed"):
             values: list[Any] = [one[key] for one in m["bins"]]
             parts[key] = [MISSING if v is None else f"{v:.3f}" for v in values]
@@ -265,7 +266,7 @@ def _bins(models: list[CalibrationSummary]) -> Rows:
             (Column(f"{before}{what}", number=True), cells)
             for what, cells in parts.items()
         ]
-    caption = f"Probability of {models[0]['positive']}: cases, mean probability and "
+    caption = f"Probability of {models[0]['positive']}: samples, mean probability and "
     return by_columns(f"{caption}share observed, by tenths", columns)
 
 
@@ -273,8 +274,9 @@ def _notes() -> Notes:
     return Notes(
         (
             "Features were selected anew in every training set, so both error rates "
-            "are honest; the models differ in whether they know their own. The "
-            "expected rate is the mean probability of the class that is not predicted.",
+            "are honest; the models differ in the error rate that they expect. The "
+            "expected error rate is the mean probability of the class that is not "
+            "predicted.",
             "α is the model's estimate of how weak features are: the larger, the "
             "weaker.",
         )
@@ -286,7 +288,7 @@ def _method(s: CorrectionSummary) -> list[str]:
     return [
         f"On {said_data(s['data'])}, {count(s['n_features_to_select'], 'feature')} "
         f"were selected by absolute correlation (at least {s['threshold']:.3f} on all "
-        f"cases) for naive Bayes with {s['model']} features.",
+        f"samples) for naive Bayes with {s['model']} features.",
         "Predictive probabilities were computed with and without conditioning on the "
         f"features that selection discarded (Li, Zhang and Neal 2008), by {splits} "
         "with the selection repeated in every training set.",

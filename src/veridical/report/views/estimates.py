@@ -9,9 +9,15 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.errors import InputError
-from veridical._core.numbers import MISSING, count, percent, percent_range, points
-from veridical._core.text import names as listing
-from veridical._core.text import shortened
+from veridical._core.numbers import (
+    MINUS,
+    MISSING,
+    count,
+    percent,
+    percent_range,
+    points,
+)
+from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
     CONFIDENCE,
@@ -68,41 +74,41 @@ BADGES = {
 # What a method does, by a word of its name; the first that fits is taken.
 EXPLAIN = {
     "resubstitution": (
-        "Resubstitution tests on the training cases; it measures how well they are "
-        "remembered."
+        "Resubstitution tests on the training samples; it measures how well the "
+        "estimator remembers them."
     ),
     "holdout": (
-        "A holdout trains on part of the cases and tests on the rest, once. It trains "
-        "on fewer cases than there are, so the estimate is too low on average, and it "
-        "depends on which cases are held out."
+        "A holdout trains on part of the samples and tests on the rest, once. It "
+        "trains on fewer samples than there are, so the estimate is too low on "
+        "average; the estimate also depends on which samples are held out."
     ),
     "subsampling": (
         "Random subsampling averages several holdouts, each with a random test set of "
-        "its own; its estimate is too low on average, as theirs is."
+        "its own; the estimate is too low on average, as that of a holdout is."
     ),
     "complete": (
-        "Complete cross-validation tests every set of so many cases by a classifier "
-        "trained on all others."
+        "Complete cross-validation tests every possible test set of a given size by a "
+        "classifier trained on all other samples."
     ),
     "cross-validation": (
-        "Cross-validation tests each case by a classifier trained without the fold "
-        "that the case is in. Training sets are smaller than the data, so the estimate "
-        "is slightly too low on average; with more folds this bias is smaller."
+        "Cross-validation tests each sample by a classifier trained without the fold "
+        "that the sample is in. Training sets are smaller than the data, so the "
+        "estimate is slightly too low on average; with more folds this bias is smaller."
     ),
     "leave-": (
-        "Leaving out few cases at a time trains on nearly all of them, so the estimate "
-        "has almost no bias, but it misleads where an estimator reacts to a single "
-        "case."
+        "Leaving out few samples at a time trains on nearly all of them, so the "
+        "estimate has almost no bias, but it misleads where a single sample changes "
+        "what the estimator predicts."
     ),
     ".632+": (
         "The .632+ bootstrap works like .632, but gives the accuracy on the training "
-        "cases less weight the more the estimator overfits."
+        "samples less weight the more the estimator overfits."
     ),
     ".632": (
-        "The .632 bootstrap trains on cases drawn with replacement and adds 0.632 of "
-        "the accuracy on the cases not drawn to 0.368 of that on the training cases. "
-        "It varies little, and is too high for an estimator that memorises the "
-        "training cases."
+        "The .632 bootstrap trains on samples drawn with replacement and adds 0.632 of "
+        "the accuracy on the samples not drawn to 0.368 of the accuracy on the "
+        "training samples. The estimate varies little, and is too high for an "
+        "estimator that memorises the training samples."
     ),
 }
 
@@ -151,7 +157,7 @@ class EstimateSummary(TypedDict):
 
 
 class NoteSummary(TypedDict):
-    """Something said, and the methods that it is about."""
+    """A note, and the methods that it is about."""
 
     text: str
     methods: list[str]
@@ -162,7 +168,7 @@ class EstimatesWords(TypedDict):
 
     ``belief`` is "yes" (all intervals lie above the share of the largest class), "open"
     (the first one does not), "care" (intervals disagree, there is none, or the estimate
-    is doubtful), "no" (tested on the training cases only) or "known" (the truth is).
+    is doubtful), "no" (tested on the training samples only) or "known" (the truth is).
     ``intervals`` says what each kind of interval assumes, ``notes`` what is doubtful,
     ``methods`` what the methods do.
     """
@@ -197,7 +203,7 @@ class EstimatesSummary(TypedDict):
 def summarize(record: Estimates) -> Any:
     """Turn estimates into plain numbers and strings."""
     if not record.estimates:
-        raise InputError("Estimates without an estimate show nothing; give it some.")
+        raise InputError("Estimates is empty; give at least one estimate.")
     metrics = dict.fromkeys(clean(e.metric) for e in record.estimates)
     if len(metrics) > 1:
         raise InputError(
@@ -291,16 +297,16 @@ def _evidence(record: Estimates) -> list[str]:
     shown = _estimate(lead, None)
     unit = _unit(lead.metric)
     said = [
-        f"{sentence(lead.method)[:-1]} tested {count(lead.n_test, 'case')} in "
+        f"{sentence(lead.method)[:-1]} tested {count(lead.n_test, 'sample')} in "
         f"{count(len(lead.scores), 'split')}."
     ]
     if shown["intervals"]:
         first = shown["intervals"][0]
-        said.append(f"Its {first['kind']} interval assumes {first['assumes']}.")
+        said.append(f"The {first['kind']} interval assumes {first['assumes']}.")
         said += _measured(first)
     values = [e.value for e in record.estimates]
     if len(values) > 1:
-        spread = f"The {len(values)} methods range over "
+        spread = f"The estimates of the {len(values)} methods range from "
         spread += score_range(min(values), max(values), unit)
         if record.data is not None and unit == "percent":
             share = percent(record.data.majority_share)
@@ -309,12 +315,13 @@ def _evidence(record: Estimates) -> list[str]:
         said.append(f"{spread}.")
     truth = record.truth
     if truth is not None and intervals_of(truth):
-        cases = "cases"
+        samples = "samples"
         if record.data is not None:
-            cases = count(record.data.n_samples, "case")
+            samples = count(record.data.n_samples, "sample")
         said.append(
-            f"The truth is that of the classifier trained on all {cases}, tested on "
-            f"{count(truth.n_test, 'fresh one')} ({write_interval(truth)})."
+            f"The truth is the {scorer_name(truth.metric)} of the classifier that is "
+            f"trained on all {samples}, on {count(truth.n_test, 'fresh sample')} "
+            f"({write_interval(truth)})."
         )
     return said
 
@@ -331,7 +338,7 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
 def _gathered(
     estimates: list[EstimateSummary], said: Callable[[EstimateSummary], list[str]]
 ) -> list[NoteSummary]:
-    """Collect what is said of the estimates, once, with the methods it is about."""
+    """Collect the notes on the estimates, each once with all its methods."""
     about: dict[str, list[str]] = {}
     for estimate in estimates:
         for text in said(estimate):
@@ -374,7 +381,7 @@ def show(record: Estimates) -> View:
     figures = _table(s)
     sections = [
         Section("The estimates side by side", (_figure(s),), first=True),
-        Section("The figures", (figures, _remarks(s)), first=True),
+        Section("The numbers", (figures, _remarks(s)), first=True),
     ]
     if words["notes"]:
         doubts = tuple(
@@ -385,7 +392,7 @@ def show(record: Estimates) -> View:
     title = f"How accurate is {s['estimator']}?"
     return View(
         title=title if data is None else f"{title} {data['name']}",
-        question="How accurate is it?",
+        question="How accurate is the estimator?",
         **answer(words, badges),
         facts=tuple(facts),
         sections=tuple(sections),
@@ -447,18 +454,18 @@ def _figure(s: EstimatesSummary) -> Figure:
         said.append(f"the truth is {score(truth['value'], unit)}")
     if against:
         said.append(f"majority class {percent(data['chance'])}")  # type: ignore[index]
-    what = "Share of new cases classified correctly"
+    what = "Share of new samples classified correctly"
     caption = (
-        f"{what if unit == 'percent' else f'The {metric} on new cases'}, as each "
+        f"{what if unit == 'percent' else f'The {metric} on new samples'}, as each "
         f"method estimates it, with its {confidence(s['confidence'])} where one is "
         "valid; thinner lines are further intervals, named in the table."
     )
     if s["words"]["notes"]:
-        caption += " A ring instead of a disc: there is a note on it below."
+        caption += " A ring marks an estimate that a note below doubts."
     if against:
         caption += f" {on_majority(data)}"
     if truth is not None:
-        fresh = count(truth["n_test"], "fresh case")
+        fresh = count(truth["n_test"], "fresh sample")
         caption += f" The solid line is the truth, from {fresh}."
     alt = f"{sentence(metric)[:-1]} by method: {'; '.join(said)}."
     return Figure.of(Intervals(alt, marks, levels, unit, metric), caption)
@@ -467,10 +474,10 @@ def _figure(s: EstimatesSummary) -> Figure:
 def _table(s: EstimatesSummary) -> Rows:
     unit, truth = _unit(s["metric"]), s["truth"]
     in_points = " (points)" if unit == "percent" else ""
-    off = f"Off the truth{in_points}# | " if truth is not None else ""
+    off = f"Estimate {MINUS} truth{in_points}# | " if truth is not None else ""
     heads = f"Method!~ | {sentence(scorer_name(s['metric']))[:-1]}# | {off}"
     heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
-    heads += f"Standard deviation of splits{in_points}#^ | Cases# | Splits#^"
+    heads += f"Standard deviation of splits{in_points}#^ | Samples# | Splits#^"
     rows = [row for e in s["estimates"] for row in _rows(e, s, unit)]
     if truth is not None:
         lone: EstimateSummary = {**truth, "method": "the truth", "std": None}
@@ -517,11 +524,11 @@ def _remarks(s: EstimatesSummary) -> Notes:
     return Notes(
         (
             *_about(s["words"]["intervals"]),
-            "Measured coverage: how often 95 % intervals of that kind covered the "
-            "truth where it is known; 95 % would be right, less is too narrow, more is "
-            "too wide.",
-            "Splits share cases, so their standard deviation is not the standard error "
-            "of the estimate.",
+            "Measured coverage: share of data sets with a known truth on which the 95 "
+            "% interval of that kind covered the truth. 95 % is right; with less the "
+            "intervals are too narrow, with more too wide.",
+            "Splits share samples, so their standard deviation is not the standard "
+            "error of the estimate.",
         )
     )
 
@@ -532,14 +539,14 @@ def show_nested(record: NestedCV) -> View:
     s = summarize_nested(record)
     value, span = percent(s["value"]), percent_range(*s["interval"])
     folds, repeats = count(s["n_folds"], "fold"), count(s["n_repeats"], "repeat")
-    cases = count(s["n_samples"], "case")
+    samples = count(s["n_samples"], "sample")
     marks = (
         Mark("nested cross-validation", s["value"], bounded(*s["interval"])),
         Mark("ordinary cross-validation", s["cv_value"], side="b"),
     )
     said = "; ".join(mark.words() for mark in marks)
     caption = (
-        "Share of new cases classified correctly; the line is the 95 % interval of "
+        "Share of new samples classified correctly; the line is the 95 % interval of "
         "nested cross-validation."
     )
     errors = [
@@ -548,23 +555,23 @@ def show_nested(record: NestedCV) -> View:
     ]
     heads = "Method! | Accuracy#* | 95 % interval# | Standard error# | "
     figures = table(
-        f"Accuracy by nested cross-validation ({cases}, {folds}, {repeats}).",
+        f"Accuracy by nested cross-validation ({samples}, {folds}, {repeats}).",
         f"{heads}Naive standard error#",
         [("nested cross-validation", value, span, *errors)],
     )
     return brief(
         s,
         Badge("open", "An estimate"),
-        f"{value} of new cases are classified correctly (95 % interval {span}, by "
+        f"{value} of new samples are classified correctly (95 % interval {span}, by "
         "nested cross-validation).",
-        f"Measured on {cases}, {folds}, {repeats}.",
+        f"Measured on {samples}, {folds}, {repeats}.",
         "The estimate",
         Figure.of(Intervals(f"Accuracy: {said}.", marks), caption),
         figures,
         title="Nested cross-validation",
-        question="How accurate is it?",
+        question="How accurate is the estimator?",
         method="The standard error of cross-validation was estimated by nested "
         f"cross-validation (Bates, Hastie and Tibshirani 2024) with {folds} and "
-        f"{repeats} on {cases}: the accuracy is {value} with a 95 % interval of "
+        f"{repeats} on {samples}: the accuracy is {value} with a 95 % interval of "
         f"{span}.",
     )

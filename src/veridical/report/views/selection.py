@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import count, number, percent, percent_range, with_range
 from veridical._core.records import Interval
-from veridical._core.text import names as listing
+from veridical._core.text import listing
 from veridical.evaluation.intervals import wilson
 from veridical.evaluation.records import Selection
 from veridical.report.plain import (
@@ -60,7 +60,7 @@ MOST_CLASSES = 20
 MOST_OTHERS = 200
 #: Kinds of intervals of an accuracy, in words.
 _INTERVALS = {
-    "wilson": "Wilson's 95 % interval for independent cases; it does not account for "
+    "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
     "overlap of training folds (Nadeau and Bengio 2003)",
@@ -90,7 +90,7 @@ class FeatureInfo(OtherFeature):
 
 
 class ClassInfo(TypedDict):
-    """One class: cases tested, and the share of them classified correctly."""
+    """One class: samples tested, and the share of them classified correctly."""
 
     name: str
     n_test: int
@@ -105,7 +105,7 @@ class SizeInfo(TypedDict):
 
 
 class AlphaInfo(TypedDict):
-    """Size-averaged accuracy of one exponent, on splits of all cases."""
+    """Size-averaged accuracy of one exponent, on splits of all samples."""
 
     alpha: float
     accuracy: float
@@ -188,7 +188,7 @@ def _evidence(record: Selection) -> str:
     worst = min(record.classes, key=lambda one: one.accuracy)
     best = max(record.classes, key=lambda one: one.accuracy)
     said = (
-        f"Measured on {count(record.n_test, 'case')} in "
+        f"Measured on {count(record.n_test, 'sample')} in "
         f"{count(record.n_folds, 'split')} "
         f"({record.settings.get('cross-validation', 'cross-validation')}); in every "
         "training set features were selected"
@@ -214,20 +214,20 @@ def _evidence(record: Selection) -> str:
 def _remarks(record: Selection) -> list[str]:
     said = [
         f"The interval of the accuracy: {_INTERVALS[record.interval]}. The intervals "
-        "of classes are Wilson's for independent cases.",
-        "The features listed were selected on all cases; the accuracy is that of "
-        "selecting features this way, not of this very list.",
+        "of classes are Wilson's for independent samples.",
+        "The features listed were selected on all samples; the accuracy is that of "
+        "the selection procedure, not of this list itself.",
     ]
     if len(record.sizes) > 1:
         said.append(
             "Do not choose the number of features by the accuracies in the picture and "
-            "then report the accuracy at that number: it is too high. Decide the "
-            "number beforehand, or choose it inside the folds."
+            "then report the accuracy at that number: that accuracy is too high. "
+            "Decide the number beforehand, or choose it inside the folds."
         )
     if record.fold_alphas:
         low, high = min(record.fold_alphas), max(record.fold_alphas)
         said.append(
-            f"On all cases the exponent alpha is {record.alpha:.2g}; the folds chose "
+            f"On all samples the exponent alpha is {record.alpha:.2g}; the folds chose "
             f"{low:.2g} to {high:.2g}."
         )
     return said
@@ -245,9 +245,9 @@ def show(record: Selection) -> View:
     facts = [*data_facts(s["data"]), *models]
     if s["stability"] is not None:
         value = number(s["stability"]["value"], 2)
-        facts.append(Fact("Stability", f"{value}, of at most 1"))
+        facts.append(Fact("Stability", f"{value} (1 is perfect)"))
     if s["alpha"] is not None:
-        chosen = ", chosen" if s["alphas"] else ""
+        chosen = ", chosen by accuracy" if s["alphas"] else ""
         facts.append(Fact("Alpha", f"{s['alpha']:.2g}{chosen}"))
     bounds = [
         wilson(one["accuracy"], one["n_test"]) if one["n_test"] else None
@@ -255,21 +255,21 @@ def show(record: Selection) -> View:
     ]
     features, classes = _features(s), _classes(s, bounds)
     sections = [
-        Section("How good they are", (_figure(s, bounds),), first=True),
+        Section("Accuracy of the selection", (_figure(s, bounds),), first=True),
         Section("The selected features", _feature_blocks(s, features), first=True),
-        Section("Class by class", (classes,)),
+        Section("Accuracy by class", (classes,)),
     ]
     drawn = curves(record)
     if drawn:
         blocks: list[Block] = [Figure.of_curves(one, "a") for one in drawn]
         if len(s["sizes"]) > 1:
             blocks.append(_sizes(s))
-        sections.append(Section("The path", tuple(blocks)))
+        sections.append(Section("Accuracy by number of features", tuple(blocks)))
     accuracy = f"{percent(s['accuracy'])} ({percent_range(s['low'], s['high'])})"
     caption = (
         f"Features selected by {s['selector']} ({said_data(s['data'])}). "
-        f"{s['estimator']} classifies {accuracy} of new cases correctly where they are "
-        "selected anew in every training set."
+        f"{s['estimator']} classifies {accuracy} of new samples correctly where "
+        "features are selected anew in every training set."
     )
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
@@ -297,15 +297,15 @@ def _figure(s: SelectionSummary, bounds: list[Any]) -> Figure:
     worst = ""
     if len(drawn) < len(classes):
         worst = f" (the {len(drawn)} worst of {len(s['classes'])})"
-    marks = (Mark("All cases", s["accuracy"], bounded(s["low"], s["high"])), *drawn)
+    marks = (Mark("All samples", s["accuracy"], bounded(s["low"], s["high"])), *drawn)
     said = "; ".join(mark.words() for mark in marks)
     alt = f"Accuracy: {said}; majority class {percent(s['data']['chance'])}."
     caption = (
-        "Share of test cases classified correctly: disc, all cases, with the 95 % "
-        f"interval that the notes name; rings, the cases of each class{worst}, each "
-        f"with Wilson's. {on_majority(s['data'])}"
+        "Share of test samples classified correctly. Disc: all samples, with the 95 % "
+        f"interval that the notes name. Rings: the samples of each class{worst}, each "
+        f"with Wilson's 95 % interval. {on_majority(s['data'])}"
     )
-    picture = Intervals(alt, marks, majority(s["data"]), axis="cases classified right")
+    picture = Intervals(alt, marks, majority(s["data"]), axis="accuracy")
     return Figure.of(picture, caption)
 
 
@@ -314,8 +314,9 @@ def _features(s: SelectionSummary) -> Rows:
         (str(f["rank"]), *_row(f, s), _supported(f["n_folds"], s["n_folds"]))
         for f in s["features"]
     ]
-    heads = "Rank# | Feature! | Column#^ | Score by itself# | Selected in folds# | "
-    return table("Features selected on all cases, best first", f"{heads}Support", rows)
+    heads = "Rank# | Feature! | Index#^ | Univariate score# | Selected in folds# | "
+    caption = "Features selected on all samples, best first"
+    return table(caption, f"{heads}Support", rows)
 
 
 def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | Cell]:
@@ -344,8 +345,8 @@ def _support(s: SelectionSummary) -> list[str]:
     ]
     if s["other_features"]:
         often = [f for f in s["other_features"] if 2 * f["n_folds"] >= total]
-        more = f"Folds selected {count(len(s['other_features']), 'feature')} that the "
-        more += "list lacks"
+        more = "The folds also selected "
+        more += f"{count(len(s['other_features']), 'feature')} outside the list"
         if often:
             names = listing(f["name"] for f in often[:5])
             more += f"; in at least half of the folds: {names}"
@@ -358,7 +359,7 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     said = _support(s)
     blocks: list[Block] = [Text(text) for text in said]
     if any(f["n_folds"] == 0 for f in s["features"]):
-        blocks = [Warn("Folds do not support the whole list.", tuple(said))]
+        blocks = [Warn("Some listed features were selected in no fold.", tuple(said))]
     blocks.append(listed)
     agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
@@ -371,8 +372,8 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     others = s["other_features"]
     if others:
         rows = [_row(f, s) for f in others[:MOST_OTHERS]]
-        caption = "Features that folds selected and the list lacks"
-        heads = "Feature! | Column# | Score by itself# | Selected in folds#"
+        caption = "Features outside the list that folds selected"
+        heads = "Feature! | Index# | Univariate score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
         if len(others) > MOST_OTHERS:
             more = len(others) - MOST_OTHERS
@@ -390,8 +391,8 @@ def _classes(s: SelectionSummary, bounds: list[Any]) -> Rows:
         )
         for one, span in zip(s["classes"], bounds, strict=True)
     ]
-    caption = "Share of the cases of each class classified correctly, in "
-    heads = "Class! | Accuracy#* | 95 % interval# | Cases#"
+    caption = "Share of the samples of each class classified correctly, in "
+    heads = "Class! | Accuracy#* | 95 % interval# | Samples#"
     return table(f"{caption}cross-validation", heads, rows)
 
 
@@ -408,7 +409,7 @@ def _sizes(s: SelectionSummary) -> Rows:
     ]
     caption = "Cross-validated accuracy with the first features"
     heads = "Features#! | Accuracy#* | 95 % interval#"
-    return table(caption, heads, rows, "The figures behind the first picture")
+    return table(caption, heads, rows, "The numbers behind the first picture")
 
 
 def _method(s: SelectionSummary) -> list[str]:
@@ -418,11 +419,11 @@ def _method(s: SelectionSummary) -> list[str]:
         chosen = " The exponent alpha was chosen inside every training set."
     said = [
         f"From {said_data(s['data'])}, {s['selector']} selected "
-        f"{count(s['n_features_to_select'], 'feature')} on all cases.",
+        f"{count(s['n_features_to_select'], 'feature')} on all samples.",
         f"The accuracy is that of the whole procedure, by {splits}: in each training "
         f"set the features were selected anew and {in_full([s['estimator']])} was "
         f"trained anew.{chosen}",
-        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'case')} "
+        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'sample')} "
         f"({percent_range(s['low'], s['high'])}; {_INTERVALS[s['interval']]}).",
     ]
     if s["stability"] is not None:
@@ -467,7 +468,7 @@ def curves(record: Selection) -> list[Curves]:
     if record.alphas:
         values = [Interval(*[100 * v] * 3) for v in record.alpha_accuracy]
         places = [f"{alpha:g}" for alpha in record.alphas]
-        title = "Size-averaged accuracy by alpha, on splits of all cases"
+        title = "Size-averaged accuracy by alpha, on splits of all samples"
         drawn.append(
             _drawn(title, "accuracy, %", "alpha", places, "size-averaged", values)
         )

@@ -1,4 +1,4 @@
-"""IN, OUT and TRUTH on sources like the data: which protocol would tell the truth?"""
+"""IN, OUT and TRUTH on sources like the data: which reaches the true verdict?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent, pvalue
 from veridical._core.records import Interval
-from veridical._core.text import names as listing
+from veridical._core.text import listing
 from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side, Winner
 from veridical.evaluation.intervals import wilson
 from veridical.report.plain import (
@@ -49,7 +49,7 @@ PROTOCOLS: dict[str, Side] = {"in": "a", "out": "b"}
 
 
 class SourceSummary(TypedDict):
-    """One source: mean accuracies by method and side, and who found the truth.
+    """One source: mean accuracies by method and side, and how often each was right.
 
     ``right`` counts the data sets on which a method reached the true verdict, ``only``
     those on which it alone did.
@@ -173,10 +173,10 @@ def show(record: Sensitivity) -> View:
     found = _table(s)
     test = s["settings"].get("test", "")
     note = (
-        "The true verdict is that of a paired t-test over the data sets, each tested "
-        f"on cases of its own. IN and OUT test the folds of each data set ({test}). "
+        "The true verdict is that of a paired t-test over the data sets, each with a "
+        f"test set of its own. IN and OUT test the folds of each data set ({test}). "
         "The p-value is that of the exact one-tailed binomial test on the data sets "
-        "where only one of them was right, significant below "
+        "where only IN or only OUT was right, significant below "
         f"{s['alpha'] / 2:g}."
     )
     caption = (
@@ -185,12 +185,12 @@ def show(record: Sensitivity) -> View:
     )
     return View(
         title=f"IN or OUT for {names['a']} and {names['b']}? {data['name']}",
-        question="Which protocol would have told the truth?",
+        question="Which protocol reaches the true verdict?",
         **answer(words, BADGES),
         facts=compared(s, "by each"),
         sections=(
-            Section("Which protocol finds the truth", (_figure(s),), first=True),
-            Section("The figures", (found, Text(note, "note")), first=True),
+            Section("How often the true verdict is reached", (_figure(s),), first=True),
+            Section("The numbers", (found, Text(note, "note")), first=True),
             Section(
                 "What follows", (Text(words["recommendation"], "claim"),), first=True
             ),
@@ -206,8 +206,8 @@ def show(record: Sensitivity) -> View:
                 f"like {said_data(data)}, {count(len(s['sources']), 'source')} were "
                 f"made. {sentence(words['recipe'])}",
                 "On each, both selectors were compared by IN, by OUT and on fresh "
-                "cases; IN and OUT were compared by a binomial test over the data sets "
-                "on which one alone reached the true verdict.",
+                "samples; IN and OUT were compared by a binomial test over the data "
+                "sets on which one alone reached the true verdict.",
             ],
         ),
         remarks=(words["recommendation"],),
@@ -228,11 +228,11 @@ def _figure(s: SensitivitySummary) -> Figure:
     picture = Intervals(alt, tuple(marks), axis="data sets with the true verdict")
     caption = (
         "Share of data sets from each source on which a method reached the true "
-        "verdict, with Wilson's 95 % interval. Strength 1 is what was found in the "
-        "data."
+        "verdict, with Wilson's 95 % interval. At strength 1, features are as strong "
+        "as in the data."
     )
     key = (("IN", PROTOCOLS["in"]), ("OUT", PROTOCOLS["out"]))
-    note = "selected inside every fold, or once on all cases"
+    note = "IN selects inside every fold, OUT once on all samples"
     return Figure.of(picture, caption, key=key, keynote=note)
 
 
@@ -264,8 +264,10 @@ def _table(s: SensitivitySummary) -> Rows:
         "IN right#*",
         "OUT right#*",
     ]
-    caption = "On each source: the truth, and the data sets on which a method reached "
-    return table(f"{caption}it", [*heads, "Only IN#^", "Only OUT#^", "p-value#"], rows)
+    caption = "On each source: the true verdict, and on how many data sets IN and OUT "
+    return table(
+        f"{caption}reached it", [*heads, "Only IN#^", "Only OUT#^", "p-value#"], rows
+    )
 
 
 def _likeness(s: SensitivitySummary) -> tuple[Rows, Text]:
@@ -284,7 +286,8 @@ def _likeness(s: SensitivitySummary) -> tuple[Rows, Text]:
         rows.append((f"Strength {one['strength']:g}", relevant, *means))
     note = (
         "Where the accuracies of a source are far from those on the data, the source "
-        "is not like the data, and its result for IN and OUT says little about them."
+        "is not like the data, and the counts of IN and OUT on this source say little "
+        "about the data."
     )
     caption = "Mean accuracy on the data and on each source"
     return table(caption, [*heads, *named], rows), Text(note, "note")

@@ -88,6 +88,7 @@ class PointSummary(TypedDict):
     """One point of a curve, with its interval where there is one."""
 
     curve: str
+    section: str
     place: str
     value: float | None
     low: float | None
@@ -144,6 +145,7 @@ def summarize(report: StudyReport) -> Any:
 
 def _picture(picture: Picture) -> PictureSummary:
     names = [name for _, places in picture.sections for name in places]
+    sections = [title for title, places in picture.sections for _ in places]
     return {
         "group": clean(picture.group),
         "title": clean(picture.title, LONGEST),
@@ -151,6 +153,7 @@ def _picture(picture: Picture) -> PictureSummary:
         "points": [
             {
                 "curve": clean(curve.label),
+                "section": clean(sections[place]),
                 "place": clean(names[place]),
                 "value": finite(value.value),
                 "low": finite(value.low),
@@ -263,13 +266,21 @@ def _behind(picture: PictureSummary) -> Rows:
             return MISSING
         return " to ".join(f"{value:.2f}" for value in values).replace("-", MINUS)
 
+    # The same setting may occur in two sections of the axis: 10 folds, 10 samples.
+    several = len({p["section"] for p in picture["points"]}) > 1
     rows = [
-        (p["curve"], p["place"], written(p["value"]), written(p["low"], p["high"]))
+        (
+            p["curve"],
+            *([p["section"]] if several else []),
+            p["place"],
+            written(p["value"]),
+            written(p["low"], p["high"]),
+        )
         for p in picture["points"]
     ]
     caption = f"{picture['title']}, {picture['unit']}"
-    heads = "Estimate! | Setting# | Value#* | 95 % interval#"
-    return table(caption, heads, rows, "The figures behind the picture")
+    heads = f"Estimate! |{' Axis |' * several} Setting# | Value#* | 95 % interval#"
+    return table(caption, heads, rows, "The numbers behind the picture")
 
 
 def _table(one: StudyTableSummary) -> Section:
@@ -305,10 +316,10 @@ def watch(state: Mapping[str, Any]) -> View:
     warnings: tuple[Warn, ...] = ()
     if state["trouble"] is not None:
         trouble = (clean(state["trouble"], 2000),)
-        warnings = (Warn("The store cannot be read just now.", trouble),)
+        warnings = (Warn("The store cannot be read at the moment.", trouble),)
     return View(
         title=headline,
-        question=f"How far is {study}?",
+        question=f"How far is the study {study}?",
         badge=_badge(state),
         headline=headline,
         lead=findings["headline"] if findings else "",
@@ -318,7 +329,7 @@ def watch(state: Mapping[str, Any]) -> View:
             Fact("Left", count(state["pending"], "cell")),
             Fact(
                 "Pace",
-                "no progress" if pace is None else f"{pace:.3g} cells a second",
+                "no progress" if pace is None else f"{pace:.3g} cells per second",
             ),
         ),
         sections=(
@@ -352,10 +363,7 @@ def watch(state: Mapping[str, Any]) -> View:
 def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
     if not findings:
         return (Text("None yet: the study has no finished cells, or no findings."),)
-    more = (
-        " What is open may still go either way, and what is not may still change while "
-        "cells are left."
-    )
+    more = " While cells are left, every outcome may still change."
     rows = [
         (
             c["statement"],
@@ -368,12 +376,12 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
     ]
     caption = "What the paper says, and what the cells so far say"
     heads = "Finding! | Outcome | Unchanged for# | Published~ | Here~*"
-    note = "Unchanged for: cells that have come in since the outcome last changed, or "
+    note = "Unchanged for: cells finished since the outcome last changed, or since the "
     return (
         _strip(findings["checks"], more),
         table(caption, heads, rows),
-        Text(f"{note}since the watching began.", "note"),
-        Link("The whole report as it stands", "/report"),
+        Text(f"{note}page was opened.", "note"),
+        Link("The whole report so far", "/report"),
     )
 
 

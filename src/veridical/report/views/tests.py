@@ -71,7 +71,8 @@ def show_test(record: TestResult) -> View:
     )
     figures = table(
         f"Difference of a and b, positive where a is better ({n}, level {level}).",
-        "Test! | Difference#* | Interval# | Statistic# | p# | Better",
+        f"Test! | Difference#* | {confidence(1 - s['alpha'])}# | Statistic# | p-value# "
+        "| Better",
         [row],
     )
     found = f"{s['winner']} is significantly better"
@@ -82,7 +83,7 @@ def show_test(record: TestResult) -> View:
         s,
         _badge(not is_draw),
         f"{found}: the mean difference is {gap} ({p}).",
-        f"{s['name']} test on {n}, at the level {level}.",
+        f"{s['name']} test on {n}, at the significance level {level}.",
         "The difference",
         Figure.of(picture, f"{caption}line is no difference."),
         figures,
@@ -107,7 +108,7 @@ def show_ranks(record: Friedman) -> View:
         f"= {score(s['statistic'], 'number')}, {pvalue(s['pvalue'])}, Nemenyi's "
         f"critical difference {critical}.",
         "Selector! | Mean rank#*",
-        [(str(i), f"{rank:.2f}") for i, rank in enumerate(s["mean_ranks"])],
+        [(name, f"{r:.2f}") for name, r in zip(names, s["mean_ranks"], strict=True)],
     )
     is_significant = s["pvalue"] < s["alpha"]
     caption = (
@@ -116,7 +117,8 @@ def show_ranks(record: Friedman) -> View:
     )
     said = "differ" if is_significant else "are not shown to differ"
     apart = (
-        f"ranks further apart than {critical} differ at the level {level} (Nemenyi)."
+        f"ranks that are further apart than {critical} differ significantly at the "
+        f"level {level} (Nemenyi)."
     )
     return brief(
         s,
@@ -124,7 +126,7 @@ def show_ranks(record: Friedman) -> View:
         f"{n} {said} in their ranks on {splits} ({pvalue(s['pvalue'])}).",
         f"Mean {apart}",
         "Mean ranks and the critical difference",
-        Figure.of(ranks_of(s, names), caption),
+        Figure.of(ranks_of(s, names, unit="split"), caption),
         figures,
         title=f"Do {n} differ?",
         question="Do the selectors differ?",
@@ -161,20 +163,20 @@ def show_size(record: Calibration) -> View:
     )
     caption = "Share of data sets on which the test rejects, with its 95 % interval; "
     caption += "the dashed line is the nominal level."
-    badge = Badge("yes", "As it should, or less")
+    badge = Badge("yes", "Not shown to exceed the nominal level")
     if size["low"] > size["nominal"]:
-        badge = Badge("care", "More often than it should")
+        badge = Badge("care", "Above the nominal level")
     return brief(
         s,
         badge,
-        f"{s['test']} rejects in {rate} of {n} on which neither side is better (95 % "
+        f"{s['test']} rejects on {rate} of {n} on which neither side is better (95 % "
         f"interval {span}; nominal {nominal}).",
         f"Simulated: {size['design']}.",
         "The false-positive rate",
         Figure.of(picture, caption),
         figures,
-        title=f"How often does {s['test']} err?",
-        question="How often does the test err where there is nothing to find?",
+        title=f"False-positive rate of {s['test']}",
+        question="How often does the test reject where there is no difference?",
         method=f"The test {s['test']} was run on {n} in which neither side is better "
         f"({size['design']}); at the nominal level {nominal} it rejected in {rate} "
         f"(95 % interval {span}).",

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 import pytest
-from tests.report.hostile import PAYLOADS
+from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 from tests.report.pages import CATALOGUE, kinds
 
@@ -30,7 +30,7 @@ COUNT = """
   return counts;
 }
 """
-# Go through all values of all pictures, and filter by something nasty.
+# Go through all values of all pictures, and filter by a payload.
 WORK = """
 (payload) => {
   for (const picture of document.querySelectorAll("svg[role=img]")) {
@@ -140,7 +140,7 @@ def test_no_payload_runs_in_a_browser(entry, browser, tmp_path):
         assert found == harmless
 
 
-def test_the_guard_is_awake(browser, tmp_path):
+def test_scripts_run_on_a_page_without_escaping(browser, tmp_path):
     bad = tmp_path / "bad.html"
     bad.write_text(f"<!doctype html><p>{PAYLOADS[12]}<p>{PAYLOADS[0]}")
     with browser.tab() as tab:

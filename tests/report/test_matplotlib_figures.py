@@ -107,7 +107,7 @@ def test_chance_is_on_the_axis_where_it_is_near(summary):
 
 
 def test_a_level_far_away_is_only_pointed_at():
-    figure = figure_of(records.comparison({"in": (0.9, 0.92)}, cases=1000))
+    figure = figure_of(records.comparison({"in": (0.9, 0.92)}, samples=1000))
     (panel,) = figure.panels
     picture = replace(panel.picture, levels=(Level("majority class", 0.01),))
 

@@ -1,4 +1,4 @@
-"""Manners that others rely on: frames in and out, a look in a notebook, grid search."""
+"""Conventions of scikit-learn: frames in and out, notebook display, grid search."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from tests.report import hostile
+from tests.report import injection_payloads
 from tests.report.markup import Page
 
 from veridical import report
@@ -100,7 +100,7 @@ def test_sizes_stand_beside_pvalues(decided):
         "IN, pairs (corrected resampled t test): false-positive rate of the test "
     )
     assert "% (measured; nominal 5 %)" in sizes[0]
-    assert "n = 2000 data sets on which neither is better" in sizes[0]
+    assert "n = 2000 data sets on which neither selector is better" in sizes[0]
     assert sizes[1].startswith(
         "IN, Friedman's test treats folds as independent: false-positive rate "
     )
@@ -138,9 +138,9 @@ def test_the_page_is_whole_and_closed(decided, tmp_path):
     assert decided._repr_html_().startswith("<style>")
 
 
-def test_hostile_names_stay_names(decided):
+def test_names_with_markup_stay_text(decided):
     tame = Page(report.page(decided))
-    for bad in hostile.PAYLOADS[::6]:
+    for bad in injection_payloads.PAYLOADS[::6]:
         record = replace(decided, names=(bad, "Beta", "Gamma"), recommendation=bad)
         wild = Page(report.page(record))
         assert wild.elements == tame.elements

@@ -10,7 +10,7 @@ from scipy.stats import f_oneway
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.feature_selection import f_classif
 from tests.oracles import selection as oracle
-from tests.selection import weka_figures as weka
+from tests.selection import weka_results as weka
 
 from veridical._core.table import Table
 from veridical.criteria.information import UncertaintyRedundancy
@@ -56,14 +56,14 @@ def test_symmetrical_uncertainty_is_wekas(name):
 
 @pytest.mark.parametrize(("name", "k"), weka.RELIEFF)
 def test_relieff_is_wekas(name, k):
-    # Iris has many cases as far as the tenth neighbour; Weka takes those that come
+    # Iris has many samples as far as the tenth neighbour; Weka takes those that come
     # first in the file, we let them share the place.
     atol = 2e-5 if name == "iris" else DIGITS
     got = scores(ReliefF, name, n_neighbors=k)
     np.testing.assert_allclose(got, weka.RELIEFF[name, k], rtol=0, atol=atol)
 
 
-def test_uncertainty_of_pairs_with_holes_in_both_is_wekas():
+def test_uncertainty_of_pairs_with_missing_values_in_both_is_wekas():
     X, y = weka.mixed()
     categorical = np.isin(np.arange(6), weka.MIXED_NOMINAL)
     redundancy = UncertaintyRedundancy(

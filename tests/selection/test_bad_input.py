@@ -113,7 +113,7 @@ def test_missing_values_in_sparse_data(selector):
 
 
 @each_selector()
-def test_text_in_a_number_column(row):
+def test_text_in_a_number_feature(row):
     table = pd.DataFrame(X.astype(object))
     table.columns = list("abcd")
     table.loc[5, "c"] = "tall"
@@ -223,7 +223,7 @@ def test_wrong_number_of_neighbours(k):
 
 
 @pytest.mark.parametrize("n", [0, -2, 1.5, "x"])
-def test_wrong_number_of_sampled_cases(n):
+def test_wrong_number_of_sampled_samples(n):
     with pytest.raises(InputError, match="n_samples"):
         ReliefF(1, n_samples=n).fit(X, Y)
 
@@ -300,7 +300,7 @@ def test_weights_that_leave_one_class(row):
         make(row).fit(X, Y, sample_weight=Y)
 
 
-def test_fractions_of_cases_where_cases_are_counted():
+def test_fractions_of_samples_where_samples_are_counted():
     weight = np.full(20, 0.5)
     with pytest.raises(InputError, match=r"InformationGain.*whole numbers"):
         InformationGain(1).fit(X, Y, sample_weight=weight)
@@ -337,7 +337,7 @@ def test_parameters_of_the_wrong_kind(selector, words):
         selector.fit(X, y)
 
 
-def test_the_column_that_cannot_be_used_is_named():
+def test_the_feature_that_cannot_be_used_is_named():
     X = pd.DataFrame({"u": [1.0, 2.0, 3.0, 4.0], "v": ["a", "b", "a", "b"]})
     with pytest.raises(InputError, match="such as column 'v'"):
         AnovaF().fit(X, [0, 1, 0, 1])

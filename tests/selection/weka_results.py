@@ -1,7 +1,7 @@
 """Scores printed by Weka 3.6.14, to ten digits.
 
 Each list is what ``evaluateAttribute`` returned for the attributes in file order, with
-default options (ReliefF: every case once, ten neighbours), on the data files named
+default options (ReliefF: every sample once, ten neighbours), on the data files named
 here. "mixed" is the small table built by :func:`mixed`.
 """
 
