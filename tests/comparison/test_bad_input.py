@@ -98,7 +98,7 @@ def rare(y):
             {"estimator": LogisticRegression},
             ["the class LogisticRegression", "an instance, LogisticRegression(...)"],
         ),
-        ({"estimator": 7}, ["estimator=7", "no scikit-learn estimator"]),
+        ({"estimator": 7}, ["estimator=7", "not a scikit-learn estimator"]),
     ],
     ids=without_address,
 )
@@ -250,7 +250,9 @@ def test_selectors_by_name_take_the_number_of_the_others():
     X, y = load_iris(return_X_y=True)
     found = compare(["anova", AnovaF(3)], X, y, estimator="nb", random_state=0)
     assert found.n_features_to_select == 3
+    found = compare(["anova", "relieff"], X, y, estimator="nb", random_state=0)
+    assert found.n_features_to_select == 2  # half of the features, not ten
     with pytest.raises(InputError, match="n_features_to_select=10 is not possible"):
-        compare(["anova", "relieff"], X, y, estimator="nb", random_state=0)
+        compare([AnovaF(10), "relieff"], X, y, estimator="nb", random_state=0)
     with pytest.raises(InputError, match="'all' is neither a number nor a share"):
         compare(["anova", "relieff"], X, y, n_features_to_select="all")

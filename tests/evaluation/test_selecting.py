@@ -181,7 +181,7 @@ def test_holes_are_found_by_the_name_of_their_feature(alpha):
 @pytest.mark.parametrize(
     ("selector", "wanted", "n"),
     [
-        ("anova", "auto", 10),
+        ("anova", "auto", 7),
         (AnovaF(5), "auto", 5),
         (AnovaF(0.25), "auto", 3),
         (AnovaF(None), "auto", 13),

@@ -218,7 +218,7 @@ def test_nothing_altered_leaves_a_store(filled, tmp_path, seed):
         assert found["frame"] == sound["frame"] or isinstance(found["frame"], str)
         refused += isinstance(found["export"], str)
         if isinstance(found["export"], str):
-            assert found["verify"] is not True
+            assert found["verify"] is not True, found["export"]
     assert refused > 3
 
 

@@ -634,7 +634,7 @@ def test_what_predict_many_refuses():
     rows = np.arange(36)
     with pytest.raises(InputError, match="one ranking per split"):
         model.predict_many(X, y, [(rows, rows)], [[0], [1]], [1])
-    with pytest.raises(InputError, match="sizes need orders"):
+    with pytest.raises(InputError, match="sizes needs orders"):
         model.predict_many(X, y, [(rows, rows)], sizes=[1])
     for sizes in ([0], [], [1.5]):
         with pytest.raises(InputError, match="whole numbers"):
