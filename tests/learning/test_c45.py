@@ -434,7 +434,7 @@ def test_bad_parameters(parameters, message):
 
 
 def test_bad_tables():
-    with pytest.raises(InputError, match=r"holds 'text'.*categorical_features"):
+    with pytest.raises(InputError, match=r"holds 'text'.*category dtype"):
         C45().fit(np.array([["text", 1], ["b", 2]], dtype=object), [0, 1])
     with pytest.raises(InputError, match="infinite"):
         C45().fit([[1.0], [np.inf]], [0, 1])

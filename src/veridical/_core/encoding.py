@@ -534,8 +534,7 @@ _COUNTED_TYPES = frozenset(
 )
 #: Advice for text in a numeric feature, where categorical features are accepted.
 _CATEGORICAL_HINT = (
-    "put it into a data frame as a column of category dtype, name the column in "
-    "categorical_features if the estimator has that parameter, or correct the value."
+    "put it into a data frame as a column of category dtype, or correct the value."
 )
 
 
