@@ -11,7 +11,12 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit
+from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -23,13 +28,21 @@ from sklearn.utils import _safe_indexing
 import veridical._core.reading
 import veridical._core.table
 from veridical._core.encoding import encode
+from veridical._core.errors import InputError
 from veridical._core.parallel import Workers, serial
 from veridical._core.reading import read_table
 from veridical._core.splits import Split
 from veridical.auditing import audit
 from veridical.comparison import compare
-from veridical.evaluation import Bootstrap632, CrossValidation, estimate, select
-from veridical.evaluation.engine import Procedure, as_procedure, evaluate, rank
+from veridical.evaluation import (
+    Bootstrap632,
+    CrossValidation,
+    LeaveOut,
+    estimate,
+    evaluate,
+    select,
+)
+from veridical.evaluation.engine import Procedure, as_procedure, evaluate_table, rank
 from veridical.evaluation.naming import read_cv
 from veridical.learning import DAGSVM, ESTIMATORS
 from veridical.selection import AnovaF, Correlation, InformationGain, ReliefF
@@ -121,7 +134,7 @@ def fit_predict(estimator, X, y, train, test, columns):
 def check(procedures, X, y, splits, run=serial):
     """Evaluate, and set every prediction against the loop."""
     table = read_table(X, y)
-    found = evaluate(procedures, table, splits, run=run)
+    found = evaluate_table(procedures, table, splits, run=run)
     expected = loop(procedures, X, y, splits)
     assert len(found) == len(procedures)
     for one, by_split in zip(found, expected, strict=True):
@@ -170,7 +183,7 @@ def test_sparse_tables_of_any_form(form):
     X, y = counts()
     splits = CrossValidation(3).split(y, 1)
     table = read_table(getattr(sparse, form)(X), y)
-    (found,) = evaluate([Procedure(TREE)], table, splits, run=serial)
+    (found,) = evaluate_table([Procedure(TREE)], table, splits, run=serial)
     (expected,) = loop([Procedure(TREE)], X, y, splits)
     for codes, labels in zip(found.predictions, expected, strict=True):
         np.testing.assert_array_equal(table.target.classes[codes], labels)
@@ -245,7 +258,7 @@ def test_equal_subsets_are_fitted_once():
     # With two classes both order features alike.
     estimator = Counting()
     procedures = [Procedure(estimator, s, (5,)) for s in (AnovaF(), Correlation())]
-    evaluate(procedures, read_table(X, y), splits, run=serial)
+    evaluate_table(procedures, read_table(X, y), splits, run=serial)
     assert len(fitted) == 3
 
 
@@ -262,7 +275,8 @@ def test_the_number_of_processes_does_not_matter(estimator):
     ]
     table = read_table(X, y)
     one, two = (
-        evaluate(procedures, table, splits, run=run) for run in (serial, Workers(2))
+        evaluate_table(procedures, table, splits, run=run)
+        for run in (serial, Workers(2))
     )
     for a, b in zip(one, two, strict=True):
         for left, right in zip(a.predictions, b.predictions, strict=True):
@@ -293,13 +307,148 @@ def test_features_in_another_order_for_the_selector():
     splits = CrossValidation(3).split(y, 0)
     table, procedure = read_table(X, y), Procedure(TREE, AnovaF(), SIZES)
     plain, mixed_up = (
-        evaluate([procedure], table, splits, run=serial, columns=given)[0]
+        evaluate_table([procedure], table, splits, run=serial, columns=given)[0]
         for given in (None, columns)
     )
     for a, b in zip(plain.predictions, mixed_up.predictions, strict=True):
         np.testing.assert_array_equal(a, b)
     for a, b in zip(plain.rankings, mixed_up.rankings, strict=True):
         np.testing.assert_array_equal(a.order, b.order)
+
+
+# -- the public call -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [numeric, mixed, counts], ids=lambda f: f.__name__)
+def test_the_public_call_is_the_loop(make):
+    X, y = make()
+    splits = [
+        *RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(
+            np.zeros(len(y)), y
+        )
+    ]
+    selector = InformationGain() if make is mixed else SelectKBest(f_classif)
+    procedures = [Procedure(TREE, selector, SIZES, p) for p in ("in", "out")]
+    if make is mixed:
+        procedures = [
+            Procedure(ESTIMATORS["nb"](), selector, SIZES, p) for p in ("in", "out")
+        ]
+    found = evaluate(procedures, X, y, splits)
+    expected = loop(procedures, X, y, splits)
+    classes = np.unique(y)
+    for one, by_split in zip(found, expected, strict=True):
+        for codes, labels in zip(one.predictions, by_split, strict=True):
+            np.testing.assert_array_equal(classes[codes], labels)
+        assert one.applied == []
+
+
+@pytest.mark.parametrize("estimator", [DAGSVM(), LOGISTIC], ids=str)
+def test_known_rankings_replace_those_of_a_selector(estimator):
+    X, y = numeric()
+    splits = CrossValidation(3).split(y, 0)
+    orders = [order_by_fit(AnovaF(), X, y, split.train, 7) for split in splits]
+    known, selected = evaluate(
+        [
+            Procedure(estimator, sizes=SIZES, orders=orders),
+            Procedure(estimator, AnovaF(), SIZES),
+        ],
+        X,
+        y,
+        splits,
+    )
+    for a, b in zip(known.predictions, selected.predictions, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for order, ranked in zip(orders, known.rankings, strict=True):
+        np.testing.assert_array_equal(ranked.order[:7], order[:7])
+
+
+def test_an_independent_test_set_is_not_seen_under_out():
+    """The last rows have other values; selection on the others ignores them."""
+    X, y = numeric(n=60)
+    n = 40
+    X[n:] = np.random.default_rng(5).normal(size=(20, X.shape[1])) * 100
+    folds = [(split.train, split.test) for split in CrossValidation(4).split(y[:n], 0)]
+    whole = (np.arange(n), np.arange(n, 60))
+    for selector in (AnovaF(), ReliefF(), InformationGain(), SelectKBest(f_classif)):
+        procedures = [Procedure(TREE, selector, SIZES, p) for p in ("in", "out")]
+        inside, outside = evaluate(
+            procedures, X, y, [whole, *folds], everything=np.arange(n)
+        )
+        order = order_by_fit(selector, X, y, np.arange(n), 7)[:7]
+        for ranked in outside.rankings:
+            np.testing.assert_array_equal(ranked.order, order)
+        for (train, _), ranked in zip(folds, inside.rankings[1:], strict=True):
+            expected = order_by_fit(selector, X, y, train, 7)[:7]
+            np.testing.assert_array_equal(ranked.order, expected)
+        np.testing.assert_array_equal(inside.predictions[0], outside.predictions[0])
+
+
+def probabilities(model, X, y):
+    return model.predict_proba(X), y
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_function_is_applied_to_every_model(n_jobs):
+    X, y = numeric(n=20)
+    splits = LeaveOut(1).split(y)
+    order = np.arange(4)
+    plain, part = evaluate(
+        [Procedure(LOGISTIC), Procedure(LOGISTIC, sizes=(3,), orders=[order] * 20)],
+        X,
+        y,
+        splits,
+        apply=probabilities,
+        n_jobs=n_jobs,
+    )
+    for found, columns in ((plain, slice(None)), (part, slice(3))):
+        assert found.predictions == []
+        for (train, test), (mine, label) in zip(splits, found.applied, strict=True):
+            fitted = clone(LOGISTIC).fit(X[train, columns], y[train])
+            expected = fitted.predict_proba(X[test, columns])
+            np.testing.assert_allclose(mine, expected, rtol=1e-12)
+            assert label == y[test]
+
+
+def test_a_precomputed_kernel_is_divided_by_rows_and_columns():
+    X, y = numeric()
+    splits = [*CrossValidation(3).split(y, 0), *Bootstrap632(3).split(y, 0)]
+    by_kernel = evaluate([Procedure(SVC(kernel="precomputed"))], X @ X.T, y, splits)
+    by_values = evaluate([Procedure(SVC(kernel="linear"))], X, y, splits)
+    for a, b in zip(by_kernel[0].predictions, by_values[0].predictions, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_estimate_divides_a_precomputed_kernel_as_scikit_learn_does(scoring):
+    X, y = numeric(n_classes=2)
+    model = SVC(kernel="precomputed")
+    splits = [*StratifiedKFold(4).split(X, y)]
+    found = estimate(model, X @ X.T, y, cv=splits, scoring=scoring)
+    expected = cross_val_score(clone(model), X @ X.T, y, cv=splits, scoring=scoring)
+    np.testing.assert_allclose(found.scores, expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sizes": (3, 2), "selector": AnovaF()}, "ascending"),
+        ({"sizes": (0, 2), "selector": AnovaF()}, "from 1 up"),
+        ({"sizes": (2,)}, "needs a ranking"),
+        ({"selector": AnovaF(), "orders": [[0]]}, "not both"),
+        ({"selector": AnovaF(), "protocol": "inside"}, "'in' or 'out'"),
+    ],
+)
+def test_a_wrong_procedure_is_told(changes, words):
+    with pytest.raises(InputError, match=words):
+        Procedure(TREE, **changes)
+
+
+@pytest.mark.parametrize("orders", [[[0, 1, 2]], [[0, 1, 2], [0, 1]]])
+def test_orders_must_fit_the_splits(orders):
+    X, y = numeric()
+    procedure = Procedure(TREE, sizes=(3,), orders=orders)
+    with pytest.raises(InputError, match="one ranking per split"):
+        evaluate([procedure], X, y, CrossValidation(2).split(y, 0))
 
 
 # -- pipelines taken apart -----------------------------------------------------------
@@ -329,8 +478,8 @@ def test_a_pipeline_taken_apart_predicts_as_the_whole(steps, kind):
     procedure, seen = as_procedure(model, table)
     assert isinstance(procedure.selector, AnovaF)
     splits = [*CrossValidation(4).split(y, 0), *Bootstrap632(3).split(y, 0)]
-    (apart,) = evaluate([procedure], seen, splits, run=serial)
-    (whole,) = evaluate([Procedure(model)], table, splits, run=serial)
+    (apart,) = evaluate_table([procedure], seen, splits, run=serial)
+    (whole,) = evaluate_table([Procedure(model)], table, splits, run=serial)
     (expected,) = loop([Procedure(model)], X, y, splits)
     for a, b, labels in zip(
         apart.predictions, whole.predictions, expected, strict=True
@@ -356,7 +505,7 @@ def test_a_pipeline_that_hands_on_frames(where):
             model.set_output(transform="pandas")
         procedure, seen = as_procedure(model, read_table(X, y))
         assert procedure.selector is not None
-        (found,) = evaluate([procedure], seen, splits, run=serial)
+        (found,) = evaluate_table([procedure], seen, splits, run=serial)
         (expected,) = loop([Procedure(model)], X, y, splits)
     for codes, labels in zip(found.predictions, expected, strict=True):
         np.testing.assert_array_equal(seen.target.classes[codes], labels)

@@ -25,7 +25,7 @@ from veridical.evaluation import (
     LeaveOut,
     estimate,
 )
-from veridical.evaluation.engine import as_procedure, evaluate
+from veridical.evaluation.engine import as_procedure, evaluate_table
 from veridical.selection import FCBF, AnovaF, InformationGain, ReliefF
 
 METHODS = [CrossValidation(4), LeaveOut(9), Bootstrap632(5)]
@@ -45,7 +45,7 @@ def assert_same(model, X, y, method, monkeypatch, quick):
     splits = method.split(y, 2)
     table = read_table(X, y, encoded=False)
     procedure, seen = as_procedure(model, table)
-    (found,) = evaluate([procedure], seen, splits, run=serial)
+    (found,) = evaluate_table([procedure], seen, splits, run=serial)
     assert bool(calls) == quick
     expected = oracle.predictions(model, X, y, splits)
     for codes, labels in zip(found.predictions, expected, strict=True):

@@ -151,7 +151,7 @@ def test_in_and_out_share_folds_and_truth_selects_as_out_does():
     trial = DrawnSets.draw(unit.settings)
     X, y, n = trial.X, trial.y, trial.n_train
 
-    values = trial.evaluate(trial.rank("relieff", {}, 5), "nb", [2, 5])[5]
+    values = trial.evaluate(ReliefF(), ["nb"], [2, 5])["nb", 5]
 
     def best(rows_X, rows_y):
         return ReliefF().fit(rows_X, rows_y).order_[:5]

@@ -34,9 +34,8 @@ from veridical._core.table import Table
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
-    apply_models,
     as_procedure,
-    evaluate,
+    evaluate_table,
     is_rowwise,
     rank,
     replace_source,
@@ -178,7 +177,7 @@ class Audited:
             assume_finite=self.checked and self.is_finite,
             skip_parameter_validation=self.checked,
         ):
-            (found,) = evaluate(
+            (found,) = evaluate_table(
                 [procedure], table, splits, run=serial, columns=self.order
             )
         return Run.from_evaluation(found)
@@ -247,8 +246,10 @@ def supports(
     if not places:
         return None
     leading = Procedure(estimator[: places[-1] + 1])
-    found = apply_models(leading, table, splits, _kept_features, run=serial)
-    return None if any(kept is None for kept in found) else found
+    (found,) = evaluate_table(
+        [leading], table, splits, run=serial, apply=_kept_features
+    )
+    return None if any(kept is None for kept in found.applied) else found.applied
 
 
 def _kept_features(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:

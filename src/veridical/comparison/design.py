@@ -2,7 +2,7 @@
 
 IN selects on the training samples of each fold, OUT once on all samples, TRUTH also
 once on all samples, and is tested on new samples. All use one call of
-`veridical.evaluation.engine.evaluate`.
+`veridical.evaluation.engine.evaluate_table`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
     Protocol,
-    evaluate,
+    evaluate_table,
     own_size,
 )
 from veridical.evaluation.reading import name_of, read_estimator, read_selector
@@ -124,7 +124,7 @@ def run_data_set(
         n = table.n_samples
         folds = [Split(split.test, n, split.train) for split in folds]
         folds.append(Split(np.arange(len(everything), n), n, everything))
-    found = evaluate(
+    found = evaluate_table(
         design.procedures(),
         table,
         folds,

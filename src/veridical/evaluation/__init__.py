@@ -12,6 +12,7 @@ from veridical._core.splits import (
 )
 from veridical.evaluation.bootstrap import Bootstrap632
 from veridical.evaluation.correcting import correction
+from veridical.evaluation.engine import Evaluation, Procedure, Ranked, evaluate
 from veridical.evaluation.estimating import estimate
 from veridical.evaluation.intervals import corrected_t, wilson
 from veridical.evaluation.naming import METHODS
@@ -43,11 +44,14 @@ __all__ = [
     "CrossValidation",
     "Estimate",
     "Estimates",
+    "Evaluation",
     "Holdout",
     "LeaveOut",
     "Method",
     "NestedCV",
+    "Procedure",
     "RandomSubsampling",
+    "Ranked",
     "Resubstitution",
     "SelectedFeature",
     "Selection",
@@ -56,6 +60,7 @@ __all__ = [
     "correction",
     "default_interval",
     "estimate",
+    "evaluate",
     "nested_cv",
     "select",
     "wilson",

@@ -115,6 +115,28 @@ class Bootstrap632:
                 splits.append(Split(missed, n, rows))
         return splits, n_drawn - len(splits)
 
+    @staticmethod
+    def terms(
+        outside: Any, resubstitution: float, weight: float = OUTSIDE
+    ) -> FloatArray:
+        """Weigh the outside score of each bootstrap sample with resubstitution.
+
+        Parameters
+        ----------
+        outside : array of shape (n_samples,)
+            Score of each bootstrap sample on the samples outside it.
+        resubstitution : float
+            Score on all samples of the estimator built on all samples.
+        weight : float, default=0.632
+            Weight of the outside scores.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The terms, whose mean is the estimate.
+        """
+        return weight * np.asarray(outside) + (1 - weight) * resubstitution
+
     def describe(self) -> str:
         """Describe the method in words."""
         given = "given " * (self.samples is not None)
@@ -230,10 +252,3 @@ def plus_error(resubstitution: float, outside: float, no_information: float) -> 
     cut_in_part = plain + (weight - OUTSIDE) * (capped - resubstitution)
     error = (1 - weight) * resubstitution + weight * capped
     return Plus(error, capped, weight, rate, capped < outside, cut_in_part)
-
-
-def weighted_terms(
-    outside: NDArray[Any], resubstitution: float, weight: float
-) -> FloatArray:
-    """Weigh the outside score of each bootstrap sample with resubstitution."""
-    return weight * np.asarray(outside) + (1 - weight) * resubstitution

@@ -23,7 +23,7 @@ from veridical._core.table import Table
 from veridical._core.types import CVLike, RandomStateLike
 from veridical.evaluation import notes
 from veridical.evaluation.conclusions import two_standard_errors
-from veridical.evaluation.engine import Procedure, apply_models
+from veridical.evaluation.engine import Procedure, evaluate_table
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.probabilities import calibration_table
 from veridical.evaluation.records import CalibrationTable, Correction
@@ -113,11 +113,11 @@ def correction(
     run = Workers(n_jobs, progress, 2 * min(len(splits), 20))
     for kind, correct in (("corrected", True), ("uncorrected", False)):
         learner = MODELS[chosen](n_features_to_select, correct)
-        found = apply_models(
-            Procedure(learner), table, splits, _log_probabilities, run=run
+        (found,) = evaluate_table(
+            [Procedure(learner)], table, splits, run=run, apply=_log_probabilities
         )
         logs = np.empty((table.n_samples, 2))
-        for split, part in zip(splits, found, strict=True):
+        for split, part in zip(splits, found.applied, strict=True):
             logs[split.test] = part
         tables[kind] = calibration_table(table.labels, log_probability=logs, label=kind)
         whole = learner.fit(X, table.labels)

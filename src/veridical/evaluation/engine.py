@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -34,15 +35,18 @@ from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner, Workers, expected
+from veridical._core.reading import read_table
 from veridical._core.scoring import Scored, Scorer, score
 from veridical._core.sklearn_private import output_kind
-from veridical._core.splits import Split
+from veridical._core.splits import Split, read_rows, read_split
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.learning.many import (
     LeavesOneOut,
     fill_by_loop,
     has_predict_table,
+    is_pairwise,
+    predict_loop,
     predict_table,
 )
 from veridical.selection import SELECTORS
@@ -55,27 +59,59 @@ NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
 Protocol = Literal["in", "out"]
 
 
+Apply = Callable[[Any, Any, NDArray[Any]], Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Procedure:
-    """An estimator to evaluate, on all features or on those that a selector chooses.
+    """An estimator to evaluate, on all features or on those that are selected.
 
     Parameters
     ----------
     estimator : estimator
         Not fitted; it is cloned for every split.
-    selector : selector or None
+    selector : selector, optional
         Chooses the features; without one the estimator gets all.
-    sizes : tuple of int
-        Numbers of leading features, all evaluated on one ranking. Empty with a selector
-        means the features that it keeps in every training set.
-    protocol : {"in", "out"}
+    sizes : tuple of int, default=()
+        Numbers of leading features, ascending, all evaluated on one ranking. Empty with
+        a selector means the features that it keeps in every training set.
+    protocol : {"in", "out"}, default="in"
         Whether the selector sees the training samples of each split, or all samples.
+    orders : sequence of int arrays, optional
+        Rankings that are known already, one for every split, instead of a selector.
+
+    See Also
+    --------
+    evaluate : Predicts the test samples of every split by procedures.
     """
 
     estimator: Any
     selector: Any = None
     sizes: tuple[int, ...] = ()
     protocol: Protocol = "in"
+    orders: Sequence[IntArray] | None = None
+
+    def __post_init__(self) -> None:
+        sizes = tuple(self.sizes)
+        object.__setattr__(self, "sizes", sizes)
+        if sizes and (sizes[0] < 1 or any(a >= b for a, b in pairwise(sizes))):
+            raise InputError(
+                f"sizes={sizes!r} must be numbers of features from 1 up, ascending."
+            )
+        if self.selector is not None and self.orders is not None:
+            raise InputError(
+                "A procedure has a selector or orders, not both; orders are rankings "
+                "that take the place of the selector's."
+            )
+        if sizes and not self.selects:
+            raise InputError("sizes needs a ranking: pass a selector, or orders.")
+        if self.protocol not in ("in", "out"):
+            raise InputError(f"protocol={self.protocol!r} must be 'in' or 'out'.")
+
+    @property
+    def selects(self) -> bool:
+        """Whether the estimator gets some of the features only."""
+        return self.selector is not None or self.orders is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,23 +121,27 @@ class Evaluation:
     Parameters
     ----------
     predictions : list of int arrays of shape (n_sizes, n_test)
-        By split: predicted classes, as places among those of the table.
+        By split: predicted classes, as places among the sorted classes of y.
     targets : list of int arrays of shape (n_test,)
         By split: the true classes.
     rankings : list of Ranked or None
         By split: the leading features, best first; None where nothing was selected, or
         the training set holds one class only.
-    seconds : float
+    seconds : float, default=0.0
         Time of all rankings of the selector.
+    applied : list, default=[]
+        By split: what the function `apply` of `evaluate` returned; `predictions` is
+        empty then.
     """
 
     predictions: list[IntArray]
     targets: list[IntArray]
     rankings: list[Ranked | None]
     seconds: float = 0.0
+    applied: list[Any] = field(default_factory=list)
 
     @cached_property
-    def hits(self) -> list[Any]:
+    def hits(self) -> list[NDArray[np.bool_]]:
         """By split: which predictions are right, (n_sizes, n_test)."""
         pairs = zip(self.predictions, self.targets, strict=True)
         return [predicted == target for predicted, target in pairs]
@@ -124,31 +164,116 @@ class Ranked(NamedTuple):
 
 def evaluate(
     procedures: Sequence[Procedure],
+    X: Any,
+    y: Any,
+    splits: Iterable[Any],
+    *,
+    everything: Any = None,
+    apply: Apply | None = None,
+    n_jobs: int | None = None,
+) -> list[Evaluation]:
+    """Predict the test samples of every split by every procedure.
+
+    The predictions are those of an estimator that is fitted on the training samples of
+    every split, on the features selected there, at every number of features. Selectors
+    and estimators that can do this for many training sets or numbers of features at
+    once do so. `estimate`, `select`, `compare` and `audit` are made of such
+    evaluations; use this function for a design that they do not have.
+
+    Parameters
+    ----------
+    procedures : sequence of Procedure
+        What to evaluate, on the same splits. Procedures with the same selector, the
+        very object, share its rankings.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The features. An estimator on a precomputed kernel, such as
+        ``SVC(kernel="precomputed")``, gets the columns of the training samples.
+    y : array-like of shape (n_samples,)
+        The class labels.
+    splits : iterable of (train, test)
+        Row indices (repeats in training count) or boolean masks, as a scikit-learn
+        splitter or ``split`` of a method gives them.
+    everything : array-like of int, optional
+        The samples that selection sees under OUT; all by default. The others serve as
+        an independent test set.
+    apply : callable, optional
+        ``apply(model, X, y)`` is called for every split with the fitted model and the
+        test samples instead of predicting, for probabilities or fitted attributes. It
+        must be picklable where `n_jobs` is not 1. Of several sizes, the largest is
+        fitted.
+    n_jobs : int or None, default=None
+        Number of processes; results do not depend on it.
+
+    Returns
+    -------
+    list of Evaluation
+        One per procedure.
+
+    See Also
+    --------
+    estimate : Accuracy of an estimator with an interval.
+    select : Features, and the accuracy of selecting them.
+
+    Examples
+    --------
+    Selection inside cross-validation, and before it, on labels without a signal:
+
+    >>> import numpy as np
+    >>> from veridical.evaluation import CrossValidation, Procedure, evaluate
+    >>> from veridical.learning import NaiveBayes
+    >>> from veridical.selection import AnovaF
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 1000)), np.repeat(["a", "b"], 30)
+    >>> splits = CrossValidation(5).split(y, random_state=0)
+    >>> selector = AnovaF()
+    >>> procedures = [
+    ...     Procedure(NaiveBayes(), selector, (5, 20), protocol)
+    ...     for protocol in ("in", "out")
+    ... ]
+    >>> inside, outside = evaluate(procedures, X, y, splits)
+    >>> inside.pooled_accuracy().round(2).tolist()
+    [0.5, 0.55]
+    >>> outside.pooled_accuracy().round(2).tolist()
+    [0.83, 0.95]
+    """
+    table = read_table(X, y, encoded=False)
+    n = table.n_samples
+    rows = None if everything is None else read_rows(everything, n, "everything")
+    return evaluate_table(
+        procedures,
+        table,
+        [read_split(split, n) for split in splits],
+        run=Workers(n_jobs),
+        everything=rows,
+        apply=apply,
+    )
+
+
+def evaluate_table(
+    procedures: Sequence[Procedure],
     table: Table,
     splits: Sequence[Split],
     *,
     run: Runner,
     columns: IntArray | None = None,
     everything: IntArray | None = None,
+    apply: Apply | None = None,
 ) -> list[Evaluation]:
-    """Predict the test samples of every split by every procedure.
+    """Evaluate as `evaluate` does, on a table and splits that have been read already.
 
     Parameters
     ----------
-    procedures : sequence of Procedure
-        What to evaluate; all on the same splits, and procedures with the same selector
-        on the same rankings.
+    procedures, everything, apply
+        As in `evaluate`.
     table : Table
         The samples.
     splits : sequence of Split
-        Samples to learn from and samples to test; repeats in training count.
+        Samples to learn from and samples to test.
     run : callable
         Does a series of jobs: `Workers`, or `serial`.
     columns : int array, optional
         Order in which selectors see the features, so that the index of a feature, by
         which ties are decided, carries no information.
-    everything : int array, optional
-        The samples that selection sees under OUT; all by default.
 
     Returns
     -------
@@ -157,54 +282,22 @@ def evaluate(
     """
     if everything is None:
         everything = np.arange(table.n_samples)
-    n_jobs = count_jobs(procedures, splits, run) if isinstance(run, Workers) else 0
+    n_jobs = 0
+    if isinstance(run, Workers) and apply is None:
+        n_jobs = count_jobs(procedures, splits, run)
     with expected(run, n_jobs):
-        return _evaluate(procedures, table, splits, run, columns, everything)
-
-
-def _evaluate(
-    procedures: Sequence[Procedure],
-    table: Table,
-    splits: Sequence[Split],
-    run: Runner,
-    columns: IntArray | None,
-    everything: IntArray,
-) -> list[Evaluation]:
-    rankings, seconds = _rank_all(procedures, table, splits, columns, everything, run)
-    predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
-    together = [p for p, one in enumerate(procedures) if _at_once(one, splits)]
-    jobs: list[Job] = [
-        (predict_table, (procedures[p].estimator, table, splits)) for p in together
-    ]
-    for p, found in zip(together, run(jobs) if jobs else [], strict=True):
-        predicted[p] = list(found) if found is not None else predicted[p]
-    left: dict[int, list[int]] = {}
-    for p, codes in enumerate(predicted):
-        for s, known in enumerate(codes):
-            if known is None:
-                left.setdefault(s, []).append(p)
-    todo = sorted(left)
-    parts = _parts(len(todo), run)
-    jobs = [
-        (
-            _predict_splits,
-            (
-                table,
-                [splits[s] for s in part],
-                [[procedures[p] for p in left[s]] for s in part],
-                [[rankings[p][s] for p in left[s]] for s in part],
-            ),
+        rankings, seconds = _rank_all(
+            procedures, table, splits, columns, everything, run
         )
-        for part in (np.array(todo)[places] for places in parts)
-    ]
-    done = [found for part in run(jobs) for found in part] if jobs else []
-    for s, found in zip(todo, done, strict=True):
-        for p, codes in zip(left[s], found, strict=True):
-            predicted[p][s] = codes
-    y = table.y
-    targets = [y[split.test] for split in splits]
+        if apply is None:
+            predicted = _predict_all(procedures, table, splits, rankings, run)
+            applied: list[list[Any]] = [[] for _ in procedures]
+        else:
+            applied = _apply_all(procedures, table, splits, rankings, apply, run)
+            predicted = [[] for _ in procedures]
+    targets = [table.y[split.test] for split in splits]
     return [
-        Evaluation(predicted[p], targets, rankings[p], seconds[p])
+        Evaluation(predicted[p], targets, rankings[p], seconds[p], applied[p])
         for p in range(len(procedures))
     ]
 
@@ -224,13 +317,13 @@ def count_jobs(
     selectors.pop(id(None), None)
     n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
     ranking = sum(1 if shares_work(one) else n_sets for one in selectors.values())
-    together = sum(_at_once(one, splits) for one in procedures)
+    together = sum(_at_once(one) for one in procedures)
     return ranking + together + len(_parts(len(splits), run))
 
 
-def _at_once(procedure: Procedure, splits: Sequence[Any]) -> bool:
+def _at_once(procedure: Procedure) -> bool:
     """Return whether an estimator on all features may predict all splits at once."""
-    if procedure.selector is not None or len(splits) < 2:
+    if procedure.selects:
         return False
     estimator = procedure.estimator
     return has_predict_table(estimator) or isinstance(estimator, LeavesOneOut)
@@ -286,10 +379,25 @@ def _rank_all(
     rankings: list[list[Ranked | None]] = [
         [found.get((id(one.selector), key)) for key in keys]
         if keys
-        else [None] * len(splits)
+        else _known_rankings(one, len(splits))
         for one, keys in zip(procedures, sets, strict=True)
     ]
     return rankings, [seconds.get(id(one.selector), 0.0) for one in procedures]
+
+
+def _known_rankings(procedure: Procedure, n_splits: int) -> list[Ranked | None]:
+    """Return the given rankings of a procedure without a selector."""
+    if procedure.orders is None:
+        return [None] * n_splits
+    ranked = [Ranked(np.asarray(order, dtype=np.intp)) for order in procedure.orders]
+    shortest = min((len(one.order) for one in ranked), default=0)
+    if len(ranked) != n_splits or shortest < max(procedure.sizes, default=1):
+        raise InputError(
+            f"There are {len(ranked)} orders for {n_splits} splits, the shortest of "
+            f"{shortest} features; pass one ranking per split, as long as the largest "
+            "size."
+        )
+    return [*ranked]
 
 
 def _most(procedures: Sequence[Procedure]) -> int | None:
@@ -386,10 +494,11 @@ def rank(
         ]
     elif hasattr(selector, "rank_table"):
         batch = max(1, _RANKS_AT_A_TIME // table.n_features)
+        learned = _leading_rows(shuffled, train_sets)
         ranked = [
             Ranked(np.array(order[:n_features]))
             for start in range(0, len(train_sets), batch)
-            for order in asked.rank_table(shuffled, train_sets[start : start + batch])
+            for order in asked.rank_table(learned, train_sets[start : start + batch])
         ]
     else:
         orders = asked.rank_many(shuffled.frame(), shuffled.y, list(train_sets))
@@ -400,6 +509,19 @@ def rank(
     if columns is None:
         return ranked
     return [one._replace(order=columns[one.order]) for one in ranked]
+
+
+def _leading_rows(table: Table, train_sets: Sequence[IntArray]) -> Table:
+    """Leave out an independent test set, which the last rows of a table may be.
+
+    Sums over all rows are corrected for the rows that a training set lacks, so rows
+    that all of them lack cost time.
+    """
+    n_rows = 1 + max((int(rows.max()) for rows in train_sets), default=-1)
+    n_features = table.n_features  # encodes the whole table, once for all selectors
+    return (
+        table.rows(slice(n_rows)) if n_features and 0 < n_rows < len(table) else table
+    )
 
 
 def _uses_indices(selector: Any) -> bool:
@@ -536,6 +658,47 @@ def _score_of_features(fitted: Any, n_columns: int) -> Any:
 # -- predictions ---------------------------------------------------------------------
 
 
+def _predict_all(
+    procedures: Sequence[Procedure],
+    table: Table,
+    splits: Sequence[Split],
+    rankings: Sequence[Sequence[Ranked | None]],
+    run: Runner,
+) -> list[list[IntArray]]:
+    """Predict the test samples of every split by every procedure."""
+    predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
+    together = [p for p, one in enumerate(procedures) if _at_once(one)]
+    jobs: list[Job] = [
+        (predict_table, (procedures[p].estimator, table, splits)) for p in together
+    ]
+    for p, found in zip(together, run(jobs) if jobs else [], strict=True):
+        predicted[p] = list(found) if found is not None else predicted[p]
+    left: dict[int, list[int]] = {}
+    for p, codes in enumerate(predicted):
+        for s, known in enumerate(codes):
+            if known is None:
+                left.setdefault(s, []).append(p)
+    todo = sorted(left)
+    parts = _parts(len(todo), run)
+    jobs = [
+        (
+            _predict_splits,
+            (
+                table,
+                [splits[s] for s in part],
+                [[procedures[p] for p in left[s]] for s in part],
+                [[rankings[p][s] for p in left[s]] for s in part],
+            ),
+        )
+        for part in (np.array(todo)[places] for places in parts)
+    ]
+    done = [found for part in run(jobs) for found in part] if jobs else []
+    for s, found in zip(todo, done, strict=True):
+        for p, codes in zip(left[s], found, strict=True):
+            predicted[p][s] = codes
+    return predicted
+
+
 def _predict_splits(
     table: Table,
     splits: Sequence[Split],
@@ -574,7 +737,7 @@ def _order_and_sizes(
     procedure: Procedure, ranked: Ranked | None
 ) -> tuple[IntArray | None, tuple[int, ...] | None]:
     """Return the features to use, best first, and how many of them."""
-    if procedure.selector is None:
+    if not procedure.selects:
         return None, None
     if ranked is None:  # one class only: no ranking
         return None, procedure.sizes or (1,)
@@ -593,8 +756,9 @@ def _predict(
     if sizes is not None and order is None:  # one class only: no ranking
         only = table.y[split.train[0]]
         return np.full((len(sizes), len(split.test)), only)
-    orders = None if order is None else [order]
-    return predict(estimator, table, [split], orders, sizes)[0]
+    if order is None:  # where there is a fast way, it was tried for all splits
+        return predict_loop(estimator, table, [split])[0]
+    return predict(estimator, table, [split], [order], sizes)[0]
 
 
 def predict(
@@ -631,62 +795,45 @@ def predict(
 # -- with the fitted models ----------------------------------------------------------
 
 
-def apply_models(
-    procedure: Procedure,
+def _apply_all(
+    procedures: Sequence[Procedure],
     table: Table,
     splits: Sequence[Split],
-    apply: Callable[[Any, Any, NDArray[Any]], Any],
-    *,
+    rankings: Sequence[Sequence[Ranked | None]],
+    apply: Apply,
     run: Runner,
-) -> list[Any]:
-    """Fit a model on the training samples of every split, and apply a function to it.
-
-    Parameters
-    ----------
-    procedure : Procedure
-        What to fit, at one subset size.
-    table, splits, run
-        As in `evaluate`.
-    apply : callable
-        ``apply(model, X, y)``, given the test samples; it must be picklable.
-
-    Returns
-    -------
-    list
-        The results of the function, split by split.
-    """
-    rankings, _ = _rank_all(
-        [procedure], table, splits, None, np.arange(table.n_samples), run
-    )
+) -> list[list[Any]]:
+    """Fit every procedure on every split, and apply a function to the models."""
+    parts = _parts(len(splits), run)
     jobs: list[Job] = [
         (
-            _apply_models,
-            (
-                procedure,
-                table,
-                [splits[s] for s in part],
-                [rankings[0][s] for s in part],
-                apply,
-            ),
+            _apply_to_splits,
+            (one, table, [splits[s] for s in part], [ranked[s] for s in part], apply),
         )
-        for part in _parts(len(splits), run)
+        for one, ranked in zip(procedures, rankings, strict=True)
+        for part in parts
     ]
-    return [one for part in run(jobs) for one in part]
+    done = run(jobs)
+    return [
+        [one for part in done[p * len(parts) : (p + 1) * len(parts)] for one in part]
+        for p in range(len(procedures))
+    ]
 
 
-def _apply_models(
+def _apply_to_splits(
     procedure: Procedure,
     table: Table,
     splits: Sequence[Split],
     rankings: Sequence[Ranked | None],
-    apply: Callable[[Any, Any, NDArray[Any]], Any],
+    apply: Apply,
 ) -> list[Any]:
     results = []
+    paired = is_pairwise(procedure.estimator)
     for split, ranked in zip(splits, rankings, strict=True):
-        columns = None
+        columns = split.train if paired else None
         if ranked is not None:
-            columns, _ = _order_and_sizes(procedure, ranked)
-            columns = columns if columns is None else np.sort(columns)
+            order, _ = _order_and_sizes(procedure, ranked)
+            columns = columns if order is None else np.sort(order)
         model = _fit(procedure.estimator, table, split.train, columns)
         X, y = table.frame(split.test, columns), table.labels[split.test]
         results.append(apply(model, X, y))
@@ -711,7 +858,8 @@ def score_splits(
         Why it is not, from the message of scikit-learn.
     """
     apply = partial(_score, scorer, table.target.classes)
-    found: list[Scored] = apply_models(procedure, table, splits, apply, run=run)
+    (evaluated,) = evaluate_table([procedure], table, splits, run=run, apply=apply)
+    found: list[Scored] = evaluated.applied
     for category, text in dict.fromkeys(w for one in found for w in one.warned):
         warnings.warn(text, category, stacklevel=4)
     reasons = [one.reason for one in found if one.reason]

@@ -40,12 +40,11 @@ from veridical.evaluation.bootstrap import (
     leave_one_out_error,
     no_information_rate,
     plus_error,
-    weighted_terms,
 )
 from veridical.evaluation.engine import (
     Procedure,
     as_procedure,
-    evaluate,
+    evaluate_table,
     score_splits,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
@@ -376,7 +375,7 @@ def _by_bootstrap(
             details["cut_in_part"] = 1 - parts.cut_in_part
             # The same amount is added to every term: their mean is the estimate.
             outside = outside + ((1 - parts.outside) - details["outside"])
-    scores = weighted_terms(outside, resubstitution, weight)
+    scores = Bootstrap632.terms(outside, resubstitution, weight)
     value = float(np.nanmean(scores))
     remarks += notes.on_bootstrap(
         resubstitution=resubstitution,
@@ -401,7 +400,7 @@ def _predict(
     learner: Any, table: Table, splits: Sequence[Split], run: Workers
 ) -> list[IntArray]:
     procedure, seen = as_procedure(learner, table)
-    (found,) = evaluate([procedure], seen, splits, run=run)
+    (found,) = evaluate_table([procedure], seen, splits, run=run)
     return [codes[0] for codes in found.predictions]
 
 

@@ -30,7 +30,7 @@ from veridical._core.records import Record, frame
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
 from veridical._core.types import EstimatorLike, LabelsLike, MatrixLike, RandomStateLike
-from veridical.evaluation.engine import as_procedure, evaluate
+from veridical.evaluation.engine import as_procedure, evaluate_table
 from veridical.evaluation.intervals import Bounds, no_narrower, normal_quantile, wilson
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def nested_cv(
     procedure, seen = as_procedure(estimator, table)
     with reporting(progress, "nested_cv") as told:
         announce(told, estimator, len(splits))
-        (found,) = evaluate([procedure], seen, splits, run=Workers(n_jobs, told))
+        (found,) = evaluate_table([procedure], seen, splits, run=Workers(n_jobs, told))
     wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
     per_repeat = n_folds + len(pairs)
     repeats = [

@@ -36,7 +36,7 @@ from veridical.evaluation.engine import (
     NUMBER_OF_FEATURES,
     Evaluation,
     Procedure,
-    evaluate,
+    evaluate_table,
     fit_selector,
     own_size,
     scores_of,
@@ -159,7 +159,7 @@ def select(
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
     fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
-    (found,) = evaluate([procedure], table, splits, run=run)
+    (found,) = evaluate_table([procedure], table, splits, run=run)
     predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
     remarks += notes.on_predictions(method, table, splits, predicted)

@@ -27,6 +27,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
@@ -136,6 +137,13 @@ def has_predict_table(estimator: Any) -> bool:
     return _routine(estimator) is not None
 
 
+def is_pairwise(estimator: Any) -> bool:
+    """Return whether X of an estimator is a kernel or a distance between samples."""
+    return hasattr(estimator, "__sklearn_tags__") and bool(
+        get_tags(estimator).input_tags.pairwise
+    )
+
+
 def _routine(estimator: Any) -> PredictTable | None:
     kind = type(estimator)
     if "_predict_table" in vars(kind):
@@ -236,7 +244,8 @@ def predict_loop(
     ``table.frame(train, np.sort(order[:size]))`` and predicts
     ``table.frame(test, np.sort(order[:size]))``. A training set with one class
     predicts that class. An estimator of this library that does not read sparse
-    matrices is given dense ones. Equal subsets of a split are fitted once.
+    matrices is given dense ones. Equal subsets of a split are fitted once. An estimator
+    on a precomputed kernel gets the columns of the training rows.
 
     Parameters
     ----------
@@ -251,9 +260,11 @@ def predict_loop(
     sizes = _check_sizes(orders, sizes)
     known: dict[Any, IntArray] = {}
     result = []
+    paired = orders is None and is_pairwise(estimator)
     for s, split in enumerate(splits):
         rows = []
         for columns in _subsets(None if orders is None else orders[s], sizes):
+            columns = split.train if paired else columns
             key = (s, None if columns is None else columns.tobytes())
             if key not in known:
                 known[key] = _fit_predict(estimator, table, split, columns)

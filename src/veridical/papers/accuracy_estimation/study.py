@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, product
+from itertools import groupby, islice, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,7 +42,14 @@ from numpy.typing import NDArray
 from pydantic import PositiveInt, model_validator
 
 from veridical.datasets import load, table_hash
-from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut
+from veridical.evaluation import (
+    Bootstrap632,
+    CrossValidation,
+    Evaluation,
+    LeaveOut,
+    Procedure,
+    evaluate,
+)
 from veridical.experiments import (
     Cell,
     InputError,
@@ -332,13 +339,11 @@ def _draw_rand(row: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
 
 Kind = Literal["plain", "stratified"]
 
-#: Weight of the accuracy outside a bootstrap sample.
-_OUTSIDE = 0.632
 
-
-def predict(learner: str, X: Any, y: NDArray[Any], splits: Any) -> list[NDArray[Any]]:
+def evaluate_learner(learner: str, X: Any, y: NDArray[Any], splits: Any) -> Evaluation:
     """Fit a learner on every training set, and predict its test samples."""
-    return LEARNERS[learner]().predict_many(X, y, splits)
+    (found,) = evaluate([Procedure(LEARNERS[learner]())], X, y, splits)
+    return found
 
 
 def _draw_rows(
@@ -364,9 +369,9 @@ def measure_outside(
     for cell in cells:
         rows = _draw_rows(table, settings, "truth", cell["run"])
         splits.append((np.sort(rows[:n]), np.sort(rows[n:])))
-    predicted = predict(learner, table.X, table.y, splits)
-    for (_, test), classes in zip(splits, predicted, strict=True):
-        yield {"accuracy": float(np.mean(classes == table.y[test]))}
+    found = evaluate_learner(learner, table.X, table.y, splits)
+    for accuracy in found.accuracies()[0].tolist():
+        yield {"accuracy": accuracy}
 
 
 def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
@@ -448,9 +453,9 @@ class DrawnSample:
             if key not in wanted:
                 wanted[key] = self.splits(*key)
         splits = [split for group in wanted.values() for split in group]
-        found = iter(predict(learner, self.X, self.y, splits))
+        found = iter(evaluate_learner(learner, self.X, self.y, splits).hits)
         hits = {
-            key: [next(found) == self.y[test] for _, test in group]
+            key: [hits[0] for hits in islice(found, len(group))]
             for key, group in wanted.items()
         }
         for cell in cells:
@@ -480,9 +485,8 @@ def _pooled(hits: Sequence[Any]) -> Values:
 def _bootstrap(hits: Sequence[Any], n_samples: int) -> Values:
     resubstitution = float(hits[-1].mean())
     outside = np.array([sample.mean() for sample in hits[:-1][:n_samples]])
-    terms = _OUTSIDE * outside + (1 - _OUTSIDE) * resubstitution
     return {
-        "accuracy": float(terms.mean()),
+        "accuracy": float(Bootstrap632.terms(outside, resubstitution).mean()),
         "outside": float(outside.mean()),
         "resubstitution": resubstitution,
     }

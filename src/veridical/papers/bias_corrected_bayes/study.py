@@ -45,7 +45,13 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from veridical.datasets import available, load, make_beta_bernoulli, table_hash
-from veridical.evaluation import CalibrationTable, calibration_table
+from veridical.evaluation import (
+    CalibrationTable,
+    LeaveOut,
+    Procedure,
+    calibration_table,
+    evaluate,
+)
 from veridical.experiments import (
     Cell,
     InputError,
@@ -332,15 +338,23 @@ class GeneSubset:
         """Leave each sample out; cut, select and fit again on the others."""
         make, correct = COLON_MODELS[model]
         values = self.X if make is BiasCorrectedNB else np.log(self.X)
-        n = len(self.y)
-        logs, alphas = np.empty((n, 2)), np.empty(n)
-        for i in range(n):
-            rest = np.arange(n) != i
-            fitted = make(k, correct).fit(values[rest], self.y[rest])
-            logs[i] = fitted.predict_log_proba(values[[i]])[0]
-            alphas[i] = fitted.alpha_
-        found = calibration_table(self.y, log_probability=logs)
-        return {**_measures(found), "alpha": float(np.exp(np.log(alphas).mean()))}
+        (found,) = evaluate(
+            [Procedure(make(k, correct))],
+            values,
+            self.y,
+            LeaveOut(1).split(self.y),
+            apply=_log_probability_and_alpha,
+        )
+        logs, alphas = map(np.array, zip(*found.applied, strict=True))
+        table = calibration_table(self.y, log_probability=logs)
+        return {**_measures(table), "alpha": float(np.exp(np.log(alphas).mean()))}
+
+
+def _log_probability_and_alpha(
+    fitted: Any, X: NDArray[np.float64], y: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], float]:
+    """Return the log-probabilities of the sample left out, and the fitted α."""
+    return fitted.predict_log_proba(X)[0], fitted.alpha_
 
 
 STUDY = BiasCorrectedBayes()

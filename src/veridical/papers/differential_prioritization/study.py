@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, field_validator
 
+from veridical.evaluation import Evaluation, Procedure, evaluate
 from veridical.experiments import (
     Cell,
     PaperStudy,
@@ -250,27 +251,31 @@ class TrainTestSplit:
             warnings.filterwarnings("ignore", message="Some features are constant")
             fitted = selector.path(self.X_train, self.train, alphas)
         by_class = class_relevance(self.X_train, self.train)
-        for one in fitted:
-            order = one.order_[:size]
+        orders = [one.order_[:size] for one in fitted]
+        for one, order, found in zip(
+            fitted, orders, self._evaluate(orders, size), strict=True
+        ):
             yield {
-                **self._accuracies(order, size),
+                **self._accuracies(found.hits[0]),
                 "class_features": count_class_features(by_class, order).tolist(),
                 "mean_relevance": float(one.scores_[order].mean()),
                 "mean_correlation": _mean_correlation(self.X_train[:, order]),
             }
 
-    def _accuracies(self, order: IntArray, size: int) -> dict[str, Any]:
-        """Return accuracies by size, and by class averaged over sizes."""
-        sizes = range(min(2, size), size + 1)
+    def _evaluate(self, orders: Sequence[IntArray], size: int) -> list[Evaluation]:
+        """Predict the test samples with the leading genes of every order."""
         rows = np.arange(len(self.train) + len(self.test))
-        (predicted,) = DAGSVM(standardize=True).predict_many(
-            np.concatenate([self.X_train[:, order], self.X_test[:, order]]),
+        sizes = tuple(range(min(2, size), size + 1))
+        learner = DAGSVM(standardize=True)
+        return evaluate(
+            [Procedure(learner, sizes=sizes, orders=[order]) for order in orders],
+            np.concatenate([self.X_train, self.X_test]),
             np.concatenate([self.train, self.test]),
             [(rows[: len(self.train)], rows[len(self.train) :])],
-            [np.arange(size)],
-            sizes,
         )
-        right = predicted == self.test
+
+    def _accuracies(self, right: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return accuracies by size, and by class averaged over sizes."""
         tested = np.bincount(self.test, minlength=self.n_classes)
         by_class = [
             float(right[:, self.test == k].mean()) if tested[k] else 0.0

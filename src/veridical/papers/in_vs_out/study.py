@@ -11,8 +11,6 @@ IN and OUT. Verdicts on pairs of selectors and biases are computed from these la
 | N         | samples in a training set, and in its test set             |
 | F         | number of features that each selector returns              |
 | set       | number of the training set, the paper's b                  |
-| orders[0] | ranking on the whole training set: OUT and TRUTH           |
-| orders[f] | ranking on the training rows of fold f, from 1: IN         |
 
 References
 ----------
@@ -25,7 +23,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -34,6 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 from sklearn.model_selection import KFold
 
 from veridical.datasets import SOURCES
+from veridical.evaluation import Procedure, evaluate
 from veridical.experiments import (
     Cell,
     PaperStudy,
@@ -234,21 +233,21 @@ class InVsOut(PaperStudy):
         by_selector = groupby(unit.cells, lambda cell: cell.coordinates["selector"])
         for name, group in by_selector:
             cells = [cell.coordinates for cell in group]
-            sizes = sorted({cell["n_features"] for cell in cells})
-            kind, parameters = unit.settings["selectors"][name]
-            orders = drawn.rank(kind, parameters, sizes[-1])
-            found: dict[str, dict[int, Values]] = {}
+            selector = drawn.make_selector(*unit.settings["selectors"][name])
+            found = drawn.evaluate(
+                selector,
+                list(dict.fromkeys(cell["classifier"] for cell in cells)),
+                sorted({cell["n_features"] for cell in cells}),
+            )
             for cell in cells:
-                classifier = cell["classifier"]
-                if classifier not in found:
-                    found[classifier] = drawn.evaluate(orders, classifier, sizes)
-                yield found[classifier][cell["n_features"]]
+                yield found[cell["classifier"], cell["n_features"]]
 
 
 # -- the work of a unit --------------------------------------------------------------
 
-#: Streams of random numbers that draw training and test sets.
+#: Streams of random numbers that draw training and test sets, as `truth` draws them.
 _TRAINING, _TEST = 4, 5
+PROTOCOLS: tuple[Literal["in", "out"], ...] = ("in", "out")
 
 
 class DrawnSets:
@@ -297,58 +296,60 @@ class DrawnSets:
         X = X.iloc[:, columns] if isinstance(X, pd.DataFrame) else X[:, columns]
         return cls(X, y, n, list(folds), seed("methods"))
 
-    def rank(self, kind: str, parameters: Any, n_features: int) -> list[NDArray[Any]]:
-        """Rank on all training rows, then on each training fold.
-
-        Returns
-        -------
-        list of 1 + n_folds arrays of shape (n_features,)
-        """
-        selector = SELECTORS[kind](n_features_to_select=n_features, **parameters)
-        if "random_state" in selector.get_params() and "random_state" not in parameters:
-            selector.set_params(random_state=self.seed)
-        train_sets = [np.arange(self.n_train), *(train for train, _ in self.folds)]
-        X, y = self.X[: self.n_train], self.y[: self.n_train]
-        return [order[:n_features] for order in selector.rank_many(X, y, train_sets)]
-
     def evaluate(
-        self, orders: Sequence[NDArray[Any]], classifier: str, sizes: Sequence[int]
-    ) -> dict[int, Values]:
-        """Measure a classifier on the first features of the rankings.
+        self, selector: Any, classifiers: Sequence[str], sizes: Sequence[int]
+    ) -> dict[tuple[str, int], Values]:
+        """Measure classifiers on the features of a selector.
 
         Parameters
         ----------
-        orders : sequence of 1 + n_folds arrays
-            The rankings from `rank`.
-        classifier : str
-            Its name.
+        selector : selector
+            Ranks the features.
+        classifiers : sequence of str
+            Names of the classifiers.
         sizes : sequence of int
-            Numbers of features to use.
+            Numbers of features to use, ascending.
 
         Returns
         -------
-        mapping of size to values
+        mapping of classifier and size to values
             Accuracies of TRUTH, and of the folds under IN and OUT.
         """
-        rows = np.arange(len(self.y))
-        k = len(self.folds)
-        whole = (rows[: self.n_train], rows[self.n_train :])
-        splits = [whole, *self.folds, *self.folds]
-        found = make_classifier(classifier).predict_many(
-            self.X, self.y, splits, [*orders, *[orders[0]] * k], sizes
+        training = np.arange(self.n_train)
+        test = np.arange(self.n_train, len(self.y))
+        learners = [make_classifier(name) for name in classifiers]
+        found = evaluate(
+            [
+                Procedure(learner, selector, tuple(sizes), protocol)
+                for learner in learners
+                for protocol in PROTOCOLS
+            ],
+            self.X,
+            self.y,
+            [(training, test), *self.folds],
+            everything=training,
         )
-        truth, *rest = (
-            (predicted == self.y[test]).mean(axis=1)
-            for predicted, (_, test) in zip(found, splits, strict=True)
-        )
-        return {
-            size: {
-                "truth": float(truth[i]),
-                "in": [float(fold[i]) for fold in rest[:k]],
-                "out": [float(fold[i]) for fold in rest[k:]],
-            }
-            for i, size in enumerate(sizes)
-        }
+        # All training rows are one more training set under IN, so that TRUTH, in the
+        # first column, selects on the same samples as OUT.
+        values: dict[tuple[str, int], Values] = {}
+        for name, inside, outside in zip(
+            classifiers, found[::2], found[1::2], strict=True
+        ):
+            by_in, by_out = inside.accuracies(), outside.accuracies()
+            for i, size in enumerate(sizes):
+                values[name, size] = {
+                    "truth": float(by_in[i, 0]),
+                    "in": by_in[i, 1:].tolist(),
+                    "out": by_out[i, 1:].tolist(),
+                }
+        return values
+
+    def make_selector(self, kind: str, parameters: Any) -> Any:
+        """Make a selector; one that is random gets the seed of the training set."""
+        selector = SELECTORS[kind](**parameters)
+        if "random_state" in selector.get_params() and "random_state" not in parameters:
+            selector.set_params(random_state=self.seed)
+        return selector
 
 
 def make_classifier(name: str) -> Any:

@@ -47,6 +47,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from veridical.datasets import available, load, locate, table_hash
+from veridical.evaluation import Procedure, evaluate
 from veridical.experiments import (
     Cell,
     InputError,
@@ -74,6 +75,9 @@ GRID = tuple(10.0**k for k in range(-3, 4))
 INNER_FOLDS = 5
 #: Share of all features that RFE drops in one round.
 STEP = 0.1
+
+#: Tolerance of the solver of support vector machines.
+TOLERANCE = 1e-7
 
 #: Increase it when the computation of a method changes.
 _VERSION = 2
@@ -446,17 +450,20 @@ class TrainTestFold:
 
     def _rfe(self, k: int) -> tuple[IntArray, IntArray, float]:
         """Choose the same C for the elimination and the classifier after it."""
-        sets = [train for train, _ in self.inner]
-        means = []
-        for C in GRID:
-            selector = SVMRFE(k, step=STEP, C=C, n_jobs=1)
-            orders = selector.rank_many(self.X, self.sign, sets)
-            accuracies = []
-            for (train, test), order in zip(self.inner, orders, strict=True):
-                accuracies.append(
-                    self._inner_accuracy(self._gram(order[:k]), train, test, C)
+        found = evaluate(
+            [
+                Procedure(
+                    SVC(kernel="linear", C=C, tol=TOLERANCE),
+                    SVMRFE(k, step=STEP, C=C, n_jobs=1),
+                    (k,),
                 )
-            means.append(np.mean(accuracies))
+                for C in GRID
+            ],
+            self.X,
+            self.sign,
+            self.inner,
+        )
+        means = [one.accuracies().mean() for one in found]
         C = GRID[int(np.argmax(means))]
         order = SVMRFE(k, step=STEP, C=C, n_jobs=1).fit(self.X, self.sign).order_
         return order[:k], order[k:], C
@@ -466,24 +473,14 @@ class TrainTestFold:
     def _gram(self, columns: IntArray) -> FloatArray:
         return self.X[:, columns] @ self.X[:, columns].T
 
-    def _inner_accuracy(
-        self, gram: FloatArray, train: IntArray, test: IntArray, C: float
-    ) -> float:
-        """Return the accuracy of a support vector machine on an inner fold."""
-        model = _fit_svm(gram[np.ix_(train, train)], self.sign[train], C)
-        scores = model.decision_function(gram[np.ix_(test, train)])
-        return _accuracy(scores, self.sign[test])
-
     def _measure_svm(self, columns: IntArray, C: float | None = None) -> Values:
         """Fit a linear support vector machine, C chosen on the inner folds."""
         gram = self._gram(columns)
         if C is None:
-            accuracies = [
-                sum(self._inner_accuracy(gram, *fold, one) for fold in self.inner)
-                for one in GRID
-            ]
-            C = GRID[int(np.argmax(accuracies))]
-        model = _fit_svm(gram, self.sign, C)
+            procedures = [Procedure(_make_svm(one)) for one in GRID]
+            found = evaluate(procedures, gram, self.sign, self.inner)
+            C = GRID[int(np.argmax([one.accuracies().sum() for one in found]))]
+        model = _make_svm(C).fit(gram, self.sign)
         across = self.X_test[:, columns] @ self.X[:, columns].T
         accuracy = _accuracy(model.decision_function(across), self.sign_test)
         return {"accuracy": accuracy, "C": C}
@@ -507,8 +504,9 @@ class TrainTestFold:
         return (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
 
 
-def _fit_svm(gram: FloatArray, sign: FloatArray, C: float) -> SVC:
-    return SVC(kernel="precomputed", C=C, tol=1e-7).fit(gram, sign)
+def _make_svm(C: float) -> SVC:
+    """Make a support vector machine on the Gram matrix, computed once for all C."""
+    return SVC(kernel="precomputed", C=C, tol=TOLERANCE)
 
 
 STUDY = LUFeStudy()
