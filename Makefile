@@ -37,7 +37,7 @@ demo: $(VENV)/.installed-base
 PYTEST  = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 test: $(VENV)/.installed-test
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not processors"
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST) --hypothesis-profile=explore

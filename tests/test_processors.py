@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.processors
+
 ROOT = Path(__file__).parents[1]
 #: What changes the answer of a processor that is to be compared.
 SETTINGS = ("OPENBLAS_CORETYPE", "NUMBA_CPU_NAME", "NUMBA_CACHE_DIR")

@@ -64,7 +64,7 @@ def test_codes_checks_and_pages_go_together():
     for code, known in CODES.items():
         page = (DOCS / f"{code}.md").read_text(encoding="utf-8")
         assert page.startswith(f"# {code}: {known.title}\n"), code
-        for part in ("What it means", "What is looked at", "What to do"):
+        for part in ("What it means", "What is checked", "What to do"):
             assert f"\n## {part}\n" in page, (code, part)
         assert re.search(r"^\(finding-vd\d{3}\)=", page, re.MULTILINE) is None
     assert {page.stem for page in DOCS.glob("VD*.md")} == set(CODES)

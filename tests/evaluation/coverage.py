@@ -23,10 +23,10 @@ from veridical.evaluation import (
 
 #: Name in the table: estimator and number of columns.
 ROWS = {
-    "naive Bayes, 10 columns": (GaussianNB(), 10),
-    "naive Bayes, 200 columns": (GaussianNB(), 200),
-    "1 nearest neighbour, 10 columns": (KNeighborsClassifier(1), 10),
-    "tree, 10 columns": (DecisionTreeClassifier(random_state=0), 10),
+    "naive Bayes, 10 features": (GaussianNB(), 10),
+    "naive Bayes, 200 features": (GaussianNB(), 200),
+    "1 nearest neighbour, 10 features": (KNeighborsClassifier(1), 10),
+    "tree, 10 features": (DecisionTreeClassifier(random_state=0), 10),
 }
 #: The columns of the table: method and kind of interval.
 FOLDS = (
@@ -43,7 +43,7 @@ OTHERS = (
 )
 FIRST = next(iter(ROWS))
 #: No shortcut serves a tree: 2750 fits for every data set are too many.
-LEFT_OUT = {("tree, 10 columns", (CrossValidation(10), "nested"))}
+LEFT_OUT = {("tree, 10 features", (CrossValidation(10), "nested"))}
 N_CASES = 100
 N_RUNS = 500
 

@@ -48,7 +48,7 @@ def test_what_is_shown_beside_an_interval_is_what_is_documented():
         assert estimators in shown.conditions
         assert f"{coverage.N_RUNS} data sets" in shown.conditions
     shown = MEASURED[Holdout()]["wilson"]
-    assert f"{100 * shown.low:.1f} % over\n2000 data sets" in PAGE.read_text()
+    assert f"{100 * shown.low:.1f} % of 2000 data sets" in PAGE.read_text()
     methods = {method for method, _ in (*coverage.FOLDS, *coverage.OTHERS)}
     assert set(MEASURED) == {Holdout(), *methods}
 

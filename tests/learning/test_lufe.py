@@ -257,7 +257,7 @@ def test_unselected_features_that_tell_the_noise_help():
 
 
 #: A smaller grid than the default one, which takes a minute for some checks.
-GRID = (0.1, 10.0)
+GRID = {"Cs": (1.0,), "gammas": (0.1, 10.0), "cv": 2}
 
 
 def _expected_to_fail(estimator):
@@ -269,7 +269,7 @@ def _expected_to_fail(estimator):
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [LUFe(AnovaF(1)), LUFeCV(AnovaF(1), Cs=GRID, gammas=GRID), LUFeLogistic(AnovaF(1))],
+    [LUFe(AnovaF(1)), LUFeCV(AnovaF(1), **GRID), LUFeLogistic(AnovaF(1))],
     expected_failed_checks=_expected_to_fail,
 )
 def test_with_one_selected_feature_the_contract_is_kept(estimator, check):

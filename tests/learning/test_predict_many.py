@@ -639,7 +639,7 @@ def test_what_predict_many_refuses():
     for sizes in ([0], [], [1.5]):
         with pytest.raises(InputError, match="whole numbers"):
             model.predict_many(X, y, [(rows, rows)], [[0]], sizes)
-    with pytest.raises(InputError, match="sizes go to 2"):
+    with pytest.raises(InputError, match="largest size is 2"):
         model.predict_many(X, y, [(rows, rows)], [[0]], [1, 2])
     with pytest.raises(InputError, match="but empty"):
         model.predict_many(X, y, [(rows, rows[:0])])

@@ -332,12 +332,14 @@ class FastF:
     def rank_table(self, table: Table, train_sets: Sequence[IntArray]) -> IntArray:
         """Select features, best first, on each training set."""
         codes, n_features = table.y, self.n_features
-        counts = np.zeros((len(train_sets), len(self.values)))
+        # The engine leaves out last rows that no training set has.
+        values, squares = self.values[: len(codes)], self.squares[: len(codes)]
+        counts = np.zeros((len(train_sets), len(codes)))
         for s, rows in enumerate(train_sets):
             np.add.at(counts[s], rows, 1.0)
-        square = counts @ self.squares
+        square = counts @ squares
         members = (counts * (codes == k) for k in range(table.n_classes))
-        between, mean, weight = between_classes(self.values, members)
+        between, mean, weight = between_classes(values, members)
         spread = square - weight * mean**2
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(spread > 1e-12 * square, between / spread, -1.0)
