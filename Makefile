@@ -74,3 +74,4 @@ docs: $(VENV)/.installed-docs
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis demo.html
+	find src -name '*.nb[ic]' -delete
