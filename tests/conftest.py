@@ -6,7 +6,9 @@ from tests.report.browser import Browser, find_browser
 
 # `make test` draws the same examples everywhere, so that a red run can be repeated;
 # `make test-all` explores new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, max_examples=50
+)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("repeatable")
 

@@ -167,6 +167,17 @@ def test_a_newer_store_is_refused_in_words(filled):
             attempt(filled)
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_store_of_version_0_1_is_refused_in_words(filled, version):
+    connection = sqlite3.connect(filled)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+
+    for attempt in (Writer, Store, verify):
+        with pytest.raises(InputError, match=r"by veridical 0\.1\.0.* run the study"):
+            attempt(filled)
+
+
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(InputError, match="create the folder first"):
         Writer(tmp_path / "no" / "s.sqlite")

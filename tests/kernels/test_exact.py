@@ -31,13 +31,13 @@ def assert_near(got, wanted, units):
 
 
 @given(x=doubles, y=doubles)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_adding_two_doubles_loses_nothing(x, y):
     assert value(exact.add(x, 0.0, y, 0.0)) == Fraction(x) + Fraction(y)
 
 
 @given(pair=pairs(), x=doubles)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_adding_a_double_to_a_pair(pair, x):
     got = exact.add(*pair, x, 0.0)
     size = abs(value(pair)) + abs(Fraction(x))
@@ -45,7 +45,7 @@ def test_adding_a_double_to_a_pair(pair, x):
 
 
 @given(first=pairs(), second=pairs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_products_and_quotients_of_pairs(first, second):
     assert_near(exact.multiply(*first, *second), value(first) * value(second), 8)
     if second[0] != 0:
@@ -54,7 +54,7 @@ def test_products_and_quotients_of_pairs(first, second):
 
 
 @given(values=st.lists(doubles, max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_sum_is_right_to_twice_the_working_precision(values):
     high = low = 0.0
     for x in values:
@@ -75,7 +75,7 @@ def test_what_is_added_and_taken_away_leaves_no_trace():
 
 
 @given(pair=pairs())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_normalizing_keeps_the_value(pair):
     high, low = exact.normalize(*pair)
     assert value((high, low)) == value(pair)
@@ -83,25 +83,25 @@ def test_normalizing_keeps_the_value(pair):
 
 
 @given(pair=pairs(), x=doubles)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_scaling(pair, x):
     assert_near(exact.multiply_double(*pair, x), value(pair) * Fraction(x), 4)
 
 
 @given(x=doubles, y=doubles)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_product_of_two_doubles_loses_nothing(x, y):
     assert value(exact.multiply_double(x, 0.0, y)) == Fraction(x) * Fraction(y)
 
 
 @given(pair=pairs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_squaring(pair):
     assert_near(exact.square(*pair), value(pair) ** 2, 8)
 
 
 @given(pair=pairs(), x=doubles.filter(bool))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_dividing(pair, x):
     assert_near(exact.divide_double(*pair, x), value(pair) / Fraction(x), 8)
 

@@ -14,7 +14,7 @@ score_lists = st.lists(any_score, min_size=1, max_size=12)
 
 
 @given(scores=score_lists)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_oracles_order(scores):
     assume(oracle.is_clear(scores, rtol=1e-12))
     got = order_by_score(np.array(scores))
@@ -22,7 +22,7 @@ def test_the_oracles_order(scores):
 
 
 @given(scores=score_lists)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_feature_once_and_none_before_a_better_one(scores):
     scores = np.array(scores)
     order = order_by_score(scores)
@@ -41,7 +41,7 @@ def test_every_feature_once_and_none_before_a_better_one(scores):
     noise=st.integers(0, 2**32 - 1),
     scale=st.sampled_from([1e-30, 1.0, 1e30]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_noise_in_the_last_places_changes_nothing(scores, noise, scale):
     scores = np.array(scores) * scale
     rng = np.random.default_rng(noise)
@@ -50,7 +50,7 @@ def test_noise_in_the_last_places_changes_nothing(scores, noise, scale):
 
 
 @given(scores=st.lists(coarse, min_size=1, max_size=12), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_absolute_noise_around_zero(scores, seed):
     noise = np.random.default_rng(seed).uniform(-1, 1, len(scores)) * 1e-14
     noisy = order_by_score(np.array(scores) + noise, rtol=0.0, atol=1e-12)
@@ -84,7 +84,7 @@ def test_by_hand(scores, order):
     st.integers(1, 20),
     st.sampled_from([0.0, 1e-12, 0.5]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_last_are_the_last_of_all(scores, n_last, atol):
     scores = np.array(scores)
     wanted = order_by_score(scores, atol=atol)[-n_last:]

@@ -25,7 +25,7 @@ def rebuilt(sets):
 
 
 @given(case=index_lists())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_changes_give_back_the_multiplicities(case):
     n, lists = case
     sets = TrainSets.from_indices([np.array(rows) for rows in lists], n)

@@ -111,7 +111,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @given(tables(), OPTIONS, st.sampled_from([1, 2, 3]), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_same_tree_as_the_oracle(table, options, least, raising):
     rows, y, w, n_values = table
     model = C45(min_samples_leaf=least, subtree_raising=raising, **options)

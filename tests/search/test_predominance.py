@@ -28,7 +28,7 @@ def search(scores, table, threshold=0.0):
 
 
 @given(case=scores_and_pairs, threshold=st.sampled_from([0.0, 0.3, 1.0]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_predominant_features_are_kept_and_redundant_ones_removed(case, threshold):
     """Not the algorithm again, but what must hold of its result."""
     scores, flat = case

@@ -29,7 +29,8 @@ from veridical._core.errors import InputError
 #: Marks an SQLite file as a store of ours: "veri" in ASCII.
 APPLICATION_ID = 0x76657269
 
-SCHEMA_VERSION = 1
+#: Version of the tables; those of veridical 0.1.0 had 1 and 2.
+SCHEMA_VERSION = 3
 
 #: Columns of an attempt which its checksum covers, in this order.
 ATTEMPT = (
@@ -173,7 +174,12 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
             f"{path} is an SQLite file, but not the store of a study; name another "
             "file with --store."
         )
-    if version != SCHEMA_VERSION:
+    if version < SCHEMA_VERSION:
+        raise InputError(
+            f"{path} was written by veridical 0.1.0, whose tables this version does not "
+            "read; run the study again into another file, or use version 0.1.0."
+        )
+    if version > SCHEMA_VERSION:
         raise NewerStore(
             f"{path} was written by a newer veridical (its tables have version "
             f"{version}, this one knows {SCHEMA_VERSION}); update veridical to use it."

@@ -900,7 +900,7 @@ class ClassAccuracyDisplay(_Display):
     counts : array-like of shape (n_classes,)
         Features among the most relevant of each class.
     accuracy : array-like of shape (n_classes,)
-        Share of each class that was named rightly.
+        Share of each class that was classified correctly.
     classes : sequence of str, optional
         What the classes are called.
 
