@@ -91,8 +91,8 @@ class StoreError(Exception):
     """Raised when the store could not be written; what was saved before is intact."""
 
 
-class NewerStore(InputError):
-    """Raised for a store whose tables need a newer veridical."""
+class UnreadableVersion(InputError):
+    """Raised for a store whose tables need another version of veridical."""
 
 
 # -- opening -------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
     Raises
     ------
     InputError
-        If it is not a store, or a newer veridical wrote it.
+        If it is not a store, or another version of veridical wrote it.
     """
     try:
         (mark,) = connection.execute("PRAGMA application_id").fetchone()
@@ -175,12 +175,12 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
             "file with --store."
         )
     if version < SCHEMA_VERSION:
-        raise InputError(
-            f"{path} was written by veridical 0.1.0, whose tables this version does not "
+        raise UnreadableVersion(
+            f"{path} was written by veridical 0.1.0, whose tables this version cannot "
             "read; run the study again into another file, or use version 0.1.0."
         )
     if version > SCHEMA_VERSION:
-        raise NewerStore(
+        raise UnreadableVersion(
             f"{path} was written by a newer veridical (its tables have version "
             f"{version}, this one knows {SCHEMA_VERSION}); update veridical to use it."
         )

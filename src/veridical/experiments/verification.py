@@ -13,7 +13,7 @@ from veridical._core.errors import InputError
 from veridical.experiments.database import (
     ATTEMPT,
     EMPTY,
-    NewerStore,
+    UnreadableVersion,
     chain,
     connect_to_read,
     row_check,
@@ -111,7 +111,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int | None:
     """
     try:
         return version_of(connection, path)
-    except NewerStore:
+    except UnreadableVersion:
         raise
     except InputError:
         with path.open("rb") as file:
