@@ -57,6 +57,14 @@ def test_an_altered_row_is_named(filled, column, value):
     assert verify(filled).altered == (17,)
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_a_checksum_that_became_text_is_reported(filled, table):
+    """Its bytes are the same, but readers cannot decode them."""
+    change(filled, f"UPDATE {table} SET digest = CAST(digest AS TEXT)")
+
+    assert not verify(filled).ok
+
+
 def test_a_deleted_row_is_named(filled):
     change(filled, "DELETE FROM attempts WHERE seq IN (17, 50)")
 

@@ -190,7 +190,9 @@ class _Inspection:
             self._damage.append(f"The table of {table} cannot be read: {error}.")
             return texts
         for number, text, check in rows:
-            if row_check((number, text)) != check or not isinstance(text, bytearray):
+            # A text is a bytearray here, which may equal bytes: compare the types too.
+            right = isinstance(text, bytearray) and isinstance(check, bytes)
+            if not right or row_check((number, text)) != check:
                 self._damage.append(f"Row {number} of the table of {table} is altered.")
             else:
                 texts[number] = bytes(text)
@@ -202,7 +204,8 @@ class _Inspection:
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._damage.append(f"{what.capitalize()} cannot be read: {error}.")
             return None
-        if row is None or not isinstance(row[0], int) or row[0] < 0:
+        valid = row is not None and isinstance(row[0], int) and row[0] >= 0
+        if not (valid and isinstance(row[1], bytes)):
             self._damage.append(f"{what.capitalize()} is damaged.")
             return None
         return tuple(row)
