@@ -233,7 +233,8 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
     if not plain:  # whole numbers and text are classes; others are checked
         refuse_missing_labels(labels)
         _refuse_continuous(labels, "Unknown label type: continuous. The labels in y")
-        check_classification_targets(labels)
+        if not (labels.dtype.kind == "f" and np.isfinite(labels).all()):
+            check_classification_targets(labels)  # finite whole numbers are classes
     return labels
 
 
