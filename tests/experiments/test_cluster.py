@@ -38,7 +38,7 @@ def test_dask_equals_serial_and_contains_failing_cells(tmp_path, canonical):
     kinds = ("segfault", "nan", "loop", "exception")
     study = Grid(poison=tuple((u, 1, kind) for u, kind in enumerate(kinds)))
     spec = GridSpec(n_units=8)
-    limits = Limits(seconds=1.5)
+    limits = Limits(seconds=5.0)
 
     report = run_study(study, spec, tmp_path / "a", executor=Cluster(None, 2, limits))
 
