@@ -463,6 +463,22 @@ def test_more_samples_than_small_in_single_precision():
     assert machine.dual_gap_ < 1e-8
 
 
+def test_gram_matrices_of_many_samples_are_examined_where_the_gap_stays_open(
+    monkeypatch,
+):
+    monkeypatch.setattr("veridical.learning.svm_plus_problem._EXAMINED", 20)
+    both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}
+    for seed in range(10):
+        X, Z, y = problem(seed, n=80)
+        machine = SVMPlus(**both)
+        machine.fit(in_single_precision(X), y, in_single_precision(Z))
+        assert machine.dual_gap_ < 1e-8
+        with pytest.raises(InputError, match=r"privileged_kernel=.*semi-definite"):
+            SVMPlus(**both).fit(X @ X.T, y, -Z @ Z.T)
+        with pytest.raises(InputError, match=r"kernel=.*semi-definite"):
+            SVMPlus(**both).fit(X @ X.T - 5 * np.eye(80), y, Z @ Z.T)
+
+
 def test_rounding_of_a_gram_matrix_changes_little():
     X, Z, y = problem(3, n=40)
     both = {"kernel": "precomputed", "privileged_kernel": "precomputed"}

@@ -82,7 +82,7 @@ def factor(gram: FloatArray, tolerance: float = _RANK) -> tuple[FloatArray, Any]
         return np.zeros((n, 0)), np.zeros(0, dtype=np.intp)
     lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=n * tolerance * top)
     Z = np.zeros((n, rank))
-    Z[pivots - 1] = np.tril(lower)[:, :rank]
+    Z[pivots - 1] = np.tril(lower[:, :rank])
     return Z, pivots[:rank] - 1
 
 

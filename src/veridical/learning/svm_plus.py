@@ -265,6 +265,15 @@ class SVMPlus(OneAgainstRest):
     def _make_problem(
         self, X: Any, star: Any, make_star: GramMaker, c: FloatArray
     ) -> PrivilegedProblem:
+        def without_rounding(
+            gram: FloatArray, gram_star: FloatArray
+        ) -> tuple[FloatArray, FloatArray]:
+            return (
+                self._make.without_rounding(gram),
+                make_star.without_rounding(gram_star),
+            )
+
+        definite = self._make.definite and make_star.definite
         return PrivilegedProblem(
             X if self._make.linear else None,
             star if make_star.linear else None,
@@ -274,6 +283,7 @@ class SVMPlus(OneAgainstRest):
             float(self.gamma),
             bool(self.privileged_bias),
             self.loss,
+            None if definite else without_rounding,
         )
 
     def _fit_privileged(
@@ -310,7 +320,7 @@ class SVMPlus(OneAgainstRest):
             stacklevel=3,
         )
         rows = X if self._make.linear else None
-        gram = self._make.gram(X)
+        gram = self._make.without_rounding(self._make.gram(X))
         self._store(X, problems, solve_without_privileged(gram, rows, problems, c))
         warn_of_gap(self)
 

@@ -116,28 +116,27 @@ class GramMaker:
             )
         return found
 
-    def gram(self, X: Any) -> FloatArray:
-        """Compute the Gram matrix of the training samples.
+    @property
+    def definite(self) -> bool:
+        """Whether no Gram matrix of this kernel can have negative eigenvalues."""
+        return self.kernel in ("linear", "rbf")
 
-        The rounding errors of a matrix that a user's kernel computes are removed: the
-        matrix is made exactly symmetric, and negative eigenvalues are set to zero.
-        Otherwise, in single precision for example, the problem is not convex and the
-        duality gap has no meaning.
+    def gram(self, X: Any) -> FloatArray:
+        """Compute the Gram matrix of the training samples, exactly symmetric.
 
         Raises
         ------
         InputError
-            If it is not symmetric or not positive semi-definite, beyond rounding.
+            If it is not symmetric beyond rounding.
         """
         found = self(X, X)
-        if self.kernel in ("linear", "rbf"):
+        if self.definite:
             return found
-        self._raise_if_asymmetric(found)
-        return self._without_rounding((found + found.T) / 2)
-
-    def _raise_if_asymmetric(self, found: FloatArray) -> None:
-        off = np.abs(found - found.T)
-        if off.max() > _ROUNDING * np.abs(found).max():
+        off = found - found.T
+        largest = float(off.max(initial=0.0))
+        if largest == 0.0:
+            return found
+        if largest > _ROUNDING * np.abs(found).max():
             i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not "
@@ -145,16 +144,26 @@ class GramMaker:
                 f"{found[j, i]:g} for {j} and {i}. Use a function for which both "
                 "are equal."
             )
+        return (found + found.T) / 2
 
-    def _without_rounding(self, gram: FloatArray) -> FloatArray:
-        """Set negative eigenvalues of a symmetric matrix to zero.
+    def without_rounding(self, gram: FloatArray) -> FloatArray:
+        """Set negative eigenvalues of a Gram matrix that a user's kernel gave to zero.
 
-        One Cholesky decomposition shows whether there are any beyond the rounding of
-        double precision, which does not disturb the solvers.
+        Otherwise, in single precision for example, the problem is not convex and the
+        duality gap has no meaning. One Cholesky decomposition shows whether there are
+        any beyond the rounding of double precision, which does not disturb the solvers.
+
+        Raises
+        ------
+        InputError
+            If it is not positive semi-definite beyond rounding.
         """
+        if self.definite:
+            return gram
         n, top = len(gram), float(np.diag(gram).max(initial=0.0))
-        lifted = gram + n * _DOUBLE_ROUNDING * top * np.eye(n)
-        if not dpotrf(lifted, lower=1, overwrite_a=1)[1]:
+        lifted = gram.copy()
+        lifted[np.diag_indices(n)] += n * _DOUBLE_ROUNDING * top
+        if not dpotrf(lifted.T, lower=1, overwrite_a=1)[1]:
             return gram
         values, vectors = np.linalg.eigh(gram)
         if values[0] < -_ROUNDING * max(float(values[-1]), 0.0):
@@ -192,6 +201,9 @@ def signs(y: NDArray[Any], classes: NDArray[Any]) -> list[FloatArray]:
 
 #: Samples; with more, coordinate descent is preferred to Gram matrices.
 MANY = 5000
+#: Samples; of more, every k-th is examined for negative eigenvalues, and all of them only
+#: where the duality gap stays open.
+_EXAMINED = 1000
 #: Samples; Gram matrices of more do not fit into memory.
 TOO_MANY = 30_000
 #: Multiplications per step of interior points on features; with more they are too slow.
@@ -218,6 +230,8 @@ class PrivilegedProblem:
         Whether slacks have a constant b*.
     loss : {"hinge", "squared_hinge"}
         Of the slacks.
+    without_rounding : function or None
+        Removes negative eigenvalues of both Gram matrices; None where there are none.
     """
 
     X: Any
@@ -228,6 +242,7 @@ class PrivilegedProblem:
     gamma: float
     bias: bool = True
     loss: str = "hinge"
+    without_rounding: Callable[..., tuple[FloatArray, FloatArray]] | None = None
 
     @property
     def linear(self) -> bool:
@@ -271,11 +286,24 @@ class PrivilegedProblem:
                 f"exact solver takes ({TOO_MANY} samples); use SVMPlus with linear "
                 "kernels, the hinge loss and solver='descent', or fewer samples."
             )
-        gram, gram_star = self.gram(), self.gram_star()
+        grams = self.gram(), self.gram_star()
+        if self.without_rounding is None:
+            return self._on_grams(*grams, problems)
+        if n > _EXAMINED:
+            few = slice(None, None, -(-n // _EXAMINED))
+            self.without_rounding(*(gram[few, few] for gram in grams))
+            found = self._on_grams(*grams, problems)
+            if max(one.gap for one in found) <= GOOD_GAP:
+                return found
+        return self._on_grams(*self.without_rounding(*grams), problems)
+
+    def _on_grams(
+        self, gram: FloatArray, gram_star: FloatArray, problems: list[FloatArray]
+    ) -> list[LinearSolution]:
         privileged: PrivilegedGram | None = None
         if self.loss == "hinge":
             privileged = PrivilegedGram(gram_star, self.bias)
-        return [self._on_grams(gram, gram_star, privileged, sign) for sign in problems]
+        return [self._on_gram(gram, gram_star, privileged, sign) for sign in problems]
 
     def _on_features(
         self, X: FloatArray, X_star: FloatArray, sign: Any
@@ -285,7 +313,7 @@ class PrivilegedProblem:
             return one.solve_hinge()
         return one.solve_squared()
 
-    def _on_grams(
+    def _on_gram(
         self,
         gram: FloatArray,
         gram_star: FloatArray,
