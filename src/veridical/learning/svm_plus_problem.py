@@ -201,8 +201,8 @@ def signs(y: NDArray[Any], classes: NDArray[Any]) -> list[FloatArray]:
 
 #: Samples; with more, coordinate descent is preferred to Gram matrices.
 MANY = 5000
-#: Samples; of more, every k-th is examined for negative eigenvalues, and all of them only
-#: where the duality gap stays open.
+#: Samples; of more, every k-th is examined for negative eigenvalues, and all of them
+#: only where the duality gap stays open.
 _EXAMINED = 1000
 #: Samples; Gram matrices of more do not fit into memory.
 TOO_MANY = 30_000
