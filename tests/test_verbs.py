@@ -217,7 +217,9 @@ def test_test_samples_that_were_learned_from_are_warned_of(verb):
 # -- the same numbers ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ["svm", "logistic", LogisticRegression()])
+@pytest.mark.parametrize(
+    "estimator", ["svm", "logistic", LogisticRegression(max_iter=20)]
+)
 def test_the_same_cv_gives_the_same_folds_in_every_verb(estimator):
     X, y = load_wine(return_X_y=True)
     common = {"cv": 10, "random_state": 0}

@@ -82,7 +82,7 @@ def test_known_failures_are_seen():
 @pytest.mark.parametrize(
     "test",
     [
-        pytest.param(n, marks=pytest.mark.slow if n == "repeated-cv-t" else ())
+        pytest.param(n, marks=() if n == "corrected-t" else pytest.mark.slow)
         for n, e in TESTS.items()
         if e.calibrated
     ],

@@ -285,7 +285,7 @@ def test_the_loop_is_a_fit_for_each_subset():
         X, y = tables(kind)
         table = read_table(X, y)
         y = table.labels
-        splits = kinds_of_splits(y)
+        splits = kinds_of_splits(y)[::2]
         order = np.random.default_rng(0).permutation(table.n_features)
         for name in ("nb", "tree", "1nn"):
             model = make(name)

@@ -81,9 +81,10 @@ def test_no_payload_becomes_markup(entry):
         assert page.other == harmless.other
 
 
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("entry", ENTRIES, ids=title)
-def test_every_payload_in_every_place(entry, browser, tmp_path):
-    """As above with all starts, read by the browser's own parser."""
+def test_every_payload_in_every_place(entry, every, browser, tmp_path):
+    """As above with some or all starts, read by the browser's own parser."""
     read = f"(text) => ({COUNT})(new DOMParser().parseFromString(text, 'text/html'))"
     blank = tmp_path / "blank.html"
     blank.write_text("<!doctype html><title>x</title>")
@@ -91,7 +92,7 @@ def test_every_payload_in_every_place(entry, browser, tmp_path):
         tab.open(blank)
         tab.run(f"window.read = {read}; 0")
         harmless = call(tab, "read", CATALOGUE[entry](tame()))
-        for start in range(len(PAYLOADS)):
+        for start in range(0, len(PAYLOADS), every):
             assert call(tab, "read", CATALOGUE[entry](hostile(start))) == harmless
 
 

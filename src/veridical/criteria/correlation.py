@@ -86,7 +86,8 @@ class CorrelationRedundancy:
         spread = self.variances.within + self.variances.between
         scaled = np.sqrt(spread) / self._norm
         with np.errstate(divide="ignore"):
-            self._inverse = np.where(scaled > 0, 1.0 / scaled, 0.0)
+            inverse = np.where(scaled > 0, 1.0 / scaled, 0.0)
+        self._inverse = np.ascontiguousarray(inverse)
         ill_conditioned = (scaled > 0) & (scaled < RECENTRE_RATIO * norm_of_all)
         self._ill_conditioned = [np.flatnonzero(row) for row in ill_conditioned]
 

@@ -169,7 +169,7 @@ class _Relief:
         self.n_classes = data.n_classes
         self.counts = np.ascontiguousarray(sets.counts[:, self.rows])
         queries = sets.counts if relevance.queries is None else relevance.queries
-        self.queries = np.ascontiguousarray(queries[:, self.rows])
+        self.queries = np.ascontiguousarray(queries[:, self.rows], dtype=np.float64)
         self.relevance = relevance
         self.precision = relevance.precision
         self.n_threads = n_threads
@@ -181,8 +181,9 @@ class _Relief:
             self.mean = self.X.sum(axis=0) / np.float64(len(self.X))
         plain[plain] = ~np.isnan(self.mean[plain])
         self.plain, self.mixed = np.flatnonzero(plain), np.flatnonzero(~plain)
-        self.X_plain = self.X if plain.all() else self.X[:, self.plain]
-        self.X_mixed = self.X[:, self.mixed].astype(np.float64)
+        # `take` keeps rows together, as `X[:, features]` does not.
+        self.X_plain = self.X if plain.all() else self.X.take(self.plain, axis=1)
+        self.X_mixed = self.X.take(self.mixed, axis=1).astype(np.float64, copy=False)
 
     def _scales(self, rescaled: bool = False) -> list[_Scales]:
         """Compute the scales of every training set, and last those of all rows."""

@@ -54,6 +54,8 @@ class TrainSets:
         start = np.zeros(n_rows + 1, dtype=np.intp)
         np.cumsum(np.bincount(rows, minlength=n_rows), out=start[1:])
         change = changes[rows, where]
+        # Contiguous arrays only: kernels are compiled for each layout.
+        where = np.ascontiguousarray(where)
         return cls(counts, whole, start, where, change, tuple(indices))
 
     @classmethod
