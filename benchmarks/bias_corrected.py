@@ -107,7 +107,7 @@ _OTHER = (
 CASES = (
     Case(
         name="bias-corrected-nb",
-        title="Corrected naive Bayes, 1000 of 10000 features, 2000 test cases",
+        title="Corrected naive Bayes, 1000 of 10000 features, 2000 test samples",
         make=weak_features,
         size={"n": 2200, "p": 10000},
         small={"n": 120, "p": 300},

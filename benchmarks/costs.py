@@ -27,10 +27,10 @@ INTRODUCTION = """\
 
 Written by `python -m benchmarks.costs`; do not edit.
 
-*Cost* is the theory: n cases, p columns, K classes, k columns searched for, f folds.
-*Time* is one call on this machine, the best of several, everything compiled and two
-cores where the method uses them. The last columns are the theory's test: by how much
-the time grew when there were twice as many cases, columns or classes (4 instead of
+*Cost* is the theory: n samples, p features, K classes, k features searched for, f
+folds. *Time* is one call on this machine, the best of several, everything compiled and
+two cores where the method uses them. The last columns are the theory's test: by how much
+the time grew when there were twice as many samples, features or classes (4 instead of
 2). Small problems grow less than the theory says, because a call has a fixed part,
 and more where the table outgrows the processor's cache; searches that leave out what
 cannot win depend on the data.
@@ -119,7 +119,7 @@ def page(figures: Mapping[str, Any]) -> str:
 def _table(kind: Kind, times: Mapping[str, Mapping[str, float]]) -> str:
     symbols = [s for s in SYMBOLS if any(s in m.grows for m in kind.methods)]
     headings = ["", "cost", "time", *(f"2 {symbol}" for symbol in symbols)]
-    size = f"{kind.size.n} cases × {kind.size.p} columns, {kind.size.K} classes"
+    size = f"{kind.size.n} samples × {kind.size.p} features, {kind.size.K} classes"
     lines = [
         f"## {kind.title}\n",
         kind.words.format(size=size) + "\n",

@@ -49,7 +49,7 @@ def problem(n: int, p: int, *, n_folds: int = 0) -> Problem:
 
 
 def grams(made: Problem) -> list[Grams]:
-    """Compute the matrices, for all cases or for each training set."""
+    """Compute the matrices, for all samples or for each training set."""
     k, sign = made.n_selected, np.where(made.y == 1, 1.0, -1.0)
     S, U = made.X[:, :k] @ made.X[:, :k].T, made.X[:, k:] @ made.X[:, k:].T
     if not made.folds:
@@ -280,7 +280,7 @@ CASES = (
     ),
     Case(
         name="lufe-large",
-        title="SVM+, one fit of 2000 cases on given Gram matrices, C = γ = 1",
+        title="SVM+, one fit of 2000 samples on given Gram matrices, C = γ = 1",
         make=problem,
         size={"n": 2000, "p": 9300},
         small={"n": 60, "p": 310},
@@ -293,7 +293,7 @@ CASES = (
     ),
     Case(
         name="lufe-large-extreme",
-        title="SVM+, one fit of 2000 cases, C = 1000, γ = 0.001",
+        title="SVM+, one fit of 2000 samples, C = 1000, γ = 0.001",
         make=problem,
         size={"n": 2000, "p": 9300},
         small={"n": 60, "p": 310},

@@ -3,10 +3,10 @@
 ======  ================================================
 symbol  meaning
 ======  ================================================
-n       cases
-p       columns
+n       samples
+p       features
 K       classes
-k       columns selected, or searched for
+k       features selected, or searched for
 f       folds, splits or samples of the resampling
 ======  ================================================
 """
@@ -26,7 +26,7 @@ from veridical import auditing, comparison, evaluation, learning, selection
 
 @dataclass(frozen=True)
 class Size:
-    """A problem: so many cases, columns and classes."""
+    """A problem: numbers of samples, features and classes."""
 
     n: int
     p: int
@@ -70,7 +70,7 @@ class Kind:
     words: str
     size: Size
     methods: tuple[Method, ...]
-    binary: bool = False  # whether columns hold 0 and 1
+    binary: bool = False  # whether features are 0 and 1
 
 
 def make_table(size: Size, *, binary: bool = False) -> tuple[Any, Any]:
@@ -370,7 +370,7 @@ KINDS = (
     ),
     Kind(
         "binary",
-        "Estimators for columns of 0 and 1",
+        "Estimators for features of 0 and 1",
         "Fitting on {size}.",
         Size(200, 2000),
         BINARY,
@@ -387,7 +387,7 @@ KINDS = (
     Kind(
         "questions",
         "Questions",
-        "Whole answers on {size}: the F ratio and ReliefF with ten columns and a "
+        "Whole answers on {size}: the F ratio and ReliefF with ten features and a "
         "linear SVM, ten folds, unless the name says otherwise.",
         Size(100, 500),
         QUESTIONS,

@@ -186,7 +186,7 @@ def test_with_all_classes_everywhere_nothing_differs_from_scikit_learn(scoring):
         (lambda model, X, y: 7.0, (-math.inf, math.inf)),
     ],
 )
-def test_ranges(scorer, expected):
+def test_the_range_of_a_scorer_is_known(scorer, expected):
     known = metrics.get_scorer(scorer) if isinstance(scorer, str) else scorer
     assert range_of(known) == expected
 

@@ -109,7 +109,7 @@ def test_separable_features_make_gamma_irrelevant():
 
 
 def test_a_small_gamma_is_the_ordinary_svm():
-    """B4."""
+    """Statement B4 of the specification of LUFe."""
     X, Z, y = problem(2, n=50, q=80)
     one = solve(X, Z, y, np.full(50, 1.0), 1e-5)
     w = SVC(kernel="linear", C=1.0, tol=1e-10).fit(X, y).coef_[0]
@@ -144,7 +144,7 @@ def test_without_bias_separable_features_stay_feasible():
 
 @pytest.mark.parametrize("gamma", [10.0, 100.0])
 def test_alternating_smo_arrives_at_the_same_optimum(gamma):
-    """B8."""
+    """Statement B8 of the specification of LUFe."""
     X, Z, y = problem(6, n=30)
     *_, value = alternating_smo(X @ X.T, Z @ Z.T, y, 1.0, gamma)
     one = solve(X, Z, y, np.full(30, 1.0), gamma)
@@ -195,7 +195,7 @@ def test_any_problem_is_solved(seed, n, p, q, log_C, log_gamma):
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**31), C=st.sampled_from([0.01, 0.3, 10.0]))
 def test_the_order_of_samples_and_features_does_not_matter(seed, C):
-    """B10."""
+    """Statement B10 of the specification of LUFe."""
     X, Z, y = problem(seed, p=30)
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])

@@ -130,7 +130,7 @@ def test_enumeration_in_fractions(n0, n1, alpha, pick):
 @pytest.mark.parametrize("alpha", [0.01, 1, 37, 1e5])
 @pytest.mark.parametrize("sizes", [(6, 9), (1, 12), (8, 8)])
 def test_counts_sum_to_one_and_mirror_themselves(sizes, alpha):
-    """D2."""
+    """Statement D2 of the specification of bias-corrected naive Bayes."""
     logs, mean = pattern_table(np.array([alpha]), np.array(sizes), lattice(*sizes))
     from veridical.learning.bias_corrected_evidence import log_ways
 

@@ -79,7 +79,7 @@ def test_the_best_share_where_a_selector_orders_in_its_own_words():
 
 
 def test_prediction_touches_the_selected_features_only():
-    """B9."""
+    """Statement B9 of the specification of LUFe."""
     X, y = data()
     model = LUFe(SelectKBest(k=12)).fit(X, y)
     scores = model.decision_function(X)

@@ -235,7 +235,7 @@ def test_a_step_ends_where_the_gradient_changes_sign(seed, sigma):
 
 @pytest.mark.parametrize("gamma", [10.0, 30.0])
 def test_coordinate_descent_reaches_the_optimum_for_large_c(gamma):
-    """B8."""
+    """Statement B8 of the specification of LUFe."""
     X, Z, y = problem(6, q=30)
     tables = sparse.csr_matrix(X), sparse.csr_matrix(Z)
     machine = Descent(*tables, y, np.ones(40), gamma, True)

@@ -227,7 +227,7 @@ KNOWS = "1000 features: the corrected model predicts its error rate"
 FEW = "1000 features: without correction it expects far too few errors"
 
 
-def test_the_gap_decides():
+def test_expected_and_observed_error_rates_decide():
     assert outcomes(made(gap=0.01))[KNOWS] == "reproduced"
     assert outcomes(made(gap=0.02))[KNOWS] == "not reproduced"
     assert outcomes(made(gap=-0.02))[KNOWS] == "not reproduced"

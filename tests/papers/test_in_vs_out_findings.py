@@ -202,7 +202,7 @@ def test_a_selector_against_itself_and_the_binomial_test():
     assert pick(found, "A11.") == ["reproduced"]
 
 
-def test_variances():
+def test_truth_must_vary_least_and_out_no_more_than_in():
     assert outcome("A8.", n_sets=30) == ["reproduced"]
     assert outcome("A8.", n_sets=30, fold_noise=0.01) == ["not reproduced"]
 
@@ -264,7 +264,7 @@ def test_counts_of_table_2_add_up():
     assert sum(int(table.rows[-1][-1]) for table in tables) == 3 * (5 + 5 + 2)
 
 
-def test_nothing_at_all():
+def test_without_cells_only_checks_of_formulas_are_decided():
     empty = cells(n_sets=2).iloc[:0]
 
     report = STUDY.findings(empty)

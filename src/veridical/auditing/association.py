@@ -43,9 +43,10 @@ _BLOCK = 512
 _LAGS = (1, 2, 3)
 # Largest number of sorted labels in memory; beyond it permutations go in parts.
 _MOST_NUMBERS = 1 << 24
-# A table looks selected if it has at least this many features, all p-values are at
-# most this level, and a uniform distribution below the largest has at least this
-# p-value in the Kolmogorov-Smirnov test.
+# A table looks selected by its labels where three things hold: it has at least this
+# number of features; the p-value of every feature is at most this level; and the
+# Kolmogorov-Smirnov test of a uniform distribution of the p-values, between zero and
+# the largest, has at least this p-value.
 _TRACE_FEATURES = 5
 _TRACE_LEVEL = 0.05
 _TRACE_FIT = 0.001

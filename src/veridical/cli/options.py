@@ -113,7 +113,7 @@ def estimator_option() -> Any:
 
 def cv_option(help: str, default: str | None = None) -> Any:
     """Make ``--cv`` where it takes any method; `default` is a text for the help."""
-    about = f"{help}: {', '.join(names.METHODS)}, with any numbers.{default or ''}"
+    about = f"{help}: {', '.join(names.METHODS)}; other numbers too.{default or ''}"
     known = names.completer(names.METHODS)
     return method_option(
         "CV", help=about, autocompletion=known, show_default=default is None

@@ -15,10 +15,10 @@ from veridical._core.progress import Pace
 
 HOST = "127.0.0.1"
 
-# Seconds between two updates; an update may take at most this fraction of the time,
-# else the pause becomes longer.
-_EVERY = 2.0
-_SHARE = 5
+# Seconds between two updates; more where an update itself takes long: the pause is at
+# least this many times as long as the update before.
+_PAUSE = 2.0
+_PAUSE_FACTOR = 5
 # Number of recent failures that are shown.
 _FAILURES = 20
 
@@ -66,14 +66,14 @@ class Watcher:
 
     def follow(self, stop: threading.Event) -> None:
         """Update until `stop` is set."""
-        pause = _EVERY
+        pause = _PAUSE
         while not stop.wait(pause):
             began = time.monotonic()
             try:
                 self.update()
             except InputError as error:
                 self.state = {**self.state, "trouble": str(error)}
-            pause = max(_EVERY, _SHARE * (time.monotonic() - began))
+            pause = max(_PAUSE, _PAUSE_FACTOR * (time.monotonic() - began))
 
     def update(self) -> None:
         """Read the progress of the study and its findings so far."""

@@ -487,8 +487,8 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
         if one != other:
             raise InputError(
                 f"The two comparisons differ in {what} ({one!r} and {other!r}); TRUTH "
-                "can only be added to a comparison of the same pair under the same "
-                "conditions."
+                "can only be added to a comparison of the same selectors with the same "
+                "settings. Compare once more with equal settings."
             )
     if "truth" not in truth_comparison.pairs:
         raise InputError(

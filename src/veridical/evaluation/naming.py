@@ -84,7 +84,8 @@ def make_method(name: str) -> Method:
                 raise InputError(f"Method {name!r} is not possible: {error}") from error
     raise InputError(
         f"There is no method {name!r}{did_you_mean(name, METHODS)} Use a number of "
-        f"folds, or one of {', '.join(METHODS)}, with any numbers."
+        f"folds, or one of {', '.join(METHODS)}; other numbers are possible in "
+        "each name."
     )
 
 
