@@ -109,7 +109,7 @@ def to_html(record: Any) -> str:
 
 
 def to_rich(record: Any) -> Any:
-    """Lay a record out for a terminal: what was found, and the main table.
+    """Lay a record out for a terminal: what was found, the main table, remarks.
 
     Parameters
     ----------
