@@ -20,6 +20,7 @@ from veridical.report.view import view
 
 __all__ = [
     "check_writable",
+    "figures",
     "fragment",
     "page",
     "save",
@@ -73,6 +74,49 @@ def fragment(record: Any) -> str:
         What a verb returned.
     """
     return html.fragment(view(record))
+
+
+def figures(record: Any) -> list[Any]:
+    """Draw all figures of a record on matplotlib, in the order of its page.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+
+    Returns
+    -------
+    list of matplotlib Figure
+        For ``savefig``; they do not belong to pyplot, so nothing has to be closed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical import estimate, report
+    >>> found = estimate("nb", *load_iris(return_X_y=True), random_state=0)
+    >>> [len(figure.axes) for figure in report.figures(found)]
+    [1]
+    """
+    from veridical.report.render import matplotlib
+
+    return matplotlib.figures(view(record))
+
+
+def plot(record: Any, which: int = 0, **kwargs: Any) -> Any:
+    """Draw a figure of a record with pyplot.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    which : int, default=0
+        The place of the figure on the page.
+    **kwargs
+        As `veridical.report.displays.FigureDisplay.plot` takes them.
+    """
+    from veridical.report.displays import FigureDisplay
+
+    return FigureDisplay.from_record(record, which=which, **kwargs)
 
 
 def to_markdown(record: Any) -> str:

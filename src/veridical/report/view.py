@@ -535,9 +535,14 @@ class View:
     @property
     def protocols(self) -> set[str]:
         """Protocols that parts of the view belong to."""
+        panels = (panel for figure in self.figures for panel in figure.panels)
+        return {panel.protocol for panel in panels if panel.protocol}
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures, in reading order."""
         blocks = [block for section in self.sections for block in section.blocks]
-        figures = [block for block in blocks if isinstance(block, Figure)]
-        return {p.protocol for figure in figures for p in figure.panels if p.protocol}
+        return [block for block in blocks if isinstance(block, Figure)]
 
 
 @singledispatch
@@ -694,12 +699,13 @@ def provenance(
             f"{c['name']} {c['count']} ({percent(c['share'])})" for c in data["classes"]
         )
         listed = [Fact("Data", f"{data['name']}: {size}"), Fact("Classes", classes)]
-    listed += facts
-    listed += [
-        Fact(_setting(key), str(value))
-        for key, value in settings.items()
-        if key not in ("command", "call")
-    ]
+    named = {fact.name: fact.value for fact in facts}
+    for key, value in settings.items():
+        label = _setting(key)
+        if key not in ("command", "call"):
+            # The name of a model, and how it was made, on one line.
+            named[label] = f"{named[label]}: {value}" if label in named else str(value)
+    listed += [Fact(label, value) for label, value in named.items()]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
     repeat, note = settings.get("command", ""), ""
     if not repeat and "call" in settings:

@@ -388,8 +388,10 @@ def show(record: Estimates) -> View:
     estimator = name_of(s["estimator"])
     facts.append(Fact("Estimator", estimator))
     figures, notes = _table(s), (*_remarks(s), *_possible(record))
+    several = len(s["estimates"]) > 1
+    heading = "The estimates side by side" if several else "The estimate"
     sections = [
-        Section("The estimates side by side", (_figure(s),), first=True),
+        Section(heading, (_figure(s),), first=True),
         Section("The numbers", (figures, *_details(s), Notes(notes)), first=True),
     ]
     if words["notes"]:
