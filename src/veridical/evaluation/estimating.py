@@ -158,20 +158,20 @@ def estimate(
         "random_state": root,
         "score_range": range_of(scorer),
         "data": _summary(table, name),
-        "settings": {
-            "estimator": one_line(learner),
-            "method": chosen.describe(),
-            "scoring": name_of(metric),
-            "random_state": str(root),
-            **_hash(table),
-        },
     }
     run = Workers(n_jobs, progress)
     if isinstance(chosen, Bootstrap632):
         found = _by_bootstrap(chosen, learner, table, scorer, root, run)
     else:
         found = _by_splits(chosen, learner, table, scorer, root, run)
-    return Estimate(**common, **found)
+    settings = {
+        "estimator": one_line(learner),
+        "method": chosen.describe(),
+        "scoring": name_of(metric),
+        "random_state": str(root),
+        **_hash(table),
+    }
+    return Estimate(**common, **found, settings=settings)
 
 
 # -- by splits -----------------------------------------------------------------------
@@ -431,7 +431,8 @@ def _summary(table: Table, name: str | None) -> DataSummary | None:
 def _hash(table: Table) -> dict[str, str]:
     """Hash the table, where X is one; estimators of other packages may take more."""
     try:
-        return {"table sha256": table.sha256()}
+        # Of a copy, so that features that no one else needs are not kept encoded.
+        return {"table sha256": table.replace().sha256()}
     except (TypeError, ValueError):
         return {}
 
