@@ -42,7 +42,7 @@ OPTIONS = {"estimator": "nb", "n_features_to_select": 5, "random_state": 0}
         ),
         (
             lambda: select("anova", *DATA, n_features_to_select=8, random_state=0),
-            ["anova", "and 3 more", "accuracy 0."],
+            ["AnovaF", "and 3 more", "accuracy 0."],
         ),
         (
             lambda: calibrate("paired-t", n_simulations=20, random_state=0),
@@ -60,7 +60,8 @@ def test_records_show_what_was_found(make, words):
 def test_data_are_shown_without_their_columns():
     record = compare([AnovaF(), ReliefF()], *DATA, **OPTIONS)
     assert (
-        repr(record.data) == "DataSummary('data', 40 samples, 30 features, 2 classes)"
+        repr(record.data)
+        == "DataSummary('the data', 40 samples, 30 features, 2 classes)"
     )
 
 

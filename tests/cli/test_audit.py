@@ -42,12 +42,12 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
     assert result.exit_code == 1, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of svm on noise.csv: 40 samples, 200 features, 2 classes; majority "
-        "class 50.0 %",
+        "Accuracy of linear SVM on noise.csv: 40 samples, 200 features, 2 classes; "
+        "majority class 50.0 %",
         "Random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",
-        "10 of 10 are the best 10 by anova",
+        "10 of 10 are the best 10 by AnovaF",
         "Cure: Select inside each training fold",
     ):
         assert words in " ".join(result.stdout.split())
@@ -90,7 +90,7 @@ def test_honest_pipeline_of_noise_is_clean(run, noise):
     found = json.loads(result.stdout)
     assert found["findings"] == []
     assert found["words"]["belief"] == "open"
-    assert found["estimator"] == "nb on the best 10 by anova"
+    assert found["estimator"] == "naive Bayes on the best 10 by AnovaF"
 
 
 def test_selecting_first_is_the_same_as_the_list(run, noise):

@@ -42,10 +42,10 @@ def test_table_sentence_and_page(run, table, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     for words in (
-        "Accuracy of c45 (table.csv: 60 samples, 6 features, 2 classes; majority class "
-        "50.0 %)",
+        "Accuracy of C4.5 (table.csv: 60 samples, 6 features, 2 classes; majority "
+        "class 50.0 %)",
         "stratified 5-fold cross-validation",
-        "c45 classifies",
+        "C4.5 classifies",
         "the wilson interval assumes test samples are independent draws",
         "Measured",
         "95 % corrected-t interval",
@@ -135,7 +135,8 @@ def test_the_command_on_the_page_repeats_the_run(run, table):
     assert command[0] == "veridical"
 
     assert answer(run(*command[1:], "--json")) == found
-    assert found["estimator"] == "nb on 3 features by anova"  # half of what there is
+    # Half of what there is.
+    assert found["estimator"] == "naive Bayes on 3 features by AnovaF"
     kinds = [b["kind"] for b in found["estimates"][0]["intervals"]]
     assert kinds == ["nested", "wilson", "corrected-t"]
 
@@ -229,7 +230,7 @@ def test_memorising_estimator_is_noticed(run, table):
     assert "has memorised its training samples" in said
     assert "Use --cv boot632+ or --cv 10." in said
     assert "Bootstrap632" not in said
-    assert "1nn classifies" in result.stdout
+    assert "1-NN classifies" in result.stdout
     assert "by stratified 5-fold cross-validation" in result.stdout
 
 

@@ -23,9 +23,11 @@ def test_a_table(run, table, tmp_path):
         "--features", 2, "--out", out,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "With 2 features by relieff, svm classifies" in " ".join(done.output.split())
+    assert "With 2 features by ReliefF, linear SVM classifies" in " ".join(
+        done.output.split()
+    )
     page = Page(out.read_text())
-    assert page.headings[0][1].startswith("With 2 features by relieff")
+    assert page.headings[0][1].startswith("With 2 features by ReliefF")
     assert "x0" in page.text
     assert "yes" in page.text
     assert "veridical select" in page.text

@@ -54,6 +54,7 @@ def test_the_call_gives_the_same_record():
             (["anova", "mrmr", "fcbf"], X, y),
             {"n_features_to_select": 4},
         ),
+        ("estimate", ("nb", X, y), {"cv": "loo"}),
         ("audit", ("nb", X, y), {"selected": np.arange(4), "n_permutations": 19}),
         ("select", ("mrmr", X, y), {"n_features_to_select": 3, "estimator": "nb"}),
         (

@@ -3,6 +3,7 @@
 import io
 import pickle
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +33,12 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
 
-from veridical import compare, select
+from veridical import compare, report, select
 from veridical._core.advice import for_the_command_line
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary
 from veridical._core.splits import Split, Splitter
-from veridical.datasets import make_random_labels
+from veridical.datasets import make_random_labels, table_hash
 from veridical.evaluation import (
     Bootstrap632,
     CompleteCV,
@@ -169,7 +170,7 @@ def test_data_with_a_name_are_described(tmp_path):
     assert found.to_dict()["data"]["name"] == "iris.csv"
     assert "iris.csv" in found.save(tmp_path / "page.html").read_text()
     unnamed = estimate("nb", frame, labels, random_state=0)
-    assert unnamed.data is None
+    assert unnamed.data == replace(found.data, name="the data")
     assert unnamed.value == found.value
 
 
@@ -520,7 +521,7 @@ def hostile():
 def test_one_line_says_what_matters():
     found = estimate(GaussianNB(), X, Y, random_state=0)
     assert repr(found) == (
-        "<Estimate: accuracy 95.3 %, 95 % interval 88.0 % to 100.0 % (corrected-t), by "
+        "<Estimate: accuracy 95.3 %, 95 % interval 88.0 to 100.0 % (corrected-t), by "
         "stratified 10-fold cross-validation>"
     )
     assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, cv=Holdout()))
@@ -544,10 +545,33 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
         assert "measured coverage" in text
         assert "stratified 10-fold" in text
     assert "<script>" not in page
-    assert "&lt;script&gt;" in page
     assert "http" not in page
+    whole = report.page(found)
+    assert "<script>alert" not in whole
+    assert "&lt;script&gt;alert" in whole
     assert "nothing was learned" in lean._repr_html_()
-    assert "none is valid" in estimate(TREE, X, Y, cv=Resubstitution())._repr_html_()
+    bare = estimate(TREE, X, Y, cv=Resubstitution())
+    assert "no interval is valid" in bare._repr_html_()
+
+
+def test_its_page_tells_how_to_repeat_it():
+    found = estimate("nb", X, Y, cv="boot632+-10", random_state=3)
+    assert found.settings["table sha256"] == table_hash(X, Y)
+    page = report.page(found).replace("&#39;", "'")
+    for text in (
+        "Naive Bayes classifies an estimated",
+        ".632+ bootstrap, 10 bootstrap samples",
+        "NaiveBayes()",
+        found.settings["table sha256"],
+        found.settings["versions"],
+        "estimate('nb', X, y, cv='boot632+-10', random_state=3)",
+        "rate of overfitting",
+    ):
+        assert text in page
+    told = found.to_dict()
+    assert told["settings"] == dict(found.settings)
+    assert told["words"]["belief"] == found.conclusion.belief == "care"
+    assert told["words"]["headline"] == found.conclusion.sentence
 
 
 @pytest.mark.parametrize("name", ["10", "boot632+-10", "loo"])
@@ -595,10 +619,10 @@ def test_all_that_shows_an_estimate_shows_the_default_interval():
     found = estimate(GaussianNB(), X, Y, cv="10", random_state=0)
 
     def shown():
-        low, high = (f"{100 * bound:.1f} %" for bound in found.interval())
-        text = f"{low} to {high}"
+        low, high = (f"{100 * bound:.1f}" for bound in found.interval())
+        text = f"{low} to {high} %"
         assert text in repr(found)
-        assert text in found._repr_html_()
+        assert text in found._repr_html_().replace("\N{NO-BREAK SPACE}", " ")
         console = Console(file=io.StringIO(), width=400)
         console.print(found)
         assert text in console.file.getvalue()

@@ -36,7 +36,7 @@ def estimate(value: float, **fields: Any) -> Estimate:
 
 def bootstrap(value: float, **fields: Any) -> Estimate:
     """An estimate without any valid interval."""
-    options = {"method": ".632 bootstrap, 50 samples", "assumes": {}}
+    options = {"method": ".632 bootstrap, 50 bootstrap samples", "assumes": {}}
     return estimate(value, **{**options, **fields})
 
 

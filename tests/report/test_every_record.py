@@ -7,12 +7,14 @@ import json
 import re
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import pytest
 from rich.console import Console
 from tests.report.all_records import KINDS
 from tests.report.injection_payloads import PAYLOADS
 
 from veridical import report
+from veridical._core.errors import InputError
 from veridical._core.records import Record
 
 ROUNDS = 8  # sets of words with special characters tried on each record
@@ -129,6 +131,34 @@ def test_it_has_a_page(make, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     again = report.save(record, tmp_path / "again.html")
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_its_figures_are_those_of_its_page(make, tmp_path):
+    record = make()
+    blocks = report.view(record).figures
+    drawn = report.figures(record)
+    assert len(drawn) == len(blocks)
+    for figure, block in zip(drawn, blocks, strict=True):
+        kinds = [type(panel.picture).__name__ for panel in block.panels]
+        n_axes = len(kinds) + kinds.count("Reliability")
+        if set(kinds) == {"Distribution"}:
+            n_axes = 1
+        assert len(figure.axes) == n_axes
+        assert all(ax.has_data() or ax.texts for ax in figure.axes)
+        figure.savefig(tmp_path / "figure.png", dpi=40)
+    if blocks:
+        shown = record.plot(len(blocks) - 1)
+        assert len(shown.axes_) == len(drawn[-1].axes)
+        plt.close(shown.figure_)
+    with pytest.raises(InputError, match=f"there are {len(blocks)}, counted from 0"):
+        record.plot(len(blocks))
+
+
+def test_a_figure_of_several_pictures_needs_a_figure_of_its_own():
+    figure, ax = plt.subplots()
+    with pytest.raises(InputError, match="more than one pair of axes"):
+        KINDS["correction"]().plot(ax=ax)
+    plt.close(figure)
 
 
 def test_a_single_estimate_tells_its_figures():

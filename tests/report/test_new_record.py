@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import dataclass
 
+import matplotlib.pyplot as plt
 import pytest
 from rich.console import Console
 from tests.report.injection_payloads import PAYLOADS
@@ -87,6 +88,29 @@ def test_all_outputs_follow(known, place, tmp_path):
     assert "21.5" in screen.getvalue()
     assert record.method_section().startswith("We looked at a thermometer. Computed")
     assert json.loads(json.dumps(record.to_dict()))["degrees"] == 21.5
+    (figure,) = report.figures(record)
+    shown = record.plot()
+    for ax in (figure.axes[0], shown.ax_):
+        assert ax.lines[0].get_xdata() == [21.5]
+        assert len(ax.get_yticklabels()) == 1
+        assert not ax.get_yticklabels()[0].get_parse_math()
+    assert shown.figure_ is shown.ax_.figure
+    figure.savefig(tmp_path / "picture.png")
+    plt.close(shown.figure_)
+
+
+def test_a_picture_that_is_not_there_is_refused_in_words(known):
+    with pytest.raises(InputError, match="no picture 1; there are 1, counted from 0"):
+        Temperature("Oslo", 21.5).plot(1)
+
+
+def test_a_picture_is_drawn_where_one_wants_it(known):
+    figure, (left, right) = plt.subplots(1, 2)
+    shown = Temperature("Oslo", 21.5).plot(ax=right, markersize=3)
+    assert (shown.axes_, shown.figure_) == ([right], figure)
+    assert right.lines[0].get_markersize() == 3
+    assert not left.lines
+    plt.close(figure)
 
 
 def test_without_a_view_it_is_refused_in_words():

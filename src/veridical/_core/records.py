@@ -124,6 +124,29 @@ class Record:
         written: Path = _report().save(self, path)
         return written
 
+    def plot(self, which: int = 0, **kwargs: Any) -> Any:
+        """Draw a figure of its page on matplotlib.
+
+        Parameters
+        ----------
+        which : int, default=0
+            The place of the figure on the page.
+        **kwargs
+            ``ax``, where to draw a figure of one picture, and options of the marks, as
+            ``Axes.errorbar`` or ``Axes.plot`` take them.
+
+        Returns
+        -------
+        FigureDisplay
+            With ``figure_``, ``axes_`` and ``ax_``, the first of them.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure.
+        """
+        return _report().plot(self, which, **kwargs)
+
     def __rich__(self) -> Any:
         return _report().to_rich(self)
 

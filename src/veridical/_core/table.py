@@ -277,9 +277,9 @@ class Table:
         )
 
     def summary(self, name: str | None = None) -> DataSummary:
-        """Describe the table for a report."""
+        """Describe the table for a report, by its name or as "the data"."""
         return DataSummary(
-            name=name or self.name,
+            name=name or "the data",
             n_samples=self.n_samples,
             n_features=self.n_features,
             classes=self.target.counts(),

@@ -62,6 +62,15 @@ def shortened(name: str, longest: int = 48) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
+def capitalized(text: str) -> str:
+    """Begin a sentence: the first letter is a capital, the others stay.
+
+    >>> capitalized("naive Bayes"), capitalized("1-NN")
+    ('Naive Bayes', '1-NN')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def plural(noun: str, items: Iterable[Any]) -> str:
     """Return the noun, with an s unless there is exactly one item.
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.pipeline import Pipeline
 
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
@@ -34,7 +33,7 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import read_estimator
+from veridical.evaluation.reading import label_of, read_estimator
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -201,8 +200,8 @@ def audit(
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
     )
     return Audit(
-        data=data.summary(name or "data"),
-        estimator=_name(estimator),
+        data=data.summary(name),
+        estimator=label_of(estimator),
         accuracy=evidence.accuracy,
         reported="out" if procedure.features is not None else "in",
         optimism=evidence.optimism,
@@ -214,20 +213,11 @@ def audit(
         stability=evidence.stability,
         n_selected=evidence.n_selected,
         settings={
-            **_settings(estimator, procedure, method, splits, n_drawn, alpha, root),
+            **_settings(learner, procedure, method, splits, n_drawn, alpha, root),
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
     )
-
-
-def _name(estimator: Any) -> str:
-    """Return the name of what is audited; of a pipeline, step by step."""
-    if isinstance(estimator, str):
-        return estimator
-    if type(estimator) is Pipeline:
-        return ", then ".join(one_line(step) for _, step in estimator.steps)
-    return one_line(estimator)
 
 
 def _settings(

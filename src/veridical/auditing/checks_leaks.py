@@ -16,6 +16,7 @@ from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
 from veridical.auditing.records import Finding, Severity
+from veridical.evaluation.reading import name_of
 
 #: Smallest share of agreement at which a selector is named as having chosen the
 #: features.
@@ -63,15 +64,16 @@ def _describe_selection(e: AuditEvidence) -> str:
         f"{features} associated with the labels more strongly than {others} of the "
         f"{data.n_features} would be (p = {chosen.pvalue:.3f})"
     )
+    named = name_of(chosen.selector)
     if chosen.given:
-        return f"{tied}. {chosen.selector} repeats the selection inside the folds."
+        return f"{tied}. {named} repeats the selection inside the folds."
     best = chosen.overlap[chosen.selector]
     if best >= AGREES * k:
         which = "the best" if best == k else "among the best"
-        return f"{tied}; {best} of {k} are {which} {k} by {chosen.selector}."
+        return f"{tied}; {best} of {k} are {which} {k} by {named}."
     return (
         f"{tied}. No selector tried agrees with the selection: the nearest, "
-        f"{chosen.selector}, shares {best} of {k} and is used instead inside the "
+        f"{named}, shares {best} of {k} and is used instead inside the "
         "folds, so the optimism is an approximation; name the selector (selector=) to "
         "be exact."
     )

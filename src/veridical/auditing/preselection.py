@@ -27,7 +27,7 @@ from veridical.auditing.association import LEVEL, chosen_by_labels
 from veridical.auditing.procedures import Audited, make_audited
 from veridical.comparison.comparing import feature_order
 from veridical.evaluation.engine import Procedure, is_rowwise, rank
-from veridical.evaluation.reading import name_of, read_selector
+from veridical.evaluation.reading import label_of, read_selector
 from veridical.selection import SELECTORS, Correlation
 
 #: Number of permutations of the labels: the default, the default for a search, which
@@ -63,7 +63,7 @@ def read_procedure(
         chosen, overlap = find_best_agreement(data, features, order)
     else:
         chosen = seeded(read_selector(selector), root)
-        overlap = {name_of(selector): count_agreements(chosen, data, features, order)}
+        overlap = {label_of(selector): count_agreements(chosen, data, features, order)}
     procedure = Procedure(learner, chosen, (int(features.size),))
     return Audited(data, learner, procedure, data, features, order), overlap
 

@@ -201,8 +201,10 @@ def _check(request: AuditRequest) -> None:
 
 def _audit(request: AuditRequest, jobs: int) -> Audit:
     from veridical._core.reading import read_table
+    from veridical._core.text import one_line
     from veridical.auditing import audit as run
     from veridical.datasets import make_random_labels
+    from veridical.evaluation.reading import name_of
     from veridical.learning import make_estimator
 
     X, y, name = request.read_data(
@@ -227,9 +229,10 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         )
     shown = request.estimator
     if request.selector is not None and "selected" not in chosen:
-        shown = f"{shown} on the best {request.features} by {request.selector}"
-    made = " ".join(repr(make_estimator(request.estimator)).split())
-    settings = {**record.settings, "estimator": f"{shown}: {made}"}
+        best = f"the best {request.features} by {name_of(request.selector)}"
+        shown = f"{name_of(shown)} on {best}"
+    made = one_line(make_estimator(request.estimator))
+    settings = {**record.settings, "estimator": f"{name_of(shown)}: {made}"}
     settings = request.with_origin(settings)
     return replace(record, estimator=shown, settings=settings)
 

@@ -222,19 +222,21 @@ def _record(
     truth: Estimate | None,
 ) -> Estimates:
     from veridical._core.numbers import count
+    from veridical.evaluation.reading import name_of
     from veridical.evaluation.records import Estimates
 
     name, selection = request.estimator, {}
     if request.selector is not None:
         kept = count(int(request.features or 0), "feature")
-        name = f"{request.estimator} on {kept} by {request.selector}"
+        by = name_of(request.selector)
+        name = f"{name_of(request.estimator)} on {kept} by {by}"
         selection = {
-            "selection": f"{request.selector} keeps {request.features} of "
+            "selection": f"{by} keeps {request.features} of "
             f"{data.n_features} features, selected on every training set"
         }
     settings = {
         **selection,
-        "estimator": found[0].estimator,
+        "estimator": found[0].settings["estimator"],
         "random_state": str(request.seed),
         "table sha256": data.sha256(),
     }

@@ -251,9 +251,7 @@ def compare(
         **({"correction": correction} if len(named) > 2 else {}),
         "table sha256": data.sha256(),
     }
-    return _conclude(
-        design, data, splits, outcome, tester, correction, name or "data", settings
-    )
+    return _conclude(design, data, splits, outcome, tester, correction, name, settings)
 
 
 def _check_correction(test: str, correction: str, n_selectors: int) -> None:
@@ -277,7 +275,7 @@ def _conclude(
     outcome: SetOutcome,
     tester: PairTester,
     correction: str,
-    name: str,
+    name: str | None,
     settings: Mapping[str, str],
 ) -> Comparison:
     accuracy = _by_repeat_and_fold(outcome.accuracy, splits)

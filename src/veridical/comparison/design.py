@@ -31,7 +31,7 @@ from veridical.evaluation.engine import (
     evaluate_table,
     own_size,
 )
-from veridical.evaluation.reading import name_of, read_estimator, read_selector
+from veridical.evaluation.reading import label_of, read_estimator, read_selector
 
 
 class Named(NamedTuple):
@@ -288,15 +288,14 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
         raise InputError(
             "estimator is an empty list; pass at least one, such as 'svm'."
         )
-    shown = [name_of(item) for item in several]
+    shown = [label_of(item) for item in several]
     read = []
     for i, item in enumerate(several):
         estimator = seeded(read_estimator(item), root)
         name = shown[i]
         if shown.count(name) > 1:
             name = f"{name} ({shown[: i + 1].count(name)})"
-        described = item if isinstance(item, str) else one_line(estimator)
-        read.append(Named(estimator, name, described))
+        read.append(Named(estimator, name, one_line(estimator)))
     return tuple(read)
 
 

@@ -140,7 +140,8 @@ class Bootstrap632:
     def describe(self) -> str:
         """Describe the method in words."""
         given = "given " * (self.samples is not None)
-        return f".632{'+' * self.plus} bootstrap, {self.n_samples} {given}samples"
+        drawn = f"{self.n_samples} {given}bootstrap samples"
+        return f".632{'+' * self.plus} bootstrap, {drawn}"
 
     def describe_splits(self) -> str:
         """Describe the splits in words; only `estimate` adds resubstitution."""

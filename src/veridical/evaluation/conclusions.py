@@ -6,8 +6,9 @@ import math
 
 from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical._core.records import Conclusion
-from veridical._core.text import shortened
+from veridical._core.text import capitalized, shortened
 from veridical.evaluation.notes import is_doubt
+from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import (
     CalibrationTable,
     Correction,
@@ -72,7 +73,7 @@ def has_doubts(estimate: Estimate) -> bool:
 def conclude_estimates(record: Estimates) -> Conclusion:
     """Write how accurate an estimator is, and decide whether it may be believed."""
     lead = leading(record.estimates)
-    who = shortened(record.estimator)
+    who = shortened(name_of(record.estimator))
     be, does, reached = _reached(lead)
     if record.truth is not None:
         return Conclusion("known", _on_known_truth(record, record.truth, lead))
@@ -85,17 +86,18 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     if has_doubts(lead):
         return Conclusion(
             "care",
-            f"{who} may {be} {reached}, but every estimate here is doubtful; "
-            "read the notes first.",
+            f"{capitalized(who)} may {be} {reached}, but every estimate here is "
+            "doubtful; read the notes first.",
         )
     intervals = intervals_of(lead)
     if not intervals:
         return Conclusion(
             "care",
-            f"{who} {does} an estimated {reached}, by {lead.method}, which has no "
-            "valid interval.",
+            f"{capitalized(who)} {does} an estimated {reached}, by {lead.method}, "
+            "which has no valid interval.",
         )
-    claim = f"{who} {does} {reached} ({write_interval(lead)}, by {lead.method})"
+    claim = f"{capitalized(who)} {does} {reached} ({write_interval(lead)}, by "
+    claim += f"{lead.method})"
     if record.data is None or lead.metric != "accuracy":
         return Conclusion("open", f"{claim}.")
     # No interval is valid for every estimator, least for those that select features: on
@@ -125,13 +127,14 @@ def _reached(estimate: Estimate) -> tuple[str, str, str]:
         value = percent(estimate.value)
         return "classify", "classifies", f"{value} of new samples correctly"
     value = write_score(estimate.value, estimate.metric)
-    return "have", "has", f"{estimate.metric} {value} on new samples"
+    return "have", "has", f"{name_of(estimate.metric)} {value} on new samples"
 
 
 def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
     _, does, reached = _reached(truth)
+    who = capitalized(shortened(name_of(record.estimator)))
     fact = (
-        f"{shortened(record.estimator)} {does} {reached} from this source; "
+        f"{who} {does} {reached} from this source; "
         f"{lead.method} says {write_score(lead.value, lead.metric)}"
     )
     intervals = intervals_of(lead)
@@ -179,6 +182,19 @@ def write_scores(low: float, high: float, metric: str) -> str:
     return f"{write_score(low, metric)} to {write_score(high, metric)}"
 
 
+def estimate_line(estimate: Estimate) -> str:
+    """Write an estimate in one line: its value, its interval and its method."""
+    parts = [f"{estimate.metric} {write_score(estimate.value, estimate.metric)}"]
+    kind = default_interval(estimate)
+    if kind is not None:
+        bounds = write_scores(*estimate.interval(), estimate.metric)
+        parts.append(f"95 % interval {bounds} ({kind})")
+    parts.append(f"by {estimate.method}")
+    if estimate.notes:
+        parts.append(count(len(estimate.notes), "note"))
+    return f"<Estimate: {', '.join(parts)}>"
+
+
 # -- a selection -----------------------------------------------------------------------
 
 
@@ -194,9 +210,9 @@ def conclude_selection(record: Selection) -> Conclusion:
     if math.isfinite(found.low):
         bounds = f" ({percent_range(found.low, found.high)})"
     start = (
-        f"With {n_features} by {shortened(record.selector)}, "
-        f"{shortened(record.estimator)} classifies {percent(found.value)} of new "
-        f"samples correctly{bounds}"
+        f"With {n_features} by {shortened(name_of(record.selector))}, "
+        f"{shortened(name_of(record.estimator))} classifies {percent(found.value)} of "
+        f"new samples correctly{bounds}"
     )
     rest = f"the {percent(share)} of {_MAJORITY}"
     if found.high < share:

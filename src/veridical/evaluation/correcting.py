@@ -123,7 +123,7 @@ def correction(
         whole = learner.fit(X, table.labels)
         alphas[kind] = whole.alpha_
     return Correction(
-        table.summary(name or "data"),
+        table.summary(name),
         chosen,
         whole.n_features_,
         whole.threshold_,

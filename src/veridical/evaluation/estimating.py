@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
-from veridical._core.progress import ProgressLike, announce, reporting
+from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary
+from veridical._core.repeating import repeatable
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -25,6 +26,7 @@ from veridical._core.splits import (
     Split,
 )
 from veridical._core.table import Table
+from veridical._core.text import one_line
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
@@ -50,11 +52,12 @@ from veridical.evaluation.engine import (
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
-from veridical.evaluation.reading import read_estimator
+from veridical.evaluation.reading import label_of, name_of, read_estimator
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import coverage_of
 
 
+@repeatable
 def estimate(
     estimator: EstimatorLike,
     X: MatrixLike,
@@ -93,7 +96,7 @@ def estimate(
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     name : str, optional
-        Name of the data. With a name, the page also describes the data.
+        Name of the data.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` while the work goes on. By default, work
         that takes more than two seconds tells its cost and its progress on standard
@@ -150,19 +153,25 @@ def estimate(
     metric, scorer = find_scorer(learner, scoring)
     common: dict[str, Any] = {
         "metric": metric,
-        "estimator": " ".join(repr(estimator).split()),
+        "estimator": label_of(estimator),
         "method": chosen.describe(),
         "random_state": root,
         "score_range": range_of(scorer),
-        "data": None if name is None else _summary(table),
+        "data": _summary(table, name),
     }
-    with reporting(progress, "estimate") as told:
-        run = Workers(n_jobs, told)
-        if isinstance(chosen, Bootstrap632):
-            found = _by_bootstrap(chosen, learner, table, scorer, root, run)
-        else:
-            found = _by_splits(chosen, learner, table, scorer, root, run)
-    return Estimate(**common, **found)
+    run = Workers(n_jobs, progress)
+    if isinstance(chosen, Bootstrap632):
+        found = _by_bootstrap(chosen, learner, table, scorer, root, run)
+    else:
+        found = _by_splits(chosen, learner, table, scorer, root, run)
+    settings = {
+        "estimator": one_line(learner),
+        "method": chosen.describe(),
+        "scoring": name_of(metric),
+        "random_state": str(root),
+        **_hash(table),
+    }
+    return Estimate(**common, **found, settings=settings)
 
 
 # -- by splits -----------------------------------------------------------------------
@@ -180,7 +189,7 @@ def _by_splits(
     announce(run.progress, learner, len(splits))
     is_accuracy = scorer is None
     remarks = notes.warn_of_splits(
-        method, table, splits, is_accuracy=is_accuracy, stacklevel=3
+        method, table, splits, is_accuracy=is_accuracy, stacklevel=4
     )
     details: dict[str, float] = {}
     tests = [split.test for split in splits]
@@ -340,7 +349,7 @@ def _by_bootstrap(
         )
     splits, n_redrawn = method.draw(len(table), root)
     remarks = notes.warn_of_splits(
-        method, table, splits, is_accuracy=scorer is None, stacklevel=3
+        method, table, splits, is_accuracy=scorer is None, stacklevel=4
     )
     everything = np.arange(len(table))
     jobs = [*splits, Split(everything, len(table), everything)]
@@ -407,15 +416,25 @@ def _predict(
 # -- parts ---------------------------------------------------------------------------
 
 
-def _summary(table: Table) -> DataSummary | None:
+def _summary(table: Table, name: str | None) -> DataSummary | None:
     """Describe the data; None where X is not a table but, say, a list of texts."""
     try:
         first = table.one_sample
-    except InputError:
+    except (TypeError, ValueError):
         return None
-    names = () if first is None else first.shown_names
-    counts = table.target.counts()
-    return DataSummary(table.name, table.n_samples, len(names), counts, names)
+    if first is None:
+        return table.summary(name)
+    names, counts = first.shown_names, table.target.counts()
+    return DataSummary(name or "the data", table.n_samples, len(names), counts, names)
+
+
+def _hash(table: Table) -> dict[str, str]:
+    """Hash the table, where X is one; estimators of other packages may take more."""
+    try:
+        # Of a copy, so that features that no one else needs are not kept encoded.
+        return {"table sha256": table.replace().sha256()}
+    except (TypeError, ValueError):
+        return {}
 
 
 def _hits(
@@ -450,5 +469,5 @@ def _std(scores: FloatArray, value: float, n_test: int, is_accuracy: bool) -> fl
 
 def _warn(remarks: list[str]) -> list[str]:
     for remark in remarks:
-        warnings.warn(remark, UserWarning, stacklevel=4)
+        warnings.warn(remark, UserWarning, stacklevel=5)
     return remarks

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 
 from veridical._core.errors import InputError
+from veridical._core.scoring import SCORERS
 from veridical._core.text import did_you_mean, one_line
 from veridical.evaluation.engine import selecting_step
-from veridical.learning import make_estimator
+from veridical.learning import ESTIMATORS, make_estimator
+from veridical.learning.registry import NAMES
+from veridical.learning.tabular import TabularClassifier
 from veridical.selection import SELECTORS
+
+_NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
 
 
 def make_selector(name: str, **parameters: Any) -> Any:
@@ -96,5 +102,42 @@ def read_estimator(given: Any) -> Any:
 
 
 def name_of(given: Any) -> str:
-    """Call a selector or an estimator by the name it was given by, or by its class."""
-    return given if isinstance(given, str) else type(given).__name__
+    """Return what people call a selector, an estimator or a scorer.
+
+    Pages, tables, sentences and the terminal all use this name.
+
+    Parameters
+    ----------
+    given : str or object
+        A registered name, a scikit-learn scorer's name, or the object; any other text
+        is a name already, and stays as it is.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> name_of("anova"), name_of("nb"), name_of("roc_auc")
+    ('AnovaF', 'naive Bayes', 'area under the ROC curve')
+    >>> name_of(make_pipeline(make_selector("relieff"), GaussianNB()))
+    'ReliefF, then GaussianNB'
+    """
+    if isinstance(given, str):
+        return _NAMES.get(given, given)
+    if type(given) is Pipeline:
+        return ", then ".join(name_of(step) for _, step in given.steps)
+    for name, make in ESTIMATORS.items():
+        made = make()
+        if type(made) is type(given) and one_line(made) == one_line(given):
+            return _NAMES[name]
+    if isinstance(given, TabularClassifier):
+        return name_of(given.estimator)
+    return type(given).__name__
+
+
+def label_of(given: Any) -> str:
+    """Return the registered name that was given, or else the name of the object.
+
+    Records hold it, so that programs find a registered estimator by its short name;
+    `name_of` turns it into what people read.
+    """
+    return given if isinstance(given, str) else name_of(given)

@@ -49,7 +49,8 @@ class Estimate(Record):
     n_test : int
         Number of different samples that were tested.
     metric, method, estimator : str
-        What was measured, by which method, and of which estimator.
+        What was measured, by which method, and of which estimator: its registered
+        name, or else what it is called.
     random_state : int
         The seed that gives the same splits again.
     assumes : mapping of str to str
@@ -69,7 +70,9 @@ class Estimate(Record):
     score_range : tuple of float
         The smallest and the largest possible score; intervals are clipped to it.
     data : DataSummary or None
-        The data, where they were given a name and X is a table.
+        The data; None where X is not a table but, say, a list of texts.
+    settings : mapping of str to str
+        Everything else a reader needs to repeat the run.
     """
 
     value: float
@@ -88,6 +91,17 @@ class Estimate(Record):
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     score_range: tuple[float, float] = (0.0, 1.0)
     data: DataSummary | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """How accurate the estimator is, and whether that may be believed."""
+        return self.alone.conclusion
+
+    @property
+    def alone(self) -> Estimates:
+        """The estimate as the only one of `Estimates`, which say what is shown."""
+        return Estimates(self.data, self.estimator, (self,), settings=self.settings)
 
     @property
     def std_of_mean(self) -> float:
@@ -138,13 +152,8 @@ class Estimate(Record):
         return frame(rows, "estimator", "method", "metric", "split", "score")
 
     def __repr__(self) -> str:
-        return _display().estimate_line(self)
-
-    def __rich__(self) -> Any:
-        return _display().estimate_table(self)
-
-    def _repr_html_(self) -> str:
-        return _display().estimate_html(self)
+        line: str = _conclusions().estimate_line(self)
+        return line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,7 +165,7 @@ class Estimates(Record):
     data : DataSummary or None
         The data set or the source; None where it is not known.
     estimator : str
-        Display name of what learned.
+        What learned: its registered name, or else what it is called.
     estimates : tuple of Estimate
         At least one, all of the same metric.
     truth : Estimate or None
@@ -193,16 +202,14 @@ class Estimates(Record):
         """
         known = () if self.truth is None else (self.truth,)
         names = ("estimator", "metric", "method", "value", "std", "interval")
-        rows = (
-            _display().estimate_row(self.estimator, one)
-            for one in self.estimates + known
-        )
+        default_interval = import_module("veridical.evaluation.trust").default_interval
+        rows = []
+        for one in self.estimates + known:
+            kind = default_interval(one)
+            bounds = (np.nan, np.nan) if kind is None else one.interval()
+            found = (one.metric, one.method, one.value, one.std, kind, *bounds)
+            rows.append((self.estimator, *found, len(one.scores), one.n_test))
         return frame(rows, *names, "low", "high", "n_splits", "n_test")
-
-
-def _display() -> Any:
-    """Import the module that shows estimates; it imports these records."""
-    return import_module("veridical.evaluation.display")
 
 
 def _conclusions() -> Any:
@@ -250,7 +257,7 @@ class Selection(Record):
     data : DataSummary
         The data set or the source.
     selector, estimator : str
-        Display names.
+        Registered names, or else what they are called.
     features : tuple of SelectedFeature
         Selected on all samples, best first.
     accuracy : Interval
@@ -348,7 +355,9 @@ class Selection(Record):
         listed = ", ".join(names) + (f" and {more} more" if more else "")
         value, low, high = self.accuracy
         accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
-        return f"Selection({self.selector}: {listed}; {accuracy})"
+        return (
+            f"Selection({_conclusions().name_of(self.selector)}: {listed}; {accuracy})"
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Write the selected features as a data frame, best first.

@@ -44,7 +44,7 @@ from veridical.evaluation.engine import (
 )
 from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import name_of, read_estimator, read_selector
+from veridical.evaluation.reading import label_of, read_estimator, read_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
@@ -167,13 +167,13 @@ def select(
         method,
         splits,
         [hits[-1] for hits in found.hits],
-        estimator=name_of(estimator),
+        estimator=label_of(estimator),
         random_state=root,
     )
     return Selection(
-        data=table.summary(name or "the data"),
-        selector=name_of(selector),
-        estimator=name_of(estimator),
+        data=table.summary(name),
+        selector=label_of(selector),
+        estimator=label_of(estimator),
         features=_features(fitted, ranked.order, table, found),
         other_features=_other_features(fitted, ranked.order, table, found),
         stability=_stability(found, table.n_features),

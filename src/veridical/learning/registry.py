@@ -57,6 +57,17 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "majority": _majority,
 }
 
+#: The same estimators, as people call them; reports use these names.
+NAMES = {
+    "svm": "linear SVM",
+    "nb": "naive Bayes",
+    "1nn": "1-NN",
+    "c45": "C4.5",
+    "dagsvm": "DAGSVM",
+    "logistic": "logistic regression",
+    "majority": "majority class",
+}
+
 
 def make_estimator(name: str) -> Any:
     """Make an estimator by its name.

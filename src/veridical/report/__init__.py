@@ -20,6 +20,7 @@ from veridical.report.view import view
 
 __all__ = [
     "check_writable",
+    "figures",
     "fragment",
     "page",
     "save",
@@ -75,6 +76,49 @@ def fragment(record: Any) -> str:
     return html.fragment(view(record))
 
 
+def figures(record: Any) -> list[Any]:
+    """Draw all figures of a record on matplotlib, in the order of its page.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+
+    Returns
+    -------
+    list of matplotlib Figure
+        For ``savefig``; they do not belong to pyplot, so nothing has to be closed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical import estimate, report
+    >>> found = estimate("nb", *load_iris(return_X_y=True), random_state=0)
+    >>> [len(figure.axes) for figure in report.figures(found)]
+    [1]
+    """
+    from veridical.report.render import matplotlib
+
+    return matplotlib.figures(view(record))
+
+
+def plot(record: Any, which: int = 0, **kwargs: Any) -> Any:
+    """Draw a figure of a record with pyplot.
+
+    Parameters
+    ----------
+    record : record
+        What a verb returned.
+    which : int, default=0
+        The place of the figure on the page.
+    **kwargs
+        As `veridical.report.displays.FigureDisplay.plot` takes them.
+    """
+    from veridical.report.displays import FigureDisplay
+
+    return FigureDisplay.from_record(record, which=which, **kwargs)
+
+
 def to_markdown(record: Any) -> str:
     """Write the main table of a record as Markdown, its caption below.
 
@@ -109,7 +153,7 @@ def to_html(record: Any) -> str:
 
 
 def to_rich(record: Any) -> Any:
-    """Lay a record out for a terminal: what was found, and the main table.
+    """Lay a record out for a terminal: what was found, the main table, remarks.
 
     Parameters
     ----------

@@ -40,8 +40,6 @@ from veridical.report.view import (
 )
 from veridical.report.views.comparison import summarize_pair
 from veridical.report.views.correction import shares
-from veridical.report.views.selection import curves as curves_of_selection
-from veridical.report.views.study import curves as curves_of_study
 from veridical.selection import best_alpha
 
 __all__ = [
@@ -56,6 +54,7 @@ __all__ = [
     "CurvesDisplay",
     "EstimatesDisplay",
     "FeaturesDisplay",
+    "FigureDisplay",
     "FindingsDisplay",
     "SelectionDisplay",
     "SensitivityDisplay",
@@ -108,14 +107,83 @@ class _Display:
         **kwargs
             For the marks, as ``Axes.errorbar`` or ``Axes.plot`` take them.
         """
+        self.ax_ = renderer.plot(self.picture, ax, self.title, **kwargs)
+        self.figure_ = self.ax_.figure
+        return self
+
+
+class FigureDisplay:
+    """A figure of any record's page, with all its panels; what ``plot()`` returns.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to draw, as a view has it.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        Where it was drawn, from top to bottom.
+    ax_, figure_ : matplotlib Axes and Figure
+        The first of these axes, and their figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from veridical import estimate
+    >>> shown = estimate("nb", *load_iris(return_X_y=True), random_state=0).plot()
+    >>> shown.ax_.get_xlabel()
+    'accuracy'
+    """
+
+    axes_: list[Axes]
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure
+
+    @classmethod
+    def from_record(
+        cls, record: Any, *, which: int = 0, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw a figure of a record.
+
+        Parameters
+        ----------
+        record : record
+            What a verb returned.
+        which : int, default=0
+            The place of the figure on the page.
+        ax : matplotlib Axes, optional
+            Where to draw, for a figure of one picture; a new figure if not given.
+        **kwargs
+            For the marks, as ``Axes.errorbar`` or ``Axes.plot`` take them.
+
+        Raises
+        ------
+        InputError
+            If there is no such figure.
+        """
+        return cls(_chosen(view(record).figures, which)).plot(ax=ax, **kwargs)
+
+    def plot(self, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw, for a figure of one picture; a new figure if not given.
+        **kwargs
+            For the marks, as ``Axes.errorbar`` or ``Axes.plot`` take them.
+        """
         if ax is None:
-            height = renderer.height(self.picture)
-            size = None if height is None else (6.4, height)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        renderer.draw(self.picture, ax, **kwargs)
-        if self.title:
-            ax.set_title(self.title, loc="left", pad=renderer.PAD, parse_math=False)
+            self.figure_ = plt.figure(layout="constrained")
+            self.axes_ = renderer.fill(self.figure_, self.figure, **kwargs)
+        else:
+            self.axes_ = [renderer.draw_into(ax, self.figure, **kwargs)]
+            self.figure_ = ax.figure
+        self.ax_ = self.axes_[0]
         return self
 
 
@@ -123,10 +191,8 @@ def _panels(record: Any, kind: type[T]) -> list[tuple[Panel, T]]:
     """Find the panels of a record's view that show a kind of picture."""
     return [
         (panel, panel.picture)
-        for section in view(record).sections
-        for block in section.blocks
-        if isinstance(block, Figure)
-        for panel in block.panels
+        for figure in view(record).figures
+        for panel in figure.panels
         if isinstance(panel.picture, kind)
     ]
 
@@ -316,10 +382,6 @@ class CriticalDifferenceDisplay(_OfComparison):
         ranks = self.picture.ranks
         return sorted(range(len(ranks)), key=lambda i: float(ranks[i]))
 
-    def __init__(self, picture: Any, title: str = "") -> None:
-        critical = f"critical difference {picture.critical:.2f}"
-        super().__init__(picture, f"{title}: {critical}" if title else critical)
-
 
 class AuditDisplay(_Display):
     """Accuracies on the true labels, and on labels in random order.
@@ -426,8 +488,7 @@ class CurvesDisplay(_Display):
         **kw
             For the curves, as ``Axes.errorbar`` takes them.
         """
-        drawn = [curves_of_study(picture) for picture in report.pictures]
-        return cls(_one(drawn, which)).plot(ax=ax, **kw)
+        return cls(_one(report, which)).plot(ax=ax, **kw)
 
     @classmethod
     def from_selection(
@@ -447,10 +508,15 @@ class CurvesDisplay(_Display):
         **kw
             For the curves, as ``Axes.errorbar`` takes them.
         """
-        return cls(_one(curves_of_selection(record), which)).plot(ax=ax, **kw)
+        return cls(_one(record, which)).plot(ax=ax, **kw)
 
 
-def _one(pictures: Sequence[Curves], which: int) -> Curves:
+def _one(record: Any, which: int) -> Curves:
+    return _chosen([picture for _, picture in _panels(record, Curves)], which)
+
+
+def _chosen(pictures: Sequence[T], which: int) -> T:
+    """Return one of several pictures, or say how many there are."""
     if not 0 <= which < len(pictures):
         raise InputError(
             f"There is no picture {which}; there are {len(pictures)}, counted from 0."
@@ -673,11 +739,8 @@ class CalibrationDisplay(_Display):
         CalibrationDisplay
             The display itself.
         """
-        if axes is None:
-            size: Any = {"height_ratios": (3, 1), "figsize": (5.5, 6.5)}
-            _, axes = plt.subplots(2, 1, sharex=True, layout="constrained", **size)
-        renderer.draw(self.picture, tuple(axes), **kwargs)
-        self.ax_, self.counts_ax_ = axes
+        given = None if axes is None else tuple(axes)
+        self.ax_, self.counts_ax_ = renderer.plot(self.picture, given, **kwargs)
         self.figure_ = self.ax_.figure
         return self
 

@@ -27,7 +27,7 @@ from veridical._core.numbers import (
     pvalue,
 )
 from veridical._core.records import Interval
-from veridical._core.text import listing
+from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
 
@@ -535,9 +535,14 @@ class View:
     @property
     def protocols(self) -> set[str]:
         """Protocols that parts of the view belong to."""
+        panels = (panel for figure in self.figures for panel in figure.panels)
+        return {panel.protocol for panel in panels if panel.protocol}
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures, in reading order."""
         blocks = [block for section in self.sections for block in section.blocks]
-        figures = [block for block in blocks if isinstance(block, Figure)]
-        return {p.protocol for figure in figures for p in figure.panels if p.protocol}
+        return [block for block in blocks if isinstance(block, Figure)]
 
 
 @singledispatch
@@ -559,54 +564,6 @@ def view(record: Any) -> View:
 
 # -- numbers and words that all views share --------------------------------------------
 
-#: Scorers of scikit-learn by name, as people call them.
-SCORERS = {
-    "accuracy": "accuracy",
-    "average_precision": "average precision",
-    "balanced_accuracy": "balanced accuracy",
-    "d2_brier_score": "D² (Brier score)",
-    "d2_log_loss_score": "D² (log loss)",
-    "f1": "F1 score",
-    "f1_macro": "F1 score, macro-averaged over classes",
-    "f1_micro": "F1 score, micro-averaged",
-    "f1_samples": "F1 score, averaged over samples",
-    "f1_weighted": "F1 score, weighted by class size",
-    "jaccard": "Jaccard index",
-    "jaccard_macro": "Jaccard index, macro-averaged over classes",
-    "jaccard_micro": "Jaccard index, micro-averaged",
-    "jaccard_weighted": "Jaccard index, weighted by class size",
-    "matthews_corrcoef": "Matthews correlation coefficient",
-    "neg_brier_score": "Brier score (negated, so that more is better)",
-    "neg_log_loss": "log loss (negated, so that more is better)",
-    "neg_negative_likelihood_ratio": "negative likelihood ratio (negated)",
-    "positive_likelihood_ratio": "positive likelihood ratio",
-    "precision": "precision",
-    "precision_macro": "precision, macro-averaged over classes",
-    "precision_micro": "precision, micro-averaged",
-    "precision_weighted": "precision, weighted by class size",
-    "r2": "coefficient of determination (R²)",
-    "recall": "recall (sensitivity)",
-    "recall_macro": "recall, macro-averaged over classes",
-    "recall_micro": "recall, micro-averaged",
-    "recall_weighted": "recall, weighted by class size",
-    "roc_auc": "area under the ROC curve",
-    "roc_auc_ovo": "area under the ROC curve, mean over pairs of classes",
-    "roc_auc_ovo_weighted": "area under the ROC curve, weighted over pairs of classes",
-    "roc_auc_ovr": "area under the ROC curve, each class against the rest",
-    "roc_auc_ovr_weighted": "area under the ROC curve, each class against the rest, "
-    "weighted by class size",
-    "top_k_accuracy": "top-k accuracy",
-}
-
-#: Estimators by their short names, in full.
-ESTIMATORS = {
-    "svm": "a linear support vector machine (SVM)",
-    "nb": "naive Bayes",
-    "1nn": "the nearest neighbour (1-NN)",
-    "tree": "a decision tree",
-    "c45": "a C4.5 decision tree",
-    "dagsvm": "linear support vector machines for pairs of classes (DAGSVM)",
-}
 _SETTINGS = {
     "n_train": "Samples in a training set, mean",
     "n_test": "Samples in a test set, mean",
@@ -619,16 +576,6 @@ _SETTINGS = {
     "veridical": "Version of veridical",
 }
 MAJORITY = "majority class"
-
-
-def scorer_name(metric: str) -> str:
-    """Return the usual name of a scorer."""
-    return SCORERS.get(metric, metric)
-
-
-def in_full(estimators: Sequence[str]) -> str:
-    """Name estimators in full, for a method section."""
-    return listing(ESTIMATORS.get(name.lower(), name) for name in estimators)
 
 
 def score(value: float | None, unit: Unit = "percent") -> str:
@@ -689,7 +636,7 @@ def confidence(level: float) -> str:
 
 def sentence(text: str) -> str:
     """Begin with a capital and end with a full stop."""
-    text = text[:1].upper() + text[1:]
+    text = capitalized(text)
     return text if text.endswith((".", "?")) else f"{text}."
 
 
@@ -752,12 +699,13 @@ def provenance(
             f"{c['name']} {c['count']} ({percent(c['share'])})" for c in data["classes"]
         )
         listed = [Fact("Data", f"{data['name']}: {size}"), Fact("Classes", classes)]
-    listed += facts
-    listed += [
-        Fact(_setting(key), str(value))
-        for key, value in settings.items()
-        if key not in ("command", "call")
-    ]
+    named = {fact.name: fact.value for fact in facts}
+    for key, value in settings.items():
+        label = _setting(key)
+        if key not in ("command", "call"):
+            # The name of a model, and how it was made, on one line.
+            named[label] = f"{named[label]}: {value}" if label in named else str(value)
+    listed += [Fact(label, value) for label, value in named.items()]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
     repeat, note = settings.get("command", ""), ""
     if not repeat and "call" in settings:
@@ -772,7 +720,7 @@ def _setting(key: str) -> str:
         return _SETTINGS[key]
     if key.startswith("truth: "):
         return f"TRUTH: {_setting(key[7:]).lower()}"
-    return f"{key[:1].upper()}{key[1:].replace('_', ' ')}"
+    return capitalized(key.replace("_", " "))
 
 
 def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> str:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
+import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
+from veridical._core.errors import InputError
 from veridical._core.records import Interval
 from veridical._core.text import shortened
 from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
@@ -18,15 +21,18 @@ from veridical.report.view import (
     Bounds,
     Curves,
     Distribution,
+    Figure,
     Intervals,
     Level,
     Mark,
     Outcomes,
     Pairs,
+    Panel,
     Ranks,
     Reliability,
     Side,
     Unit,
+    View,
     score,
 )
 
@@ -63,8 +69,135 @@ def draw(picture: Any, ax: Any, **kwargs: Any) -> None:
     raise TypeError(f"no way to draw a {type(picture).__name__}")
 
 
-def height(picture: Any) -> float | None:
-    """Return the inches that a picture needs; None for the usual height."""
+def plot(picture: Any, ax: Any = None, title: str = "", **kwargs: Any) -> Any:
+    """Draw a picture into axes, or into a new figure of fitting size.
+
+    Parameters
+    ----------
+    picture : picture of a view
+        What to draw.
+    ax : matplotlib Axes, or two of them for `Reliability`, optional
+        Where.
+    title : str
+        What stands above it.
+    **kwargs
+        For the marks, as matplotlib takes them.
+
+    Returns
+    -------
+    Axes, or a tuple of two
+        Where it was drawn.
+    """
+    if ax is None:
+        figure = plt.figure(figsize=_size([picture]), layout="constrained")
+        ax = _make_axes(figure, picture)
+    draw(picture, ax, **kwargs)
+    if title:
+        upper = ax[0] if isinstance(ax, tuple) else ax
+        if isinstance(picture, Ranks):  # it has a title already
+            title = f"{title}: {upper.get_title(loc='left')}"
+        upper.set_title(title, loc="left", pad=PAD, parse_math=False)
+    return ax
+
+
+def fill(figure: Any, block: Figure, **kwargs: Any) -> list[Axes]:
+    """Draw all panels of a figure of a view, one below the other.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        Where; its size is changed to fit.
+    block : Figure
+        What to draw.
+    **kwargs
+        For the marks, as matplotlib takes them.
+
+    Returns
+    -------
+    list of Axes
+        From top to bottom.
+    """
+    panels = _together(block.panels)
+    pictures = [picture for picture, _ in panels]
+    figure.set_size_inches(_size(pictures))
+    heights = [_size([picture])[1] for picture in pictures]
+    parts = [figure]
+    if len(panels) > 1:
+        parts = list(figure.subfigures(len(panels), 1, height_ratios=heights))
+    found: list[Axes] = []
+    for part, (picture, title) in zip(parts, panels, strict=True):
+        drawn = plot(picture, _make_axes(part, picture), title, **kwargs)
+        found += drawn if isinstance(drawn, tuple) else [drawn]
+    return found
+
+
+def draw_into(ax: Axes, block: Figure, **kwargs: Any) -> Axes:
+    """Draw a figure of a view that needs one pair of axes only.
+
+    Raises
+    ------
+    InputError
+        If it needs more of them.
+    """
+    (picture, title), *more = _together(block.panels)
+    if more or isinstance(picture, Reliability):
+        raise InputError(
+            "This figure needs more than one pair of axes; leave out ax=, and take the "
+            "new figure from figure_."
+        )
+    plot(picture, ax, title, **kwargs)
+    return ax
+
+
+def figures(view: View, **kwargs: Any) -> list[MatplotlibFigure]:
+    """Draw all figures of a view.
+
+    Parameters
+    ----------
+    view : View
+        What a record shows.
+    **kwargs
+        For the marks, as matplotlib takes them.
+    """
+    drawn = []
+    for block in view.figures:
+        figure = MatplotlibFigure(layout="constrained")
+        fill(figure, block, **kwargs)
+        drawn.append(figure)
+    return drawn
+
+
+def _together(panels: Sequence[Panel]) -> list[tuple[Any, str]]:
+    """Pair pictures with titles; distributions share one pair of axes."""
+    several = tuple(
+        one.picture for one in panels if isinstance(one.picture, Distribution)
+    )
+    if len(several) == len(panels):
+        return [(several, "")]
+    return [
+        (
+            (one.picture,) if isinstance(one.picture, Distribution) else one.picture,
+            one.title,
+        )
+        for one in panels
+    ]
+
+
+def _make_axes(figure: Any, picture: Any) -> Any:
+    """Make the axes that a picture needs in an empty figure."""
+    if isinstance(picture, Reliability):
+        return tuple(figure.subplots(2, 1, sharex=True, height_ratios=(3, 1)))
+    return figure.subplots()
+
+
+def _size(pictures: Sequence[Any]) -> tuple[float, float]:
+    """Return the inches that pictures need, one below the other."""
+    width = 5.5 if isinstance(pictures[0], Reliability) else 6.4
+    return width, sum(height(picture) for picture in pictures)
+
+
+def height(picture: Any) -> float:
+    """Return the inches that a picture needs."""
     if isinstance(picture, Intervals):
         step = 0.6 if any(len(mark.bounds) > 1 for mark in picture.marks) else 0.4
         return 1.4 + step * len(picture.marks)
@@ -78,7 +211,7 @@ def height(picture: Any) -> float | None:
         return 1.4 + 0.32 * max(1, len(picture.labels))
     if isinstance(picture, Outcomes):
         return 0.6 + 0.55 * max(1, -(-len(picture.outcomes) // BOXES_PER_ROW))
-    return None
+    return 6.5 if isinstance(picture, Reliability) else 4.8
 
 
 def short(name: str, longest: int = LONGEST) -> str:

@@ -52,15 +52,14 @@ def grid(rows: Rows, *, title: bool = True) -> Any:
 
 
 def to_rich(view: View) -> Any:
-    """Lay a view out for a terminal: what was found, and the main table."""
+    """Lay a view out for a terminal: what was found, the main table, remarks."""
     from rich.console import Group
     from rich.text import Text
 
     table = view.tables[0]
     caption = Text(table.caption, style="dim")
-    return Group(
-        Text(view.headline), caption, grid(table, title=False), *_left_out(table)
-    )
+    below = [*_left_out(table), *map(Text, view.remarks)]
+    return Group(Text(view.headline), caption, grid(table, title=False), *below)
 
 
 def show(view: View) -> None:

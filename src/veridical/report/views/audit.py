@@ -19,6 +19,7 @@ from veridical._core.numbers import (
 )
 from veridical._core.text import listing
 from veridical.auditing.records import Audit
+from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -46,7 +47,6 @@ from veridical.report.view import (
     bounded,
     confidence,
     data_facts,
-    in_full,
     in_numbers,
     in_percent,
     majority,
@@ -258,8 +258,8 @@ def _methods(s: AuditSummary) -> list[str]:
     if chosen is not None and not chosen["given"]:
         said.append(
             "The selector of the features was not named. Of the selectors tried on "
-            f"all samples, {chosen['selector']} agrees best with the selection and "
-            "is used inside the folds."
+            f"all samples, {name_of(chosen['selector'])} agrees best with the "
+            "selection and is used inside the folds."
         )
     return said
 
@@ -272,7 +272,7 @@ def show(record: Audit) -> View:
     """Show what was reached, what random labels reach, and every finding."""
     s: AuditSummary = summarize(record)
     words, data, chosen = s["words"], s["data"], s["preselection"]
-    audited = s["estimator"]
+    audited = name_of(s["estimator"])
     if chosen is not None:
         audited += f" on {count(len(chosen['columns']), 'feature')} selected beforehand"
     both = len(s["lanes"]) > 1
@@ -292,7 +292,9 @@ def show(record: Audit) -> View:
         **answer(words, BADGES),
         facts=(*data_facts(data), Fact("Audited", audited)),
         sections=tuple(sections),
-        provenance=provenance(s, words["methods"], [Fact("Audited", s["estimator"])]),
+        provenance=provenance(
+            s, words["methods"], [Fact("Audited", name_of(s["estimator"]))]
+        ),
         tables=(_for_paper(s, accuracies),),
         method=paragraph(s["settings"], _method(s)),
         remarks=_remarks(s),
@@ -379,8 +381,8 @@ def _table(s: AuditSummary) -> Rows:
 def _for_paper(s: AuditSummary, found: Rows) -> Rows:
     codes = listing(each["code"] for each in s["findings"]) or "none"
     caption = (
-        f"Accuracy of {s['estimator']} on {said_data(s['data'])}; majority class "
-        f"{percent(s['data']['chance'])}. Findings: {codes}."
+        f"Accuracy of {name_of(s['estimator'])} on {said_data(s['data'])}; majority "
+        f"class {percent(s['data']['chance'])}. Findings: {codes}."
     )
     return replace(found, caption=caption)
 
@@ -408,9 +410,9 @@ def _facts(s: AuditSummary) -> Facts:
 
 
 def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
-    n = len(chosen["columns"])
+    n, selector = len(chosen["columns"]), name_of(chosen["selector"])
     said = (
-        f"The features were selected by {chosen['selector']}, as named by the user."
+        f"The features were selected by {selector}, as named by the user."
         if chosen["given"]
         else "Which selector may have selected these features? For each selector that "
         f"was tried, how many of the {n} features are among its {n} best on all "
@@ -418,7 +420,10 @@ def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
     )
     repeats = " (used inside the folds)"
     rows = [
-        (f"{name}{repeats if name == chosen['selector'] else ''}", f"{common} of {n}")
+        (
+            f"{name_of(name)}{repeats if name == chosen['selector'] else ''}",
+            f"{common} of {n}",
+        )
         for name, common in chosen["overlap"].items()
     ]
     caption = "Agreement of selectors with the features, on all samples"
@@ -432,7 +437,7 @@ def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
 def _method(s: AuditSummary) -> list[str]:
     splits = s["settings"].get("cross-validation")
     said = [
-        f"The accuracy of {in_full([s['estimator']])} on {said_data(s['data'])} was "
+        f"The accuracy of {name_of(s['estimator'])} on {said_data(s['data'])} was "
         "audited" + (f" by {splits}." if splits else "."),
         *s["words"]["methods"],
     ]

@@ -37,6 +37,7 @@ from veridical.comparison.records import (
     Verdict,
     Winner,
 )
+from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -75,7 +76,6 @@ from veridical.report.view import (
     by_columns,
     confidence,
     data_facts,
-    in_full,
     in_numbers,
     in_percent,
     in_points,
@@ -911,7 +911,7 @@ def _shared(
     said = (
         f"We compared {listing(names)}, each selecting {s['n_features_to_select']} of "
         f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
-        f"{in_full(s['estimators'])} on {said_data(s['data'])}."
+        f"{listing(map(name_of, s['estimators']))} on {said_data(s['data'])}."
     )
     return {
         **answer(s["words"], BADGES),
@@ -923,7 +923,7 @@ def _shared(
 
 def compared(s: Any, by: str) -> tuple[Fact, ...]:
     """Name the data, the number of features and the estimators of a comparison."""
-    estimators = s["estimators"]
+    estimators = list(map(name_of, s["estimators"]))
     return (
         *data_facts(s["data"]),
         Fact("Selected", f"{count(s['n_features_to_select'], 'feature')} {by}"),
@@ -935,7 +935,7 @@ def origin(s: Any) -> list[Fact]:
     """Say for the provenance how many features were selected, and the estimators."""
     facts = [Fact("Features selected", f"{s['n_features_to_select']} by each selector")]
     if "estimator" not in s["settings"]:
-        facts.append(Fact("Estimator", ", ".join(s["estimators"])))
+        facts.append(Fact("Estimator", ", ".join(map(name_of, s["estimators"]))))
     return facts
 
 
@@ -1229,7 +1229,13 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
             if gap is not None:
                 found = [in_points(gap)[0], pvalue(gap["pvalue"])]
                 found += [count(gap["n"], "pair"), _verdict(s, gap)]
-            row = (one["name"], m["label"], percent(m["a"]), percent(m["b"]), *found)
+            row = (
+                name_of(one["name"]),
+                m["label"],
+                percent(m["a"]),
+                percent(m["b"]),
+                *found,
+            )
             rows.append((row, m["method"]))
     heads: Heads = ["Estimator!", "Method", *_sides(s), "Difference (points)#"]
     n = len(s["by_estimator"])
@@ -1293,7 +1299,7 @@ def _caption(s: Summary | ManySummary, more: str = "") -> str:
     caption = (
         f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'sample')}, "
         f"{s['n_features_to_select']} of {count(data['n_features'], 'feature')} "
-        f"selected, {', '.join(s['estimators'])}, majority class "
+        f"selected, {', '.join(map(name_of, s['estimators']))}, majority class "
         f"{percent(data['chance'])}{more}. IN: selected anew in each training fold."
     )
     labels = {m["label"] for m in s["methods"]}

@@ -13,6 +13,7 @@ from veridical._core.numbers import (
     MINUS,
     MISSING,
     count,
+    number,
     percent,
     percent_range,
     points,
@@ -26,6 +27,7 @@ from veridical.evaluation.conclusions import (
     write_coverage,
     write_interval,
 )
+from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import Coverage, Estimate, Estimates
 from veridical.report.plain import DataInfo, clean, concluded, fill, plain, to_json
 from veridical.report.view import (
@@ -49,7 +51,6 @@ from veridical.report.view import (
     brief,
     confidence,
     data_facts,
-    in_full,
     majority,
     on_majority,
     paragraph,
@@ -57,7 +58,6 @@ from veridical.report.view import (
     said_data,
     score,
     score_range,
-    scorer_name,
     sentence,
     table,
     view,
@@ -111,6 +111,18 @@ EXPLAIN = {
         "estimator that memorises the training samples."
     ),
 }
+#: What the entries of ``Estimate.details`` are.
+DETAILS = {
+    "mean_of_splits": "mean of the splits",
+    "resubstitution": "on the training samples",
+    "outside": "outside the bootstrap samples",
+    "outside_by_sample": "outside the bootstrap samples, averaged by sample",
+    "no_information_rate": "error rate without information",
+    "cut_in_part": ".632+ where only its difference from .632 is cut",
+    "overfitting_rate": "rate of overfitting",
+    "weight": "weight of the accuracy outside the bootstrap samples",
+}
+RATES = {"overfitting_rate", "weight"}  # not accuracies
 
 
 class CoverageSummary(TypedDict):
@@ -231,22 +243,19 @@ def summarize(record: Estimates) -> Any:
             methods=_methods(found),
         ),
     )
-    if metric != "accuracy":
-        words = summary["words"]
-        named = f" has {scorer_name(metric)} "
-        words["headline"] = words["headline"].replace(f" has {metric} ", named)
     return summary
 
 
 @to_json.register
 def summarize_one(record: Estimate) -> Any:
     """Turn one estimate into plain numbers and strings, with its scores."""
-    more = ("estimator", "metric", "data", "scores", "random_state")
+    more = ("estimator", "metric", "data", "scores", "random_state", "settings")
     return {
         "kind": "estimate",
         "confidence": CONFIDENCE,
         **_estimate(record, None),
         **plain({key: getattr(record, key) for key in more}),
+        "words": summarize(record.alone)["words"],
     }
 
 
@@ -319,7 +328,7 @@ def _evidence(record: Estimates) -> list[str]:
         if record.data is not None:
             samples = count(record.data.n_samples, "sample")
         said.append(
-            f"The truth is the {scorer_name(truth.metric)} of the classifier that is "
+            f"The truth is the {name_of(truth.metric)} of the classifier that is "
             f"trained on all {samples}, on {count(truth.n_test, 'fresh sample')} "
             f"({write_interval(truth)})."
         )
@@ -365,23 +374,25 @@ def _unit(metric: str) -> Unit:
 @view.register
 def show_one(record: Estimate) -> View:
     """Show one estimate, as the page of several does."""
-    settings = {"random_state": str(record.random_state)}
-    return show(Estimates(record.data, record.estimator, (record,), settings=settings))
+    return show(record.alone)
 
 
 @view.register
 def show(record: Estimates) -> View:
     """Show estimates side by side, with their intervals, and what is doubtful."""
     s: EstimatesSummary = summarize(record)
-    words, data, metric = s["words"], s["data"], scorer_name(s["metric"])
+    words, data, metric = s["words"], s["data"], name_of(s["metric"])
     against = data is not None and s["metric"] == "accuracy"
     badges = BADGES if against else {**BADGES, "open": "An estimate"}
     facts = [] if data is None else [*data_facts(data)]
-    facts.append(Fact("Estimator", s["estimator"]))
-    figures = _table(s)
+    estimator = name_of(s["estimator"])
+    facts.append(Fact("Estimator", estimator))
+    figures, notes = _table(s), (*_remarks(s), *_possible(record))
+    several = len(s["estimates"]) > 1
+    heading = "The estimates side by side" if several else "The estimate"
     sections = [
-        Section("The estimates side by side", (_figure(s),), first=True),
-        Section("The numbers", (figures, _remarks(s)), first=True),
+        Section(heading, (_figure(s),), first=True),
+        Section("The numbers", (figures, *_details(s), Notes(notes)), first=True),
     ]
     if words["notes"]:
         doubts = tuple(
@@ -389,7 +400,7 @@ def show(record: Estimates) -> View:
         )
         sections.append(Section("What is doubtful, and why", doubts, first=True))
     where = "" if data is None else f" on {said_data(data)}"
-    title = f"How accurate is {s['estimator']}?"
+    title = f"How accurate is {estimator}?"
     return View(
         title=title if data is None else f"{title} {data['name']}",
         question="How accurate is the estimator?",
@@ -401,12 +412,16 @@ def show(record: Estimates) -> View:
         method=paragraph(
             s["settings"],
             [
-                f"The {metric} of {in_full([s['estimator']])}{where} was estimated by "
+                f"The {metric} of {name_of(s['estimator'])}{where} was estimated by "
                 f"{listing(each['method'] for each in s['estimates'])}.",
                 *_assumed(s),
             ],
         ),
-        remarks=(*_about(words["notes"]), *_about(words["intervals"])),
+        remarks=(
+            *_about(words["notes"]),
+            *_about(words["intervals"]),
+            *_possible(record),
+        ),
     )
 
 
@@ -429,7 +444,7 @@ def _assumed(s: EstimatesSummary) -> list[str]:
 
 def _figure(s: EstimatesSummary) -> Figure:
     unit, data, truth = _unit(s["metric"]), s["data"], s["truth"]
-    metric = scorer_name(s["metric"])
+    metric = name_of(s["metric"])
     against = data is not None and unit == "percent"
     marks = tuple(
         Mark(
@@ -475,7 +490,7 @@ def _table(s: EstimatesSummary) -> Rows:
     unit, truth = _unit(s["metric"]), s["truth"]
     in_points = " (points)" if unit == "percent" else ""
     off = f"Estimate {MINUS} truth{in_points}# | " if truth is not None else ""
-    heads = f"Method!~ | {sentence(scorer_name(s['metric']))[:-1]}# | {off}"
+    heads = f"Method!~ | {sentence(name_of(s['metric']))[:-1]}# | {off}"
     heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
     heads += f"Standard deviation of splits{in_points}#^ | Samples# | Splits#^"
     rows = [row for e in s["estimates"] for row in _rows(e, s, unit)]
@@ -483,7 +498,7 @@ def _table(s: EstimatesSummary) -> Rows:
         lone: EstimateSummary = {**truth, "method": "the truth", "std": None}
         lone["intervals"] = truth["intervals"][:1]
         rows += _rows(lone, s, unit)
-    caption = f"Estimated {scorer_name(s['metric'])} by each method, with its intervals"
+    caption = f"Estimated {name_of(s['metric'])} by each method, with its intervals"
     return table(caption, heads, rows)
 
 
@@ -511,26 +526,54 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
     return [Row((*first, *lead, *last)), *map(Row, more)]
 
 
+def _details(s: EstimatesSummary) -> list[Rows]:
+    """List the intermediate results of the methods, where there are any."""
+    rows = [
+        (e["method"], DETAILS.get(key, key), _detail(key, value, _unit(s["metric"])))
+        for e in s["estimates"]
+        for key, value in e["details"].items()
+    ]
+    caption = "What each method computed on the way to its estimate"
+    heads = "Method!~ | Intermediate result~ | Value#"
+    folded = "The intermediate results"
+    return [table(caption, heads, rows, folded)] if rows else []
+
+
+def _detail(key: str, value: float, unit: Unit) -> str:
+    return number(value, 3) if key in RATES else score(value, unit)
+
+
 def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
     known = [] if s["data"] is None else [said_data(s["data"])]
     if s["data"] is not None and s["metric"] == "accuracy":
         known.append(f"majority class {percent(s['data']['chance'])}")
     where = f" ({'; '.join(known)})" if known else ""
-    metric = sentence(scorer_name(s["metric"]))[:-1]
-    return replace(figures, caption=f"{metric} of {s['estimator']}{where}.")
+    metric = sentence(name_of(s["metric"]))[:-1]
+    caption = f"{metric} of {name_of(s['estimator'])}{where}."
+    return replace(figures, caption=caption)
 
 
-def _remarks(s: EstimatesSummary) -> Notes:
-    return Notes(
-        (
-            *_about(s["words"]["intervals"]),
-            "Measured coverage: share of data sets with a known truth on which the 95 "
-            "% interval of that kind covered the truth. 95 % is right; with less the "
-            "intervals are too narrow, with more too wide.",
-            "Splits share samples, so their standard deviation is not the standard "
-            "error of the estimate.",
-        )
-    )
+def _remarks(s: EstimatesSummary) -> list[str]:
+    return [
+        *_about(s["words"]["intervals"]),
+        "Measured coverage: share of data sets with a known truth on which the 95 % "
+        "interval of that kind covered the truth. 95 % is right; with less the "
+        "intervals are too narrow, with more too wide.",
+        "Splits share samples, so their standard deviation is not the standard error "
+        "of the estimate.",
+    ]
+
+
+def _possible(record: Estimates) -> list[str]:
+    """Name the interval that is computed on request only."""
+    kinds = [{kind for kind, _, _ in intervals_of(e)} for e in record.estimates]
+    pairs = zip(record.estimates, kinds, strict=True)
+    if not any("nested" in e.assumes and "nested" not in shown for e, shown in pairs):
+        return []
+    return [
+        "Nested cross-validation gives an interval with weaker assumptions, and takes "
+        'many more fits: interval(kind="nested"), on the command line --nested.'
+    ]
 
 
 @view.register

@@ -9,8 +9,9 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import count, number, percent, percent_range, with_range
 from veridical._core.records import Interval
-from veridical._core.text import listing
+from veridical._core.text import capitalized, listing
 from veridical.evaluation.intervals import wilson
+from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import Selection
 from veridical.report.plain import (
     DataInfo,
@@ -40,7 +41,6 @@ from veridical.report.view import (
     answer,
     bounded,
     data_facts,
-    in_full,
     majority,
     on_majority,
     paragraph,
@@ -241,7 +241,8 @@ def show(record: Selection) -> View:
     """Show the accuracy, the features and their support, the classes and the path."""
     s: SelectionSummary = summarize(record)
     words = s["words"]
-    models = [Fact("Selector", s["selector"]), Fact("Estimator", s["estimator"])]
+    selector, estimator = name_of(s["selector"]), name_of(s["estimator"])
+    models = [Fact("Selector", selector), Fact("Estimator", estimator)]
     facts = [*data_facts(s["data"]), *models]
     if s["stability"] is not None:
         value = number(s["stability"]["value"], 2)
@@ -267,9 +268,9 @@ def show(record: Selection) -> View:
         sections.append(Section("Accuracy by number of features", tuple(blocks)))
     accuracy = f"{percent(s['accuracy'])} ({percent_range(s['low'], s['high'])})"
     caption = (
-        f"Features selected by {s['selector']} ({said_data(s['data'])}). "
-        f"{s['estimator']} classifies {accuracy} of new samples correctly where "
-        "features are selected anew in every training set."
+        f"Features selected by {selector} ({said_data(s['data'])}). "
+        f"{capitalized(estimator)} classifies {accuracy} of new samples correctly "
+        "where features are selected anew in every training set."
     )
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
@@ -418,10 +419,10 @@ def _method(s: SelectionSummary) -> list[str]:
     if s["fold_alphas"]:
         chosen = " The exponent alpha was chosen inside every training set."
     said = [
-        f"From {said_data(s['data'])}, {s['selector']} selected "
+        f"From {said_data(s['data'])}, {name_of(s['selector'])} selected "
         f"{count(s['n_features_to_select'], 'feature')} on all samples.",
         f"The accuracy is that of the whole procedure, by {splits}: in each training "
-        f"set the features were selected anew and {in_full([s['estimator']])} was "
+        f"set the features were selected anew and {name_of(s['estimator'])} was "
         f"trained anew.{chosen}",
         f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'sample')} "
         f"({percent_range(s['low'], s['high'])}; {_INTERVALS[s['interval']]}).",
