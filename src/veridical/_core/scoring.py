@@ -52,6 +52,50 @@ _RANGES = {
     metrics.zero_one_loss: _ZERO_TO_ONE,
 }
 
+#: Scorers of scikit-learn by name, as people call them.
+SCORERS = {
+    "accuracy": "accuracy",
+    "average_precision": "average precision",
+    "balanced_accuracy": "balanced accuracy",
+    "d2_brier_score": "D² (Brier score)",
+    "d2_log_loss_score": "D² (log loss)",
+    "f1": "F1 score",
+    "f1_macro": "F1 score, macro-averaged over classes",
+    "f1_micro": "F1 score, micro-averaged",
+    "f1_samples": "F1 score, averaged over samples",
+    "f1_weighted": "F1 score, weighted by class size",
+    "jaccard": "Jaccard index",
+    "jaccard_macro": "Jaccard index, macro-averaged over classes",
+    "jaccard_micro": "Jaccard index, micro-averaged",
+    "jaccard_weighted": "Jaccard index, weighted by class size",
+    "matthews_corrcoef": "Matthews correlation coefficient",
+    "neg_brier_score": "Brier score (negated, so that more is better)",
+    "neg_log_loss": "log loss (negated, so that more is better)",
+    "neg_negative_likelihood_ratio": "negative likelihood ratio (negated)",
+    "positive_likelihood_ratio": "positive likelihood ratio",
+    "precision": "precision",
+    "precision_macro": "precision, macro-averaged over classes",
+    "precision_micro": "precision, micro-averaged",
+    "precision_weighted": "precision, weighted by class size",
+    "r2": "coefficient of determination (R²)",
+    "recall": "recall (sensitivity)",
+    "recall_macro": "recall, macro-averaged over classes",
+    "recall_micro": "recall, micro-averaged",
+    "recall_weighted": "recall, weighted by class size",
+    "roc_auc": "area under the ROC curve",
+    "roc_auc_ovo": "area under the ROC curve, mean over pairs of classes",
+    "roc_auc_ovo_weighted": "area under the ROC curve, weighted over pairs of classes",
+    "roc_auc_ovr": "area under the ROC curve, each class against the rest",
+    "roc_auc_ovr_weighted": "area under the ROC curve, each class against the rest, "
+    "weighted by class size",
+    "top_k_accuracy": "top-k accuracy",
+}
+
+
+def scorer_name(metric: str) -> str:
+    """Return the usual name of a scorer."""
+    return SCORERS.get(metric, metric)
+
 
 def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
     """Return name and scorer; None for accuracy, which is counted from predictions."""

@@ -244,12 +244,7 @@ def _truth(record: Comparison) -> str:
 
 
 def _counts(record: Comparison) -> str:
-    true = record.verdicts["truth"].winner
-    n_sets = len(record.set_verdicts["in"])
-    right = {
-        method: sum(winner == true for winner in winners)
-        for method, winners in record.set_verdicts.items()
-    }
+    n_sets, right = len(record.set_verdicts["in"]), record.n_right
     outcome = record.truthfulness
     assert outcome is not None
     who = "neither" if outcome.better == "same" else outcome.better.upper()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtrit
+from scipy.special import betaincinv
 
 from veridical._core.errors import InputError
 from veridical.comparison.records import Bias, Truthfulness
@@ -17,6 +17,7 @@ from veridical.comparison.significance import (
     over_leading_axes,
     read_scores,
     t_and_p,
+    t_reach,
     variance,
     without_rounding,
 )
@@ -124,7 +125,9 @@ def welch_bias(
     Returns
     -------
     Bias
-        ``value`` (0 where not significant), the plain ``difference``, the p-value.
+        ``value`` (0 where not significant), the plain ``difference``, the p-value. If
+        neither side varies, the interval is NaN and so is the p-value, or 1 if the
+        means are equal.
 
     References
     ----------
@@ -152,7 +155,7 @@ def welch_bias(
     df = as_number(np.where(total > 0, df, n + m - 2))
     error = np.sqrt(total)
     statistic, pvalue = t_and_p(difference, error, df)
-    reach = as_number(stdtrit(df, 1 - alpha / 2) * error)
+    reach = t_reach(error, df, alpha)
     return Bias(
         name="Welch",
         statistic=statistic,

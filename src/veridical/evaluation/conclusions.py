@@ -6,6 +6,7 @@ import math
 
 from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical._core.records import Conclusion
+from veridical._core.scoring import scorer_name
 from veridical._core.text import shortened
 from veridical.evaluation.notes import is_doubt
 from veridical.evaluation.records import (
@@ -125,7 +126,7 @@ def _reached(estimate: Estimate) -> tuple[str, str, str]:
         value = percent(estimate.value)
         return "classify", "classifies", f"{value} of new samples correctly"
     value = write_score(estimate.value, estimate.metric)
-    return "have", "has", f"{estimate.metric} {value} on new samples"
+    return "have", "has", f"{scorer_name(estimate.metric)} {value} on new samples"
 
 
 def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
@@ -226,6 +227,16 @@ def conclude_correction(record: Correction) -> Conclusion:
     )
     return Conclusion(
         "yes" if predicts_its_error(record.corrected) else "care", sentence
+    )
+
+
+def conclude_table(record: CalibrationTable) -> Conclusion:
+    """Write the measured and the expected error rate, and whether they agree."""
+    return Conclusion(
+        "yes" if predicts_its_error(record) else "care",
+        f"{record.label} misclassifies {percent(record.error)} of "
+        f"{count(record.n, 'sample')} and expects to misclassify "
+        f"{percent(record.expected_error)}.",
     )
 
 

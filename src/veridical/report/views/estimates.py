@@ -17,6 +17,7 @@ from veridical._core.numbers import (
     percent_range,
     points,
 )
+from veridical._core.scoring import scorer_name
 from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
@@ -57,7 +58,6 @@ from veridical.report.view import (
     said_data,
     score,
     score_range,
-    scorer_name,
     sentence,
     table,
     view,
@@ -231,10 +231,6 @@ def summarize(record: Estimates) -> Any:
             methods=_methods(found),
         ),
     )
-    if metric != "accuracy":
-        words = summary["words"]
-        named = f" has {scorer_name(metric)} "
-        words["headline"] = words["headline"].replace(f" has {metric} ", named)
     return summary
 
 
