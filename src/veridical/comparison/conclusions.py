@@ -842,7 +842,7 @@ def _allowing(record: Comparison, n_pairs: int) -> str:
 
 
 def conclude_sensitivity(record: Sensitivity) -> Conclusion:
-    """Write which protocol finds the true verdict more often on such sources."""
+    """Write which method finds the true verdict more often on such sources."""
     a, b = (shortened(name) for name in record.names)
     better = {
         source.truthfulness.better

@@ -173,7 +173,7 @@ class Truthfulness(TestResult):
     both_right, both_wrong : int
         Data sets where both or neither were right; the test does not use them.
     better : {"in", "out", "same"}
-        The protocol that is right significantly more often.
+        The method that is right significantly more often.
     """
 
     only_in: int
@@ -194,9 +194,9 @@ class Truthfulness(TestResult):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bias(TestResult):
-    """How far a protocol's accuracy lies from the true one, on one data set.
+    """How far a method's accuracy lies from the true one, on one data set.
 
-    As a `TestResult`, ``a`` is the protocol and ``b`` is TRUTH.
+    As a `TestResult`, ``a`` is the method and ``b`` is TRUTH.
 
     Parameters
     ----------
@@ -648,7 +648,7 @@ class Sensitivity(Record):
 
     @property
     def conclusion(self) -> Conclusion:
-        """Which protocol finds the true verdict more often."""
+        """Which method finds the true verdict more often."""
         found: Conclusion = _conclusions().conclude_sensitivity(self)
         return found
 

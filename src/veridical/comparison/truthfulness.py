@@ -44,7 +44,7 @@ def binomial_truthfulness(
         The other data sets, which are recorded but not tested; counted where bool
         arrays are given.
     alpha : float, default=0.05
-        A protocol is better where the one-tail p-value is below ``alpha / 2``.
+        A method is better where the one-tail p-value is below ``alpha / 2``.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def binomial_truthfulness(
         n=n,
         alpha=float(alpha),
         assumptions=(
-            "The data sets are independent draws. Exact, on those where one protocol "
+            "The data sets are independent draws. Exact, on those where one method "
             "alone was right; the p-value is that of one tail, and is significant "
             "below alpha / 2."
         ),
@@ -188,7 +188,7 @@ def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
     if not all(row.dtype.kind in "biuf" and np.isin(row, (0, 1)).all() for row in pair):
         raise InputError(
             "Rows for only_in and only_out must say of each data set whether the "
-            "protocol reached the true verdict, True or False (1 or 0)."
+            "method reached the true verdict, True or False (1 or 0)."
         )
     a, b = (row.astype(bool) for row in pair)
     n, n_in, n_out, both = len(a), int(a.sum()), int(b.sum()), int((a & b).sum())

@@ -72,6 +72,7 @@ BADGES = {
 }
 
 
+ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
 _SUPPORT: dict[Support, Cell] = {
     "half": Cell(""),
@@ -374,6 +375,8 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     if any(f["support"] == "none" for f in s["features"]):
         blocks = [Warn("Some listed features were selected in no fold.", tuple(said))]
     blocks.append(listed)
+    if any(f["support"] == "weak" for f in s["features"]):
+        blocks.append(Text(ON_WEAK, "note"))
     agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
         agreed = (

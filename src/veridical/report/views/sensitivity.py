@@ -44,7 +44,7 @@ from veridical.report.views.comparison import compared, origin
 
 SCHEMA = "veridical/sensitivity/1"
 BADGES = {"yes": "Use IN", "care": "With care", "open": "No difference shown"}
-PROTOCOLS: dict[str, Side] = {"in": "a", "out": "b"}
+METHODS: dict[str, Side] = {"in": "a", "out": "b"}
 
 
 class SourceSummary(TypedDict):
@@ -166,7 +166,7 @@ def _evidence(sources: list[SourceSummary]) -> str:
 
 @view.register
 def show(record: Sensitivity) -> View:
-    """Show how often each protocol found the truth, and whether sources are alike."""
+    """Show how often each method found the truth, and whether sources are alike."""
     s: SensitivitySummary = summarize(record)
     words, names, data = s["words"], s["names"], s["data"]
     found = _table(s)
@@ -184,7 +184,7 @@ def show(record: Sensitivity) -> View:
     )
     return View(
         title=f"IN or OUT for {names['a']} and {names['b']}? {data['name']}",
-        question="Which protocol reaches the true verdict?",
+        question="Which method reaches the true verdict?",
         **answer(words, BADGES),
         facts=compared(s, "by each"),
         sections=(
@@ -217,7 +217,7 @@ def _figure(s: SensitivitySummary) -> Figure:
     marks = []
     for source in s["sources"]:
         n = source["n_sets"]
-        for method, side in PROTOCOLS.items():
+        for method, side in METHODS.items():
             right, share = source["right"][method], source["share_right"][method]
             label = f"Strength {source['strength']:g}, {method.upper()}"
             bounds, note = bounded(share["low"], share["high"]), f"{right} of {n}"
@@ -230,7 +230,7 @@ def _figure(s: SensitivitySummary) -> Figure:
         "verdict, with Wilson's 95 % interval. At strength 1, features are as strong "
         "as in the data."
     )
-    key = (("IN", PROTOCOLS["in"]), ("OUT", PROTOCOLS["out"]))
+    key = (("IN", METHODS["in"]), ("OUT", METHODS["out"]))
     note = "IN selects inside every fold, OUT once on all samples"
     return Figure.of(picture, caption, key=key, keynote=note)
 
