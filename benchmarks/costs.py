@@ -29,9 +29,9 @@ Written by `python -m benchmarks.costs`; do not edit.
 
 *Cost* is the theory: n samples, p features, K classes, k features searched for, f
 folds. *Time* is one call on this machine, the best of several, everything compiled and
-two cores where the method uses them. The last columns are the theory's test: by how much
-the time grew when there were twice as many samples, features or classes (4 instead of
-2). Small problems grow less than the theory says, because a call has a fixed part,
+two cores where the method uses them. The last columns are the theory's test: by how
+much the time grew when there were twice as many samples, features or classes (4 instead
+of 2). Small problems grow less than the theory says, because a call has a fixed part,
 and more where the table outgrows the processor's cache; searches that leave out what
 cannot win depend on the data.
 

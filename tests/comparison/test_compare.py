@@ -62,7 +62,7 @@ def same(one: Comparison, other: Comparison) -> bool:
         )
         and one.pairs == other.pairs
         and one.by_estimator == other.by_estimator
-        and one.optimism == other.optimism
+        and np.array_equal(one.optimism, other.optimism, equal_nan=True)
     )
 
 

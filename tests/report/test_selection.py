@@ -10,7 +10,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical.datasets import make_linear
-from veridical.evaluation import select
+from veridical.evaluation import ClassResult, select, wilson
 from veridical.evaluation.stability import stability
 from veridical.report.view import Rows
 from veridical.report.views.selection import curves
@@ -39,6 +39,20 @@ def test_features_that_folds_do_not_support_are_marked():
     page = Page(report.page(record))
     assert "Some listed features were selected in no fold." in page.text
     assert "3 of the 9 listed features were selected in at least half" in page.text
+    assert "Support is weak where fewer than half of the folds selected" in page.text
+
+
+def test_the_record_decides_what_the_page_shows():
+    record = KINDS["selection-unstable"]()
+    summary = report.to_json(record)
+    for one, made in zip(summary["classes"], record.classes, strict=True):
+        assert (one["low"], one["high"]) == wilson(made.accuracy, made.n_test)
+    for one, made in zip(summary["features"], record.features, strict=True):
+        assert one["support"] == record.support(made)
+        assert (one["support"] == "half") == record.supports(made)
+    assert summary["n_supported"] == record.n_supported == 3
+    untested = ClassResult("none", 0, float("nan")).interval
+    assert np.isnan(untested).all()
 
 
 def test_a_list_that_folds_do_not_support_has_no_green_badge():

@@ -10,6 +10,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical.comparison import sensitivity
+from veridical.evaluation import wilson
 from veridical.report.views.sensitivity import SensitivitySummary
 
 
@@ -40,6 +41,9 @@ def test_summary_survives_json(record):
     frame = record.to_frame()
     for row, source in zip(frame.to_dict("records"), summary["sources"], strict=True):
         assert source["right"]["in"] == row["in_right"]
+        share = source["share_right"]["in"]
+        assert share["value"] == row["in_right"] / row["n_sets"]
+        assert (share["low"], share["high"]) == wilson(share["value"], row["n_sets"])
         assert source["means"]["truth"]["a"] == pytest.approx(row["truth_a"])
 
 
@@ -49,6 +53,7 @@ def test_page_has_the_conclusion(record, tmp_path):
     assert "the true verdict about AnovaF and Correlation on data like these" in words
     assert "At strength 0.5" in words.replace("\N{NO-BREAK SPACE}", " ")
     assert "Interactions between features are left out." in words
+    assert "protocol" not in words
     assert record._repr_html_().startswith("<style>")
 
 

@@ -52,7 +52,6 @@ _RANGES = {
     metrics.zero_one_loss: _ZERO_TO_ONE,
 }
 
-
 #: Scorers of scikit-learn by name, as people call them; reports use these names.
 SCORERS: dict[str, str] = {
     "accuracy": "accuracy",

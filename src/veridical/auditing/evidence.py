@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -192,7 +193,7 @@ def _optimism(
         alpha=alpha,
     )
     half_width = (found.interval[1] - found.interval[0]) / 2
-    if half_width == 0:
+    if math.isnan(half_width):
         # All folds differ by the same, mostly by 0. The rule of three bounds the share
         # of samples on which the two may differ without having been seen.
         half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))

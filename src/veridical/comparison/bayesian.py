@@ -57,7 +57,8 @@ def bayesian_correlated_t(
     With a flat prior the posterior of the true difference is Student's t with ``J - 1``
     degrees of freedom around the mean of the differences, with variance
     ``(1/J + n_test/n_train) s²`` [1]_ [2]_: a correlation of ``n_test / n`` between
-    splits, as Nadeau and Bengio propose. Without any variance the posterior is a point.
+    splits, as Nadeau and Bengio propose. Without any variance there is no posterior:
+    probabilities and interval are NaN, and neither side wins.
 
     References
     ----------
@@ -94,7 +95,7 @@ def bayesian_correlated_t(
     mean, error = found.mean_difference, math.sqrt(factor * variance(d))
     better_a = _above(mean, error, df, rope)
     better_b = _above(-mean, error, df, rope)
-    rest = max(0.0, 1 - better_a - better_b)
+    rest = max(1 - better_a - better_b, 0.0)
     probabilities = {"a": better_a, "rope": rest, "b": better_b}
     return replace(found, rope=float(rope), probabilities=probabilities)
 
@@ -102,5 +103,5 @@ def bayesian_correlated_t(
 def _above(mean: float, error: float, df: float, rope: float) -> float:
     """Compute the posterior probability of a difference above the rope."""
     if error == 0:
-        return float(mean > rope)
+        return math.nan
     return float(stdtr(df, (mean - rope) / error))

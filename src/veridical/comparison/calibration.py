@@ -7,6 +7,7 @@ calibrated p-values are computed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,7 +23,13 @@ from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.records import Calibration, MeasuredSize, TestResult
 from veridical.comparison.significance import Geometry, check_alpha
 from veridical.comparison.splits import repeats_and_folds
-from veridical.comparison.testing import TESTS, apply_test, check_fit, find_test
+from veridical.comparison.testing import (
+    TESTS,
+    apply_test,
+    check_fit,
+    find_test,
+    on_accuracies,
+)
 from veridical.kernels.statistics import wilson_bounds
 
 
@@ -156,10 +163,18 @@ def measure(
     return Calibration(
         test=test,
         size=measure_rate(rejected, len(found), alpha, words),
-        statistics=np.sort(np.abs([result.statistic for result in found])),
+        statistics=np.sort([extremeness(result) for result in found]),
         accuracy=accuracy,
         settings={**vars(design), "rope": rope, "calibrated": null is not None},
     )
+
+
+def extremeness(result: TestResult) -> float:
+    """Return the absolute statistic; infinite where it is not defined.
+
+    So a null with such data sets makes calibrated p-values larger, never smaller.
+    """
+    return math.inf if math.isnan(result.statistic) else abs(result.statistic)
 
 
 def measure_rate(rejected: int, n: int, nominal: float, words: str) -> MeasuredSize:
@@ -195,17 +210,19 @@ def run_test(
         return result
     critical = null.critical(alpha)
     mean = result.mean_difference if result.estimate is None else result.estimate
+    # What has no p-value of its own does not vary, and a null cannot help.
+    unknown = math.isnan(result.pvalue)
     if test == "five-by-two-f":
         reach = reach_of_f(scores_a, scores_b, critical)
     else:
         # The half width is the standard error times a quantile; change the quantile.
         half = (result.interval[1] - result.interval[0]) / 2
         quantile = float(stdtrit(result.df, 1 - alpha / 2))
-        reach = half / quantile * critical if half else 0.0
-    return replace(
+        reach = half / quantile * critical
+    found = replace(
         result,
         name=f"{result.name}, calibrated",
-        pvalue=null.pvalue(result.statistic),
+        pvalue=math.nan if unknown else null.pvalue(result.statistic),
         df=np.nan,
         interval=(mean - reach, mean + reach),
         assumptions=(
@@ -213,4 +230,6 @@ def run_test(
             "neither side is better by construction, whose statistic is at least as "
             f"extreme ({null.size.design})."
         ),
+        note=result.note if math.isnan(reach) else "",
     )
+    return on_accuracies(found)

@@ -5,15 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.numbers import count, number, percent, points, pvalue
-from veridical._core.records import Conclusion, Interval
+from veridical._core.numbers import (
+    count,
+    number,
+    percent,
+    percent_range,
+    points,
+    pvalue,
+)
+from veridical._core.records import Belief, Conclusion, Interval
 from veridical._core.text import listing, shortened
 from veridical.comparison.records import (
+    Calibration,
     Comparison,
+    Friedman,
     MeanAccuracy,
     MeasuredSize,
     PairVerdict,
@@ -24,8 +34,10 @@ from veridical.comparison.records import (
     Winner,
 )
 from veridical.comparison.significance import Geometry, corrected_resampled_t
+from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.intervals import t_half_width
+from veridical.evaluation.conclusions import write_score
+from veridical.evaluation.intervals import clip, t_half_width, vary, wilson
 from veridical.evaluation.stability import stability
 
 Accuracies = Mapping[str, FloatArray]
@@ -55,14 +67,23 @@ def imbalance(accuracy: Accuracies) -> dict[str, float]:
 def measure_optimism(
     accuracy: Accuracies, geometry: Geometry, alpha: float
 ) -> tuple[Interval, ...]:
-    """Compute OUT minus IN per selector, with the interval of the corrected t-test."""
+    """Compute OUT minus IN per selector, with the interval of the corrected t-test.
+
+    The interval is NaN where all splits differ by the same, and with two splits.
+    """
     if not {"in", "out"} <= set(accuracy):
         return ()
     result = []
     for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
         one, other = (values.mean(axis=0).ravel() for values in (outside, inside))
-        test = corrected_resampled_t(
-            one, other, n_train=geometry.n_train, n_test=geometry.n_test, alpha=alpha
+        test = on_accuracies(
+            corrected_resampled_t(
+                one,
+                other,
+                n_train=geometry.n_train,
+                n_test=geometry.n_test,
+                alpha=alpha,
+            )
         )
         result.append(Interval(test.mean_difference, *test.interval))
     return tuple(result)
@@ -73,7 +94,7 @@ def find_artefacts(record: Comparison) -> tuple[int, ...]:
 
     It is, where OUT is above the majority share, IN is not, and OUT is above IN.
     "Above" means that the whole interval of the mean is (corrected for overlapping
-    training sets).
+    training sets). Where a mean has no interval, nothing is called an artefact.
 
     Returns
     -------
@@ -86,6 +107,7 @@ def find_artefacts(record: Comparison) -> tuple[int, ...]:
         for i, gap in enumerate(record.optimism)
         if gap.low > 0
         and beats_majority(record, found["out"][i])
+        and math.isfinite(found["in"][i].low)
         and not beats_majority(record, found["in"][i])
     )
 
@@ -99,15 +121,70 @@ def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
     """Average the accuracies per method and selector, with t intervals."""
     result = {}
     for method, accuracy in record.accuracy.items():
-        values = np.asarray(accuracy).mean(axis=1)  # selector, repeat, fold
-        if repeats_are_data_sets(record, method):
-            sample, ratio = values.mean(axis=2), 0.0
-        else:
-            sample = values.reshape(len(values), -1)
-            ratio = fold_ratio(record, values.shape[2])
+        unit, sample = paired_accuracies(record, method)
+        ratio = fold_ratio(record, accuracy.shape[3]) if unit == "fold" else 0.0
         result[method] = tuple(
             mean_accuracy(own, ratio, record.alpha) for own in sample
         )
+    return result
+
+
+Unit = Literal["fold", "data set", "repeat"]
+
+
+def paired_accuracies(
+    record: Comparison, method: str, most: int | None = None
+) -> tuple[Unit, FloatArray]:
+    """Return the accuracies that are averaged for the mean of each selector.
+
+    Parameters
+    ----------
+    record : Comparison
+        What was found.
+    method : str
+        One of its methods.
+    most : int, optional
+        Where there are more accuracies of folds, those of each repeat are averaged, for
+        a picture.
+
+    Returns
+    -------
+    unit : {"fold", "data set", "repeat"}
+        What one accuracy is of.
+    values : array of shape (n_selectors, n)
+        Averaged over the estimators.
+    """
+    values = np.asarray(record.accuracy[method]).mean(axis=1)  # selector, repeat, fold
+    if repeats_are_data_sets(record, method):
+        return "data set", values.mean(axis=2)
+    _, n_repeats, n_folds = values.shape
+    if most is not None and n_repeats > 1 and n_repeats * n_folds > most:
+        return "repeat", values.mean(axis=2)
+    return "fold", values.reshape(len(values), -1)
+
+
+def describe_interval(record: Comparison, method: str) -> str:
+    """Write what the interval of a mean accuracy assumes."""
+    unit, values = paired_accuracies(record, method)
+    n = values.shape[1]
+    if n < 2:
+        return f"a single {unit}: no interval"
+    if unit == "data set":
+        return f"t interval over {count(n, 'independent data set')}"
+    ratio = fold_ratio(record, record.accuracy[method].shape[3])
+    return (
+        f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
+        f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap; "
+        "an approximation"
+    )
+
+
+def shares_right(record: Comparison) -> dict[str, Interval]:
+    """Compute how often each method reached the true verdict, with Wilson's bounds."""
+    result = {}
+    for method, right in record.n_right.items():
+        n = len(record.set_verdicts[method])
+        result[method] = Interval(right / n, *wilson(right / n, n))
     return result
 
 
@@ -129,7 +206,9 @@ def fold_ratio(record: Comparison, n_folds: int) -> float:
 def mean_accuracy(
     values: FloatArray, test_to_train: float, alpha: float
 ) -> MeanAccuracy:
-    """Average accuracies, with a t interval for the mean.
+    """Average accuracies, with a t interval for the mean, within 0 and 1.
+
+    There is no interval where there is one accuracy, or where all are equal.
 
     Parameters
     ----------
@@ -156,9 +235,46 @@ def mean_accuracy(
     n, mean = int(values.size), float(values.mean())
     if n < 2:
         return MeanAccuracy(mean, math.nan, math.nan, math.nan, n)
+    if not vary(values):
+        return MeanAccuracy(mean, math.nan, math.nan, 0.0, n)
     std = float(values.std(ddof=1))
     half = t_half_width(values, test_to_train, 1 - alpha)
-    return MeanAccuracy(mean, max(0.0, mean - half), min(1.0, mean + half), std, n)
+    low, high = clip((mean - half, mean + half), (0.0, 1.0))
+    return MeanAccuracy(mean, low, high, std, n)
+
+
+def list_notes(record: Comparison) -> tuple[str, ...]:
+    """Write why an interval or a p-value of a comparison is not available."""
+    said = []
+    for method, found in record.means.items():
+        unit = "data set" if repeats_are_data_sets(record, method) else "fold"
+        for name, mean in zip(record.names, found, strict=True):
+            if math.isnan(mean.low):
+                why = _why_no_interval(mean, unit)
+                said.append(f"{method.upper()}, {shortened(name)}: {why}")
+    for method, pairs in record.pairs.items():
+        for pair in pairs:
+            if note := pair.verdict.test.note:
+                names = f"{shortened(pair.first)} minus {shortened(pair.second)}"
+                said.append(f"{method.upper()}, {names}: {note}")
+    for name, gap in zip(record.names, record.optimism, strict=False):
+        if math.isnan(gap.low):
+            said.append(
+                f"OUT minus IN, {shortened(name)}: the differences are fewer than "
+                f"{LEAST_DIFFERENCES} or all equal, so there is no interval, and "
+                "whether OUT is too optimistic is not known."
+            )
+    return tuple(said)
+
+
+def _why_no_interval(mean: MeanAccuracy, unit: str) -> str:
+    if mean.n < 2:
+        return f"one {unit} gives no interval."
+    return (
+        f"the accuracy is {percent(mean.value)} on all {mean.n} {unit}s; accuracies "
+        "that do not vary say nothing about the error of their mean, so there is no "
+        "interval."
+    )
 
 
 def measure_stability(
@@ -215,6 +331,11 @@ class Wording:
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
         """Write the interval in points of accuracy, the p-value and the test's size."""
+        if math.isnan(verdict.interval[0]):
+            p = "no p-value"
+            if not math.isnan(verdict.pvalue):
+                p = f"{pvalue(verdict.pvalue)}{size_text(verdict)}"
+            return f"no interval, {p}"
         low, high = sorted(100 * sign * bound for bound in verdict.interval)
         return (
             f"{100 * (1 - self.alpha):.4g} % interval {number(low)} to {number(high)}, "
@@ -294,11 +415,13 @@ def _on_reporting(
     parts = []
     for i, gap in enumerate(optimism):
         value, low, high = (100 * bound for bound in gap)
+        span = "no interval"
+        if math.isfinite(low):
+            level = f"{100 * (1 - wording.alpha):.4g} %"
+            span = f"{level} interval {number(low)} to {number(high)}"
         parts.append(
             f"{percent(found[i])} for {wording.names[i]} (OUT is "
-            f"{number(abs(value))} points {'lower' if value < 0 else 'higher'}, "
-            f"{100 * (1 - wording.alpha):.4g} % interval {number(low)} to "
-            f"{number(high)})"
+            f"{number(abs(value))} points {'lower' if value < 0 else 'higher'}, {span})"
         )
     return f"The accuracy to report is that under IN: {listing(parts)}."
 
@@ -331,7 +454,7 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
         return (
             f"Do not claim that either is better: under IN, {wording.names[0]} minus "
             f"{wording.names[1]} is {number(100 * inside.mean_difference)} points of "
-            f"accuracy ({wording.evidence(inside)})."
+            f"accuracy ({wording.evidence(inside)}).{_because(inside)}"
         )
     sign = 1 if inside.mean_difference > 0 else -1
     return (
@@ -340,6 +463,11 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
         f"{number(100 * abs(inside.mean_difference))} points "
         f"({wording.evidence(inside, sign)})."
     )
+
+
+def _because(verdict: Verdict) -> str:
+    """Write the note of a test as one more sentence, if there is one."""
+    return f" {verdict.test.note}" if verdict.test.note else ""
 
 
 def _on_picking(
@@ -449,7 +577,7 @@ def describe_truth(
     if true.winner == "draw":
         text = (
             f"TRUTH finds no difference over {n_sets} data sets from this source "
-            f"({wording.evidence(true)})."
+            f"({wording.evidence(true)}).{_because(true)}"
         )
     else:
         sign = 1 if true.mean_difference > 0 else -1
@@ -504,6 +632,45 @@ def rejects_too_often(test: TestResult) -> bool:
     return test.size.low > TOO_OFTEN * test.size.nominal
 
 
+def conclude_test(record: TestResult) -> Conclusion:
+    """Write whether a test shows a difference."""
+    belief: Belief = "open" if record.winner == "draw" else "yes"
+    found = f"{record.winner} is significantly better"
+    if record.winner == "draw":
+        found = "The difference is not significant"
+    if math.isnan(record.pvalue):
+        found = "Whether there is a difference is not known"
+    p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
+    gap = write_score(record.mean_difference, "")
+    return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
+
+
+def conclude_ranks(record: Friedman) -> Conclusion:
+    """Write whether Friedman's test shows that selectors differ."""
+    is_significant = record.pvalue < record.alpha
+    said = "differ" if is_significant else "are not shown to differ"
+    return Conclusion(
+        "yes" if is_significant else "open",
+        f"{count(len(record.mean_ranks), 'selector')} {said} in their ranks on "
+        f"{count(record.n, 'split')} ({pvalue(record.pvalue)}).",
+    )
+
+
+def conclude_size(record: Calibration) -> Conclusion:
+    """Write how often a test rejects, and whether that exceeds the nominal level.
+
+    It does where the whole interval of the rate lies above.
+    """
+    size = record.size
+    return Conclusion(
+        "care" if size.low > size.nominal else "yes",
+        f"{record.test} rejects on {percent(size.rate)} of "
+        f"{count(size.n_simulations, 'data set')} on which neither side is better "
+        f"(95 % interval {percent_range(size.low, size.high)}; nominal "
+        f"{percent(size.nominal)}).",
+    )
+
+
 def _conclude_pair(record: Comparison) -> Conclusion:
     n_features = record.data.n_features
     if record.n_features_to_select >= n_features:
@@ -527,8 +694,7 @@ def _conclude_pair(record: Comparison) -> Conclusion:
     if inside.winner == "draw":
         return Conclusion("open", _on_draw(record, inside, verdicts.get("out")))
     better, worse = _ordered(record, inside)
-    mean = record.means["in"]["ab".index(inside.winner)]
-    if not beats_majority(record, mean):
+    if not any(beats_majority(record, mean) for mean in record.means["in"]):
         return Conclusion(
             "care",
             f"{better} does better than {worse} here, but neither is shown to be "
@@ -573,6 +739,12 @@ def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> st
             "honest selection (IN) the difference is not significant."
         )
     gap = points(abs(inside.mean_difference), signed=False)
+    if math.isnan(inside.pvalue):
+        few = inside.test.n < LEAST_DIFFERENCES
+        why = (
+            f"{inside.test.n} folds are too few" if few else "it is the same each time"
+        )
+        return f"{start}: how certain the difference of {gap} is, is not known ({why})."
     return f"{start}: the difference of {gap} is not significant."
 
 
@@ -670,7 +842,7 @@ def _allowing(record: Comparison, n_pairs: int) -> str:
 
 
 def conclude_sensitivity(record: Sensitivity) -> Conclusion:
-    """Write which protocol finds the true verdict more often on such sources."""
+    """Write which method finds the true verdict more often on such sources."""
     a, b = (shortened(name) for name in record.names)
     better = {
         source.truthfulness.better

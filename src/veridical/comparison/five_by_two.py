@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc, fdtri, stdtrit
+from scipy.special import fdtrc, fdtri
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -20,9 +20,11 @@ from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     ROUNDING,
     check_alpha,
+    on_equal,
     over_leading_axes,
     paired_differences,
     t_and_p,
+    t_reach,
     without_rounding,
 )
 
@@ -76,7 +78,7 @@ def five_by_two_t(
     error = math.sqrt(float(spread.mean()))
     first = without_rounding(float(d[0, 0]))
     statistic, pvalue = t_and_p(first, error, 5)
-    reach = float(stdtrit(5, 1 - alpha / 2)) * error
+    reach = t_reach(error, 5, alpha)
     return TestResult(
         name="5×2 cv t",
         statistic=statistic,
@@ -92,6 +94,7 @@ def five_by_two_t(
             "estimate the variance, as if halvings were independent."
         ),
         estimate=first,
+        note=on_equal(2, first, error).replace("All 2", "In each halving the two"),
     )
 
 
@@ -113,8 +116,8 @@ def five_by_two_f(
     -------
     TestResult
         ``df`` is that of the denominator, 5; the numerator has 10. The interval holds
-        the differences which the same test would not reject; it is a point where the
-        test would reject them all.
+        the differences which the same test would not reject; it is NaN where the test
+        would reject them all, and where the differences do not vary in any halving.
 
     See Also
     --------
@@ -144,7 +147,7 @@ def five_by_two_f(
     signal = float((d**2).sum())
     if noise == 0:
         signal = without_rounding(signal)
-        statistic, pvalue = (math.inf, 0.0) if signal else (0.0, 1.0)
+        statistic, pvalue = (math.nan, math.nan) if signal else (0.0, 1.0)
     else:
         statistic = signal / noise
         pvalue = float(fdtrc(10, 5, statistic))
@@ -164,19 +167,32 @@ def five_by_two_f(
             "variance that the five halvings estimate; F has 10 and 5 degrees of "
             "freedom."
         ),
+        note=_why_no_interval(mean, noise, reach),
     )
+
+
+def _why_no_interval(mean: float, noise: float, reach: float) -> str:
+    if noise == 0:
+        return on_equal(2, mean, noise).replace("All 2", "In each halving the two")
+    if math.isnan(reach):
+        return (
+            "The five halvings differ by more than their own variance allows, so the "
+            "test rejects every difference, and there is no interval."
+        )
+    return ""
 
 
 def reach_of_f(scores_a: ArrayLike, scores_b: ArrayLike, critical: float) -> float:
     """Compute the largest distance from the mean that F does not reject.
 
     ``sum((d - m)²) = sum((d - mean)²) + 10 (mean - m)²`` is solved for m where F is
-    critical; 0 where F rejects even the mean.
+    critical; NaN where F rejects even the mean, or where nothing varies.
     """
     d, spread = _read(scores_a, scores_b)
     noise = 2 * float(spread.sum())
-    largest = noise * critical if noise else 0.0
-    return math.sqrt(max(largest - float(((d - d.mean()) ** 2).sum()), 0.0) / 10)
+    largest = noise * critical if noise else math.nan
+    squared = largest - float(((d - d.mean()) ** 2).sum())
+    return math.sqrt(squared / 10) if squared >= 0 else math.nan
 
 
 def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -48,6 +48,8 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     where their mean ranks are more than ``q sqrt(S (S + 1) / (6 N))`` apart, with ``q``
     from the studentized range over √2 [3]_. Both treat the splits as independent, which
     data sets are and folds of one data set are not: on folds they reject too often.
+    Where all splits rank alike, F is infinite, and the p-value is the exact probability
+    that splits rank alike by chance.
 
     References
     ----------
@@ -85,8 +87,8 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     if rest > ROUNDING:
         statistic = (n - 1) * chi2 / rest
         pvalue = float(fdtrc(*df, statistic))
-    else:  # all splits have the same ranks
-        statistic, pvalue = math.inf, 0.0
+    else:
+        statistic, pvalue = math.inf, _agree_by_chance(ranks)
     critical = _quantile(n_selectors, alpha) * rank_error(n_selectors, n)
     return Friedman(
         mean_ranks=tuple(float(mean) for mean in means),
@@ -137,6 +139,20 @@ def rank_splits(values: FloatArray) -> FloatArray:
     # Accuracies are fractions of small counts; averages of them may differ by rounding.
     ranks = rankdata(-values.round(12), axis=0)
     return np.asarray(ranks, dtype=np.float64)
+
+
+def _agree_by_chance(ranks: FloatArray) -> float:
+    """Compute the probability that all splits have the ranks of the first by chance.
+
+    Examples
+    --------
+    >>> _agree_by_chance(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])) == 1 / 6
+    True
+    """
+    n_selectors, n = ranks.shape
+    tied = np.unique(ranks[:, 0], return_counts=True)[1]
+    orders = math.factorial(n_selectors) // math.prod(map(math.factorial, tied))
+    return float(orders) ** (1 - n)
 
 
 def _chi_squared(ranks: FloatArray, means: FloatArray) -> float:

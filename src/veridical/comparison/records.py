@@ -60,6 +60,8 @@ class TestResult(Record):
     size : MeasuredSize or None
         How often the test rejects in a similar design where neither side is better;
         None where that has not been measured.
+    note : str
+        Why there is no interval, or no p-value, in a sentence; empty where there is.
     """
 
     __test__ = False  # the name is the field's own; it is not a pytest class
@@ -77,12 +79,14 @@ class TestResult(Record):
     rope: float | None = None
     probabilities: Mapping[str, float] | None = None
     size: MeasuredSize | None = None
+    note: str = ""
 
     @property
     def winner(self) -> Winner:
         """``"a"`` or ``"b"`` where the difference is significant, else ``"draw"``.
 
-        A Bayesian test names a winner where its posterior probability exceeds
+        Without a p-value it is a draw: where nothing varies, nothing is shown. A
+        Bayesian test names a winner where its posterior probability exceeds
         ``1 - alpha``.
         """
         if self.probabilities is not None:
@@ -108,13 +112,20 @@ class TestResult(Record):
         """Whether the p-value comes from a measured null."""
         return self.name.endswith(", calibrated")
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether a side is significantly better."""
+        found: Conclusion = _conclusions().conclude_test(self)
+        return found
+
     def __repr__(self) -> str:
         if np.ndim(self.pvalue):
             return f"{type(self).__name__}({self.name}: {np.size(self.pvalue)} tests)"
         low, high = self.interval
         found = f"{self.winner}, difference {self.mean_difference:.3g}"
-        span = f"({low:.3g} to {high:.3g}), p = {self.pvalue:.3g}, n = {self.n}"
-        return f"{type(self).__name__}({self.name}: {found} {span})"
+        span = "no interval" if np.isnan(low) else f"{low:.3g} to {high:.3g}"
+        rest = f"({span}), p = {self.pvalue:.3g}, n = {self.n}"
+        return f"{type(self).__name__}({self.name}: {found} {rest})"
 
     def to_frame(self) -> pd.DataFrame:
         """Write the result as a data frame, a row per test.
@@ -162,7 +173,7 @@ class Truthfulness(TestResult):
     both_right, both_wrong : int
         Data sets where both or neither were right; the test does not use them.
     better : {"in", "out", "same"}
-        The protocol that is right significantly more often.
+        The method that is right significantly more often.
     """
 
     only_in: int
@@ -183,9 +194,9 @@ class Truthfulness(TestResult):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bias(TestResult):
-    """How far a protocol's accuracy lies from the true one, on one data set.
+    """How far a method's accuracy lies from the true one, on one data set.
 
-    As a `TestResult`, ``a`` is the protocol and ``b`` is TRUTH.
+    As a `TestResult`, ``a`` is the method and ``b`` is TRUTH.
 
     Parameters
     ----------
@@ -225,8 +236,9 @@ class PairVerdict(NamedTuple):
 class MeanAccuracy(NamedTuple):
     """Mean accuracy of a selector under a method, with its t interval.
 
-    ``std`` is the standard deviation of the ``n`` accuracies; it and the bounds are NaN
-    where there is one accuracy only.
+    ``std`` is the standard deviation of the ``n`` accuracies. The bounds are NaN where
+    there is one accuracy only, whose standard deviation is NaN too, or where all are
+    equal.
     """
 
     value: float
@@ -362,6 +374,51 @@ class Comparison(Record):
         return found
 
     @property
+    def estimator_means(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Mean accuracy of each estimator alone, per method and selector."""
+        return {
+            name: {
+                method: tuple(float(one.mean()) for one in values[:, e])
+                for method, values in self.accuracy.items()
+            }
+            for e, name in enumerate(self.estimators)
+        }
+
+    @property
+    def optimism_shown(self) -> tuple[Literal["higher", "lower", "open"], ...]:
+        """Per selector: whether OUT is shown to be higher or lower than IN.
+
+        It is where the whole interval of `optimism` is; elsewhere it is "open".
+        """
+        return tuple(
+            "higher" if gap.low > 0 else "lower" if gap.high < 0 else "open"
+            for gap in self.optimism
+        )
+
+    @property
+    def n_right(self) -> dict[str, int]:
+        """On how many data sets of the source each method reached the true verdict."""
+        if "truth" not in self.pairs:
+            return {}
+        true = self.verdicts["truth"].winner
+        return {
+            method: sum(winner == true for winner in winners)
+            for method, winners in self.set_verdicts.items()
+        }
+
+    @property
+    def share_right(self) -> dict[str, Interval]:
+        """`n_right` as a share of the data sets, with Wilson's 95 % bounds."""
+        found: dict[str, Interval] = _conclusions().shares_right(self)
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why an interval or a p-value is not available, a sentence for each."""
+        found: tuple[str, ...] = _conclusions().list_notes(self)
+        return found
+
+    @property
     def artefacts(self) -> tuple[int, ...]:
         """Indices of the selectors whose OUT accuracy is an artefact of selection."""
         found: tuple[int, ...] = _conclusions().find_artefacts(self)
@@ -436,6 +493,12 @@ class Calibration(Record):
         rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
         return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """How often the test rejects, and whether that is shown to be too often."""
+        found: Conclusion = _conclusions().conclude_size(self)
+        return found
+
     def to_frame(self) -> pd.DataFrame:
         """Write what was measured as a data frame of one row.
 
@@ -454,8 +517,10 @@ class Calibration(Record):
 
         The observed statistic is counted too. If it comes from the same distribution,
         the p-value is at most α with probability at most α, exactly, however few
-        simulations there are.
+        simulations there are. A statistic that is NaN has none.
         """
+        if np.isnan(statistic):
+            return np.nan
         larger = self.statistics.size - int(
             np.searchsorted(self.statistics, _slightly_less(abs(statistic)))
         )
@@ -515,6 +580,12 @@ class Friedman(Record):
         found = f"critical difference {self.critical_difference:.2f}"
         return f"Friedman(mean ranks {ranks}; {found}, p = {self.pvalue:.3g})"
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the selectors are shown to differ."""
+        found: Conclusion = _conclusions().conclude_ranks(self)
+        return found
+
     def to_frame(self) -> pd.DataFrame:
         """Write the mean ranks as a data frame, in the order of the scores.
 
@@ -569,16 +640,15 @@ class Sensitivity(Record):
         pair = " against ".join(self.names)
         right = {"in": 0, "out": 0}
         for source in self.sources:
-            true = source.verdicts["truth"].winner
             for method in right:
-                right[method] += source.set_verdicts[method].count(true)
+                right[method] += source.n_right[method]
         n_sets = sum(len(source.set_verdicts["in"]) for source in self.sources)
         found = f"of {n_sets} data sets IN reached the true verdict on {right['in']}"
         return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
     @property
     def conclusion(self) -> Conclusion:
-        """Which protocol finds the true verdict more often."""
+        """Which method finds the true verdict more often."""
         found: Conclusion = _conclusions().conclude_sensitivity(self)
         return found
 
@@ -601,13 +671,12 @@ class Sensitivity(Record):
             true = record.verdicts["truth"].winner
             row: dict[str, object] = {"strength": strength, "n_relevant": n_relevant}
             for method in ("truth", "in", "out"):
-                for i, side in enumerate(SIDES):
-                    row[f"{method}_{side}"] = float(record.accuracy[method][i].mean())
+                for side, mean in zip(SIDES, record.means[method], strict=True):
+                    row[f"{method}_{side}"] = mean.value
             row["true_winner"] = true
             row["n_sets"] = len(record.set_verdicts["in"])
             for method in ("in", "out"):
-                found = record.set_verdicts[method]
-                row[f"{method}_right"] = sum(winner == true for winner in found)
+                row[f"{method}_right"] = record.n_right[method]
             assert record.truthfulness is not None
             row["pvalue"] = record.truthfulness.pvalue
             row["more_truthful"] = record.truthfulness.better

@@ -60,7 +60,7 @@ def sensitivity(
 ) -> Sensitivity:
     """Compare IN and OUT with the truth on sources like the data.
 
-    The comparison paper advises to try the two protocols on synthetic data like one's
+    The comparison paper advises to try the two methods on synthetic data like one's
     own before believing either. Sources are made that resemble the data and can be
     sampled without limit; there the truth is known, and IN and OUT are compared with
     it.
@@ -213,7 +213,7 @@ def _recommend(
     sentences += [_briefly(found[i], strengths[i]) for i in order[1:]]
     better = {one.truthfulness.better for one in found if one.truthfulness is not None}
     if better == {"in"}:
-        advice = "IN is the protocol to trust for this pair on data like these."
+        advice = "IN is the method to trust for this pair on data like these."
     elif better == {"out"}:
         advice = (
             "OUT finds the truth about this pair more often on data like these, so it "
@@ -222,12 +222,12 @@ def _recommend(
         )
     elif better == {"same"}:
         advice = (
-            "Neither protocol is shown to reach the true verdict more often on data "
+            "Neither method is shown to reach the true verdict more often on data "
             "like these, so use IN, which does not leak."
         )
     else:
         advice = (
-            "Which protocol reaches the true verdict more often depends on how strong "
+            "Which method reaches the true verdict more often depends on how strong "
             "the features are, which the data do not tell; use IN to claim, and both "
             "to pick features."
         )
@@ -244,12 +244,7 @@ def _truth(record: Comparison) -> str:
 
 
 def _counts(record: Comparison) -> str:
-    true = record.verdicts["truth"].winner
-    n_sets = len(record.set_verdicts["in"])
-    right = {
-        method: sum(winner == true for winner in winners)
-        for method, winners in record.set_verdicts.items()
-    }
+    n_sets, right = len(record.set_verdicts["in"]), record.n_right
     outcome = record.truthfulness
     assert outcome is not None
     who = "neither" if outcome.better == "same" else outcome.better.upper()

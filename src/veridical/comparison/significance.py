@@ -89,8 +89,9 @@ def paired_t(
     -----
     On the folds of one cross-validation the differences are not independent, because
     training sets overlap, and the test rejects too often. It is right for scores from
-    independent data sets. Differences that are all equal have no variance: then the
-    p-value is 1 if they are zero and 0 if they are not.
+    independent data sets. Differences that are all equal have no variance, which says
+    nothing about the error of their mean: the interval is NaN, and the p-value is 1 if
+    they are zero and NaN if they are not.
 
     References
     ----------
@@ -146,7 +147,8 @@ def corrected_resampled_t(
     Notes
     -----
     ``t = mean(d) / sqrt((1/J + n_test/n_train) s²)``: the second term is for the
-    correlation between splits, which the sample variance does not show [1]_.
+    correlation between splits, which the sample variance does not show [1]_. For
+    differences that are all equal see `paired_t`.
 
     References
     ----------
@@ -305,7 +307,7 @@ def t_test(
     mean = without_rounding(d.mean(axis=-1))
     error = np.sqrt(factor * variance(d))
     statistic, pvalue = t_and_p(mean, error, df)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * as_number(error)
+    reach = t_reach(error, df, alpha)
     return TestResult(
         name=name,
         statistic=statistic,
@@ -316,16 +318,46 @@ def t_test(
         n=d.shape[-1],
         alpha=float(alpha),
         assumptions=assumptions,
+        note=on_equal(d.shape[-1], mean, error),
     )
 
 
 def t_and_p(mean: Any, error: Any, df: Any) -> tuple[Any, Any]:
-    """Compute Student's t and its two-sided p-value, which is 0 or 1 if error is 0."""
+    """Compute Student's t and its two-sided p-value.
+
+    Without any variance there is no p-value: both are NaN, unless the mean is 0, where
+    t is 0 and p is 1.
+    """
+    known = np.greater(error, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(np.equal(mean, 0), 0.0, np.divide(mean, error))
-    some = np.equal(mean, 0) | np.greater(error, 0)
-    pvalue = np.where(some, 2 * stdtr(df, -np.abs(statistic)), 0.0)
+        ratio = np.where(known, np.divide(mean, error), np.nan)
+    statistic = np.where(np.equal(mean, 0), 0.0, ratio)
+    pvalue = 2 * stdtr(df, -np.abs(statistic))
     return as_number(statistic), as_number(pvalue)
+
+
+def t_reach(error: Any, df: Any, alpha: float) -> Any:
+    """Compute half the width of a t interval; NaN where there is no variance."""
+    reach = stdtrit(df, 1 - alpha / 2) * np.asarray(error)
+    return as_number(np.where(np.greater(error, 0), reach, np.nan))
+
+
+def on_equal(n: int, mean: Any, error: Any) -> str:
+    """Write why a test without variance has no interval; nothing for many tests.
+
+    Examples
+    --------
+    >>> on_equal(10, 0.1, 0.0)[:36]
+    'All 10 differences are equal (+0.1);'
+    """
+    if np.ndim(mean) or error > 0:
+        return ""
+    lacking = "no interval" if mean == 0 else "neither an interval nor a p-value"
+    value = f"{mean:+.4g}" if mean else "0"
+    return (
+        f"All {n} differences are equal ({value}); differences that do not vary say "
+        f"nothing about the error of their mean, so there is {lacking}."
+    )
 
 
 def variance(values: FloatArray) -> Any:

@@ -53,7 +53,12 @@ from veridical.comparison.records import (
 )
 from veridical.comparison.significance import Geometry, check_alpha, paired_t
 from veridical.comparison.splits import Splits, make_splits
-from veridical.comparison.testing import apply_test, check_fit, find_test
+from veridical.comparison.testing import (
+    apply_test,
+    check_fit,
+    find_test,
+    on_accuracies,
+)
 from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
 from veridical.evaluation.naming import read_cv
@@ -389,7 +394,7 @@ def _true_pairs(
 
     Its data sets are independent, so the paired t-test is right.
     """
-    test = paired_t(*accuracy.reshape(2, -1), alpha=alpha)
+    test = on_accuracies(paired_t(*accuracy.reshape(2, -1), alpha=alpha))
     return pair_verdicts([Verdict.from_test(test)], names, "none")
 
 
@@ -440,8 +445,8 @@ def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> tuple[Interva
         return ()
     result = []
     for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
-        test = paired_t(
-            outside.mean(axis=(0, 2)), inside.mean(axis=(0, 2)), alpha=alpha
+        test = on_accuracies(
+            paired_t(outside.mean(axis=(0, 2)), inside.mean(axis=(0, 2)), alpha=alpha)
         )
         result.append(Interval(test.mean_difference, *test.interval))
     return tuple(result)

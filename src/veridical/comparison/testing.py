@@ -6,8 +6,9 @@ resampling raises an error, with the resampling that it is made for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -22,6 +23,12 @@ from veridical.comparison.significance import (
     repeated_cv_t,
     sorted_runs_t,
 )
+from veridical.evaluation.intervals import clip
+
+#: Number of differences; from fewer, whose variance has one degree of freedom and is
+#: often zero by chance, because accuracies are shares of few samples, nothing is
+#: claimed.
+LEAST_DIFFERENCES = 3
 
 Routine = Callable[[FloatArray, FloatArray, Geometry, float, float], TestResult]
 
@@ -155,4 +162,30 @@ def apply_test(
         If the test is not made for this resampling.
     """
     check_fit(test, geometry.n_repeats, geometry.n_folds)
-    return TESTS[test].run(scores_a, scores_b, geometry, alpha, rope)
+    return on_accuracies(TESTS[test].run(scores_a, scores_b, geometry, alpha, rope))
+
+
+def on_accuracies(found: TestResult) -> TestResult:
+    """Keep of a test what accuracies support.
+
+    A difference of accuracies lies between -1 and 1, and so does its interval. Two
+    differences support neither an interval nor a p-value (`LEAST_DIFFERENCES`).
+
+    Examples
+    --------
+    >>> found = on_accuracies(paired_t([1.0, 0.9], [0.2, 0.3]))
+    >>> found.pvalue, found.interval, found.winner
+    (nan, (nan, nan), 'draw')
+    """
+    low, high = clip(found.interval, (-1.0, 1.0))
+    if found.n >= LEAST_DIFFERENCES or math.isnan(low):
+        return replace(found, interval=(low, high))
+    shares = found.probabilities
+    return replace(
+        found,
+        pvalue=math.nan,
+        interval=(math.nan, math.nan),
+        probabilities=None if shares is None else dict.fromkeys(shares, math.nan),
+        note=f"{found.n} differences are too few to estimate how much they vary, so "
+        "there is neither an interval nor a p-value; use more folds or data sets.",
+    )

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtrit
+from scipy.special import betaincinv
 
 from veridical._core.errors import InputError
 from veridical.comparison.records import Bias, Truthfulness
@@ -17,6 +17,7 @@ from veridical.comparison.significance import (
     over_leading_axes,
     read_scores,
     t_and_p,
+    t_reach,
     variance,
     without_rounding,
 )
@@ -43,7 +44,7 @@ def binomial_truthfulness(
         The other data sets, which are recorded but not tested; counted where bool
         arrays are given.
     alpha : float, default=0.05
-        A protocol is better where the one-tail p-value is below ``alpha / 2``.
+        A method is better where the one-tail p-value is below ``alpha / 2``.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def binomial_truthfulness(
         n=n,
         alpha=float(alpha),
         assumptions=(
-            "The data sets are independent draws. Exact, on those where one protocol "
+            "The data sets are independent draws. Exact, on those where one method "
             "alone was right; the p-value is that of one tail, and is significant "
             "below alpha / 2."
         ),
@@ -124,7 +125,9 @@ def welch_bias(
     Returns
     -------
     Bias
-        ``value`` (0 where not significant), the plain ``difference``, the p-value.
+        ``value`` (0 where not significant), the plain ``difference``, the p-value. If
+        neither side varies, the interval is NaN and so is the p-value, or 1 if the
+        means are equal.
 
     References
     ----------
@@ -152,7 +155,7 @@ def welch_bias(
     df = as_number(np.where(total > 0, df, n + m - 2))
     error = np.sqrt(total)
     statistic, pvalue = t_and_p(difference, error, df)
-    reach = as_number(stdtrit(df, 1 - alpha / 2) * error)
+    reach = t_reach(error, df, alpha)
     return Bias(
         name="Welch",
         statistic=statistic,
@@ -185,7 +188,7 @@ def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
     if not all(row.dtype.kind in "biuf" and np.isin(row, (0, 1)).all() for row in pair):
         raise InputError(
             "Rows for only_in and only_out must say of each data set whether the "
-            "protocol reached the true verdict, True or False (1 or 0)."
+            "method reached the true verdict, True or False (1 or 0)."
         )
     a, b = (row.astype(bool) for row in pair)
     n, n_in, n_out, both = len(a), int(a.sum()), int(b.sum()), int((a & b).sum())

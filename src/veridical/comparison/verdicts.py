@@ -24,7 +24,12 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
-from veridical.comparison.calibration import check_calibrated, measure_rate, run_test
+from veridical.comparison.calibration import (
+    check_calibrated,
+    extremeness,
+    measure_rate,
+    run_test,
+)
 from veridical.comparison.design import Design, run_data_set
 from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
@@ -53,8 +58,8 @@ class Nulls:
     Parameters
     ----------
     statistics, rejected : mapping of (method, estimator) to array (n_selectors, n)
-        The test's statistic, and whether it rejected; the estimator "" stands for the
-        mean of all.
+        The absolute value of the test's statistic, and whether it rejected; the
+        estimator "" stands for the mean of all.
     accuracy : mapping of method to float
         Mean accuracy.
     test : SignificanceTest
@@ -71,7 +76,7 @@ class Nulls:
     ) -> Calibration:
         """Join the nulls of a pair of selectors."""
         both = list(dict.fromkeys(pair))
-        values = np.abs(self.statistics[method, estimator][both]).ravel()
+        values = self.statistics[method, estimator][both].ravel()
         rejected = int(self.rejected[method, estimator][both].sum())
         words = (
             f"each selector against itself under {method.upper()}, on "
@@ -170,7 +175,7 @@ def _apply(
     for s, b in product(range(n_selectors), range(n_draws)):
         one, other = values[b, :, s]
         result = apply_test(test.name, one, other, geometry, test.alpha, test.rope)
-        statistics[s, b] = result.statistic
+        statistics[s, b] = extremeness(result)
         rejected[s, b] = result.winner != "draw"
     return statistics, rejected
 

@@ -245,6 +245,16 @@ def conclude_correction(record: Correction) -> Conclusion:
     )
 
 
+def conclude_table(record: CalibrationTable) -> Conclusion:
+    """Write the measured and the expected error rate, and whether they agree."""
+    return Conclusion(
+        "yes" if predicts_its_error(record) else "care",
+        f"{record.label} misclassifies {percent(record.error)} of "
+        f"{count(record.n, 'sample')} and expects to misclassify "
+        f"{percent(record.expected_error)}.",
+    )
+
+
 def predicts_its_error(table: CalibrationTable) -> bool:
     """Return whether a model expects its error rate, within two standard errors."""
     return abs(table.error - table.expected_error) <= two_standard_errors(table)

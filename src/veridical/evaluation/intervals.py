@@ -169,7 +169,7 @@ def interval_of(
         usual = wilson(estimate.value, estimate.n_test, confidence)
         return no_narrower(bounds, usual[1] - usual[0])
     bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
-    return _clip(bounds, estimate.score_range)
+    return clip(bounds, estimate.score_range)
 
 
 def known_scores(estimate: Estimate) -> NDArray[Any]:
@@ -182,7 +182,7 @@ def no_narrower(bounds: Bounds, width: float) -> Bounds:
 
     Both ends move by the same amount, unless one reaches its limit.
     """
-    low, high = _clip(bounds, (0.0, 1.0))
+    low, high = clip(bounds, (0.0, 1.0))
     lacking = width - (high - low)
     if lacking <= 0:
         return low, high
@@ -194,7 +194,8 @@ def no_narrower(bounds: Bounds, width: float) -> Bounds:
     return low, high
 
 
-def _clip(bounds: Bounds, limits: Bounds) -> Bounds:
+def clip(bounds: Bounds, limits: Bounds) -> Bounds:
+    """Cut an interval at the smallest and the largest possible value; NaN stays NaN."""
     low, high = (min(max(bound, limits[0]), limits[1]) for bound in bounds)
     return low, high
 

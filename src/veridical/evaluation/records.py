@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from veridical._core.records import Conclusion, DataSummary, Interval, Record, f
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: How far folds support a feature: selected in half of them or more, fewer, none.
+Support = Literal["half", "weak", "none"]
 
 
 class Coverage(NamedTuple):
@@ -212,6 +216,14 @@ class Estimates(Record):
         return frame(rows, *names, "low", "high", "n_splits", "n_test")
 
 
+def _share(share: float, n: int) -> Interval:
+    """Return a share of n samples with Wilson's 95 % bounds, NaN without samples."""
+    if n == 0 or math.isnan(share):
+        return Interval(share, math.nan, math.nan)
+    intervals = import_module("veridical.evaluation.intervals")
+    return Interval(share, *intervals.wilson(share, n))
+
+
 def _conclusions() -> Any:
     """Import the module of the conclusions; it imports these records."""
     return import_module("veridical.evaluation.conclusions")
@@ -246,6 +258,14 @@ class ClassResult:
     name: str
     n_test: int
     accuracy: float
+
+    @property
+    def interval(self) -> Interval:
+        """The accuracy with Wilson's 95 % bounds, as if samples were independent.
+
+        The bounds are NaN where no sample was tested.
+        """
+        return _share(self.accuracy, self.n_test)
 
 
 @dataclass(frozen=True, repr=False)
@@ -349,6 +369,18 @@ class Selection(Record):
         """Return whether at least half of the folds selected a feature."""
         return 2 * feature.n_folds >= self.n_folds
 
+    def support(self, feature: SelectedFeature) -> Support:
+        """Return how far the folds support a feature.
+
+        Returns
+        -------
+        {"half", "weak", "none"}
+            Selected in at least half of the folds, in fewer, or in none.
+        """
+        if feature.n_folds == 0:
+            return "none"
+        return "half" if self.supports(feature) else "weak"
+
     def __repr__(self) -> str:
         names = [feature.name for feature in self.features[:5]]
         more = len(self.features) - len(names)
@@ -395,6 +427,14 @@ class Bin:
     predicted: float | None
     observed: float | None
 
+    @property
+    def interval(self) -> Interval:
+        """The observed share with Wilson's 95 % bounds, as if samples were independent.
+
+        All are NaN where there are no samples.
+        """
+        return _share(math.nan if self.observed is None else self.observed, self.n)
+
 
 @dataclass(frozen=True, repr=False)
 class CalibrationTable(Record):
@@ -433,6 +473,12 @@ class CalibrationTable(Record):
     def __repr__(self) -> str:
         errors = f"error {self.error:.3f}, expected {self.expected_error:.3f}"
         return f"CalibrationTable({self.label}: {self.n} samples, {errors})"
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the model predicts its own error rate."""
+        found: Conclusion = _conclusions().conclude_table(self)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Write the bins as a data frame.

@@ -23,6 +23,9 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Interval
 
+#: Variance; below it, it is zero up to rounding.
+_ROUNDING = 1e-24
+
 
 def stability(
     selected: Iterable[Any], n_features: int, *, confidence: float = 0.95
@@ -43,7 +46,9 @@ def stability(
     -------
     Interval
         1 where all selections are the same; 0 on average where each is drawn at random.
-        The interval is cut at 1.
+        The interval is cut at 1; it is NaN where the selections contribute equally,
+        as they do where all are the same: then the variance is zero, which says
+        nothing about the error.
 
     Raises
     ------
@@ -85,8 +90,9 @@ def stability(
             "2, on different samples of the data."
         )
     value, variance = _stability(chosen, d)
-    reach = float(ndtri(0.5 + confidence / 2)) * math.sqrt(variance)
-    return Interval(value, value - reach, min(1.0, value + reach))
+    quantile = float(ndtri(0.5 + confidence / 2))
+    reach = quantile * math.sqrt(variance) if variance > _ROUNDING else math.nan
+    return Interval(value, value - reach, min(value + reach, 1.0))
 
 
 def _stability(chosen: list[IntArray], d: int) -> tuple[float, float]:

@@ -24,10 +24,7 @@ from veridical._core.numbers import (
     seconds,
 )
 from veridical._core.text import listing, shortened
-from veridical.comparison.conclusions import (
-    fold_ratio,
-    repeats_are_data_sets,
-)
+from veridical.comparison.conclusions import describe_interval, paired_accuracies
 from veridical.comparison.records import (
     SIDES,
     Comparison,
@@ -122,6 +119,11 @@ BADGES = {
     "no": "Do not believe it",
     "known": "The truth is known",
 }
+READINGS = {
+    "higher": "OUT is too optimistic",
+    "lower": "OUT is not too optimistic",
+    "open": "not shown to differ",
+}
 QUESTION = "Which selector is better, and may I believe it?"
 _CELLS = ("only_in", "only_out", "both_right", "both_wrong")
 MOST_PAIRS = 150  # more dots than this cannot be told apart: show a mean per repeat
@@ -139,7 +141,8 @@ class DifferenceSummary(IntervalSummary):
     """Selector ``a`` minus selector ``b``, with its significance test.
 
     ``size`` is None where it has not been measured. ``probabilities`` of "a", "rope"
-    (no difference larger than ``rope``) and "b" are those of a Bayesian test.
+    (no difference larger than ``rope``) and "b" are those of a Bayesian test. ``note``
+    says why there is no interval or no p-value; where there is, it is empty.
     """
 
     winner: Winner
@@ -152,7 +155,8 @@ class DifferenceSummary(IntervalSummary):
     assumptions: str
     size: SizeSummary | None
     rope: float | None
-    probabilities: dict[str, float] | None
+    probabilities: dict[str, float | None] | None
+    note: str
 
 
 class PairSummary(TypedDict):
@@ -246,7 +250,8 @@ class ManyWords(TypedDict):
     """The summary in sentences.
 
     ``belief`` is "yes", "care", "open", "no" or, on a source, "known". ``sizes`` says
-    of each method's test how often it errs.
+    of each method's test how often it errs, ``notes`` why an interval or a p-value is
+    not available.
     """
 
     headline: str
@@ -254,6 +259,7 @@ class ManyWords(TypedDict):
     evidence: str
     protocols: list[str]
     sizes: list[str]
+    notes: list[str]
     recommendation: str
 
 
@@ -281,13 +287,17 @@ class Compared(TypedDict):
 
 
 class Summary(Compared):
-    """Everything the page of two selectors shows, as plain numbers and strings."""
+    """Everything the page of two selectors shows, as plain numbers and strings.
+
+    ``optimism_shown`` says whether OUT is shown to be "higher" or "lower" than IN.
+    """
 
     kind: Literal["comparison"]
     names: dict[Side, str]
     methods: list[MethodSummary]
     by_estimator: list[EstimatorSummary]
     optimism: dict[Side, IntervalSummary]
+    optimism_shown: dict[Side, Literal["higher", "lower", "open"]]
     bias_imbalance: dict[str, float]
     bias_reference: str
     features: list[FeatureSummary]
@@ -387,6 +397,7 @@ def summarize_pair(record: Comparison) -> Summary:
         methods=[_method(record, method) for method in _methods(record)],
         by_estimator=_by_estimator(record),
         optimism=_by_side(record.optimism),
+        optimism_shown=_by_side(record.optimism_shown),
         bias_reference="TRUTH" if "truth" in record.accuracy else "IN",
         n_selections=_n_selections(record),
         features=[
@@ -445,6 +456,7 @@ def _words(record: Comparison, **more: Any) -> dict[str, Any]:
         record,
         evidence="",
         sizes=[],
+        notes=record.notes,
         protocols=[EXPLAIN[method] for method in _methods(record)],
         recommendation=record.recommendation,
         **more,
@@ -489,13 +501,9 @@ def _size(size: MeasuredSize | None, calibrated: bool) -> Any:
 
 
 def _method(record: Comparison, method: str) -> MethodSummary:
-    values = np.asarray(record.accuracy[method]).mean(axis=1)  # side, repeat, fold
-    _, n_repeats, n_folds = values.shape
-    independent = repeats_are_data_sets(record, method)
-    sample = values.mean(axis=2) if independent else values.reshape(2, -1)
-    unit = "data set" if independent else "fold"
-    by_repeat = not independent and n_repeats > 1 and sample.shape[1] > MOST_PAIRS
-    shown = values.mean(axis=2) if by_repeat else sample
+    _, _, n_repeats, n_folds = record.accuracy[method].shape
+    unit, _ = paired_accuracies(record, method)
+    pair_unit, shown = paired_accuracies(record, method, MOST_PAIRS)
     a, b = record.means[method]
     return {
         "method": method,
@@ -505,24 +513,11 @@ def _method(record: Comparison, method: str) -> MethodSummary:
         "n_folds": n_folds,
         "a": plain(a),
         "b": plain(b),
-        "interval": _on_interval(sample.shape[1], unit, fold_ratio(record, n_folds)),
+        "interval": describe_interval(record, method),
         "difference": _difference(record.pairs, method),
-        "pairs": _pairs(shown, n_folds, "repeat" if by_repeat else unit),
-        "pair_unit": "repeat" if by_repeat else unit,
+        "pairs": _pairs(shown, n_folds, pair_unit),
+        "pair_unit": pair_unit,
     }
-
-
-def _on_interval(n: int, unit: str, ratio: float) -> str:
-    """Say what the interval of a mean assumes."""
-    if n < 2:
-        return f"a single {unit}: no interval"
-    if unit == "data set":
-        return f"t interval over {count(n, 'independent data set')}"
-    return (
-        f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
-        f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap; "
-        "an approximation"
-    )
 
 
 def _pairs(values: FloatArray, n_folds: int, unit: str) -> list[PairSummary]:
@@ -539,6 +534,7 @@ def _pairs(values: FloatArray, n_folds: int, unit: str) -> list[PairSummary]:
 def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
     if len(record.estimators) < 2:
         return []
+    means = record.estimator_means
     return [
         {
             "name": name,
@@ -546,14 +542,14 @@ def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
                 {
                     "method": method,
                     "label": LABELS[method],
-                    "a": float(record.accuracy[method][0, i].mean()),
-                    "b": float(record.accuracy[method][1, i].mean()),
+                    "a": means[name][method][0],
+                    "b": means[name][method][1],
                     "difference": _difference(record.by_estimator[name], method),
                 }
                 for method in _methods(record)
             ],
         }
-        for i, name in enumerate(record.estimators)
+        for name in record.estimators
     ]
 
 
@@ -600,7 +596,7 @@ def _truth(record: Comparison) -> Any:
                 "method": method,
                 "label": LABELS[method],
                 **{who: counts[method][who] for who in (*SIDES, "draw")},
-                "right": counts[method][verdict.winner],
+                "right": record.n_right[method],
             }
             for method in METHODS
             if method in counts
@@ -709,7 +705,7 @@ def _on_artefacts(record: Comparison) -> list[str]:
     said = []
     for i in record.artefacts:
         inside, outside = record.means["in"][i], record.means["out"][i]
-        unit = "data set" if repeats_are_data_sets(record, "in") else "fold"
+        unit, _ = paired_accuracies(record, "in")
         said.append(
             f"The OUT accuracy of {shortened(record.names[i])}, "
             f"{percent(outside.value)}, is an artefact of selecting on the same data "
@@ -740,9 +736,11 @@ def _evidence(s: Summary) -> str:
     size = ""
     if gap["size"] is not None:
         size = f" with false-positive rate {write_size(gap['size'])}"
+    span = "no interval"
+    if gap["low"] is not None:
+        span = f"{_level(s)} {points_range(gap['low'], gap['high'])}"
     return (
-        f"{text}. Difference {points(gap['value'])} "
-        f"({_level(s)} {points_range(gap['low'], gap['high'])}; "
+        f"{text}. Difference {points(gap['value'])} ({span}; "
         f"{pvalue(gap['pvalue'])}, {gap['test']} test{size}, "
         f"n = {_n_differences(method, gap)})."
     )
@@ -760,10 +758,11 @@ def _on_stability(s: Summary, side: Side) -> str:
     times = [f[side].get("in", 0) for f in s["features"]]
     value, span = in_numbers(s["stability"].get("in", {}).get(side))
     measured = ""
-    if span != MISSING:
+    if value != MISSING:
+        known = "no interval" if span == MISSING else f"{_level(s)} {span}"
         measured = (
-            f" Stability {value} ({_level(s)} {span}; 1 is always the same, 0 is "
-            "agreement as by chance)."
+            f" Stability {value} ({known}; 1 is always the same, 0 is agreement as by "
+            "chance)."
         )
     return (
         f"{shortened(s['names'][side])} chose "
@@ -878,7 +877,7 @@ def show_pair(record: Comparison) -> View:
         facts=compared(s, "by each"),
         sections=tuple(sections),
         tables=(_pair_table(s),),
-        remarks=(*words["artefacts"], *words["sizes"]),
+        remarks=(*words["artefacts"], *words["notes"], *words["sizes"]),
         warnings=warnings,
     )
 
@@ -900,7 +899,7 @@ def show_many(record: Comparison) -> View:
             Section("Selected features", _many_features(s)),
         ),
         tables=(_many_table(s), pairs[0]),
-        remarks=(words["recommendation"], *words["sizes"]),
+        remarks=(words["recommendation"], *words["notes"], *words["sizes"]),
     )
 
 
@@ -1082,7 +1081,7 @@ def _differences(s: Summary) -> tuple[Block, ...]:
     heads += "p-value# | False-positive rate of the test~ | n#"
     caption = f"{s['names']['a']} minus {s['names']['b']}, in percentage points of "
     found = table(f"{caption}accuracy", heads, rows)
-    return found, Notes((*notes, *s["words"]["sizes"]))
+    return found, Notes((*s["words"]["notes"], *notes, *s["words"]["sizes"]))
 
 
 def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
@@ -1094,7 +1093,7 @@ def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
     said += f"; significant where p < {gap['alpha']:g}. "
     said += assumed(gap["assumptions"])
     shares = gap["probabilities"]
-    if shares is not None:
+    if shares is not None and shares["rope"] is not None:
         said += (
             f" The probability that {s['names']['a']} is better is "
             f"{percent(shares['a'])}, that both selectors are practically equivalent "
@@ -1119,12 +1118,7 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
     rows = []
     first = s["methods"][0]
     for side, name in zip(SIDES, _named(s), strict=True):
-        gap = s["optimism"][side]
-        reading = "not shown to differ"
-        if gap["low"] is not None and gap["low"] > 0:
-            reading = "OUT is too optimistic"
-        elif gap["high"] is not None and gap["high"] < 0:
-            reading = "OUT is not too optimistic"
+        gap, reading = s["optimism"][side], READINGS[s["optimism_shown"][side]]
         n = count(first["a"]["n"], first["unit"])
         rows.append((name, *in_points(gap), n, reading))
     heads = f"Selector! | OUT {MINUS} IN (points)#* | {_level(s)} (points)# | n# | "
@@ -1490,7 +1484,7 @@ def _on_pairs(s: ManySummary) -> Notes:
         f"each; significant where the corrected p < {s['alpha']:g}. Intervals hold for "
         f"each pair alone. {assumed(gap['assumptions'])}"
     )
-    return Notes((first, *s["words"]["sizes"]))
+    return Notes((*s["words"]["notes"], first, *s["words"]["sizes"]))
 
 
 def _many_features(s: ManySummary) -> tuple[Block, ...]:

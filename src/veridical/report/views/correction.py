@@ -8,10 +8,15 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent
-from veridical.evaluation.conclusions import predicts_its_error
-from veridical.evaluation.intervals import wilson
-from veridical.evaluation.records import Bin, CalibrationTable, Correction
-from veridical.report.plain import concluded, fill, plain, to_json
+from veridical.evaluation.records import CalibrationTable, Correction
+from veridical.report.plain import (
+    LONGEST_TEXT,
+    clean,
+    concluded,
+    fill,
+    plain,
+    to_json,
+)
 from veridical.report.view import (
     SIDES,
     Badge,
@@ -38,6 +43,10 @@ from veridical.report.view import (
 
 SCHEMA = "veridical/correction/1"
 BADGES = {"yes": "Corrected: believable", "care": "With care"}
+TABLE_BADGES = {
+    "yes": "Expected and measured error rate agree",
+    "care": "Expected and measured error rate differ",
+}
 MODELS = {
     "binary": "binary features, numbers cut at their median",
     "gaussian": "normal features",
@@ -113,7 +122,7 @@ def summarize(record: Correction) -> Any:
 @to_json.register
 def summarize_table(record: CalibrationTable) -> Any:
     """Turn the probabilities of one model into plain numbers."""
-    return {"kind": "calibration-table", **plain(record)}
+    return {"kind": "calibration-table", **plain(record), **concluded(record)}
 
 
 def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
@@ -122,17 +131,11 @@ def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
     return found
 
 
-def observed_bounds(one: Bin) -> tuple[float | None, float | None]:
-    """Return Wilson's 95 % interval of the share that a bin observed."""
-    if one.n == 0 or one.observed is None:
-        return None, None
-    return wilson(one.observed, one.n)
-
-
 def shares(table: CalibrationTable) -> tuple[Share, ...]:
     """Turn the bins of a table into the shares of a picture."""
     return tuple(
-        Share._make([*plain(one).values(), *observed_bounds(one)]) for one in table.bins
+        Share._make([*plain(one).values(), *plain(one.interval[1:])])
+        for one in table.bins
     )
 
 
@@ -185,15 +188,13 @@ def show_table(record: CalibrationTable) -> View:
     label, n = one["label"], count(one["n"], "sample")
     error, expected = percent(one["error"]), percent(one["expected_error"])
     loss = f"{one['log_loss']:.3f}"
-    badge = Badge("care", "Expected and measured error rate differ")
-    if predicts_its_error(record):
-        badge = Badge("yes", "Expected and measured error rate agree")
+    belief, headline = record.conclusion
     caption = f"Predicted probability of {one['positive']} by {label}, and the share "
     bins = _bins([one])
     shown = brief(
         {"kind": "calibration-table"},
-        badge,
-        f"{label} misclassifies {error} of {n} and expects to misclassify {expected}.",
+        Badge(belief, TABLE_BADGES[belief]),
+        clean(headline, LONGEST_TEXT),
         f"Mean log loss {loss} nats, mean squared error of the probabilities "
         f"{one['squared_error']:.4f}.",
         "Predicted and observed",

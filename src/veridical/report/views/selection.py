@@ -10,9 +10,8 @@ from typing_extensions import TypedDict
 from veridical._core.numbers import count, number, percent, percent_range, with_range
 from veridical._core.records import Interval
 from veridical._core.text import capitalized, listing
-from veridical.evaluation.intervals import wilson
 from veridical.evaluation.reading import name_of
-from veridical.evaluation.records import Selection
+from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -24,7 +23,6 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Block,
-    Bounds,
     Cell,
     Curve,
     Curves,
@@ -74,13 +72,27 @@ BADGES = {
 }
 
 
+ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
+#: Marks of a feature that folds do not support.
+_SUPPORT: dict[Support, Cell] = {
+    "half": Cell(""),
+    "weak": Cell("weak", tone="care"),
+    "none": Cell("in no fold", tone="no"),
+}
+
+
 class OtherFeature(TypedDict):
-    """A feature that folds selected and the list lacks."""
+    """A feature that folds selected and the list lacks.
+
+    ``support`` is "half" (selected in at least half of the folds), "weak" (in fewer) or
+    "none".
+    """
 
     index: int
     name: str
     score: float | None
     n_folds: int
+    support: Support
 
 
 class FeatureInfo(OtherFeature):
@@ -90,11 +102,16 @@ class FeatureInfo(OtherFeature):
 
 
 class ClassInfo(TypedDict):
-    """One class: samples tested, and the share of them classified correctly."""
+    """One class: samples tested, and the share of them classified correctly.
+
+    ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent.
+    """
 
     name: str
     n_test: int
     accuracy: float
+    low: float | None
+    high: float | None
 
 
 class SizeInfo(TypedDict):
@@ -128,7 +145,8 @@ class SelectionSummary(TypedDict):
     """Everything the page of a selection shows, as plain numbers and strings.
 
     ``other_features`` are those that folds selected and the list lacks; ``consensus``
-    names the features that at least half of the folds selected.
+    names the features that at least half of the folds selected, ``n_supported`` of
+    which are in the list.
     """
 
     schema: str
@@ -146,6 +164,7 @@ class SelectionSummary(TypedDict):
     features: list[FeatureInfo]
     other_features: list[OtherFeature]
     consensus: list[str]
+    n_supported: int
     stability: IntervalSummary | None
     classes: list[ClassInfo]
     sizes: list[SizeInfo]
@@ -175,13 +194,23 @@ def summarize(record: Selection) -> Any:
         n_features_to_select=len(record.features),
         **record.accuracy._asdict() | {"accuracy": record.accuracy.value},
         features=[
-            {"rank": rank, **plain(one)} for rank, one in enumerate(record.features, 1)
+            {"rank": rank, **_feature(record, one)}
+            for rank, one in enumerate(record.features, 1)
+        ],
+        other_features=[_feature(record, one) for one in record.other_features],
+        classes=[
+            {**plain(one), "low": one.interval.low, "high": one.interval.high}
+            for one in record.classes
         ],
         consensus=[clean(feature.name) for feature in record.consensus],
         sizes=[SizeInfo(size=size, accuracy=share) for size, share in sizes],
         alphas=[AlphaInfo(alpha=alpha, accuracy=share) for alpha, share in alphas],
         words=concluded(record, evidence=_evidence(record), notes=notes),
     )
+
+
+def _feature(record: Selection, feature: SelectedFeature) -> dict[str, Any]:
+    return {**plain(feature), "support": record.support(feature)}
 
 
 def _evidence(record: Selection) -> str:
@@ -250,13 +279,9 @@ def show(record: Selection) -> View:
     if s["alpha"] is not None:
         chosen = ", chosen by accuracy" if s["alphas"] else ""
         facts.append(Fact("Alpha", f"{s['alpha']:.2g}{chosen}"))
-    bounds = [
-        wilson(one["accuracy"], one["n_test"]) if one["n_test"] else None
-        for one in s["classes"]
-    ]
-    features, classes = _features(s), _classes(s, bounds)
+    features, classes = _features(s), _classes(s)
     sections = [
-        Section("Accuracy of the selection", (_figure(s, bounds),), first=True),
+        Section("Accuracy of the selection", (_figure(s),), first=True),
         Section("The selected features", _feature_blocks(s, features), first=True),
         Section("Accuracy by class", (classes,)),
     ]
@@ -285,12 +310,12 @@ def show(record: Selection) -> View:
     )
 
 
-def _figure(s: SelectionSummary, bounds: list[Any]) -> Figure:
+def _figure(s: SelectionSummary) -> Figure:
     """Draw the accuracy and that of each class, the worst where they are many."""
     classes = [
-        Mark(one["name"], one["accuracy"], (Bounds(*span),), "b")
-        for one, span in zip(s["classes"], bounds, strict=True)
-        if span is not None
+        Mark(one["name"], one["accuracy"], bounded(one["low"], one["high"]), "b")
+        for one in s["classes"]
+        if one["n_test"]
     ]
     drawn = classes
     if len(classes) > MOST_CLASSES:
@@ -312,8 +337,7 @@ def _figure(s: SelectionSummary, bounds: list[Any]) -> Figure:
 
 def _features(s: SelectionSummary) -> Rows:
     rows = [
-        (str(f["rank"]), *_row(f, s), _supported(f["n_folds"], s["n_folds"]))
-        for f in s["features"]
+        (str(f["rank"]), *_row(f, s), _SUPPORT[f["support"]]) for f in s["features"]
     ]
     heads = "Rank# | Feature! | Index#^ | Univariate score# | Selected in folds# | "
     caption = "Features selected on all samples, best first"
@@ -326,26 +350,16 @@ def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | Cell]
     return [f["name"], str(f["index"]), score(f["score"], "number"), times]
 
 
-def _supported(n: int, total: int) -> Cell:
-    """Mark a feature that folds do not support."""
-    if n == 0:
-        return Cell("in no fold", tone="no")
-    if 2 * n < total:
-        return Cell("weak", tone="care")
-    return Cell("")
-
-
 def _support(s: SelectionSummary) -> list[str]:
     """Say how far the folds support the list."""
     n, total = len(s["features"]), s["n_folds"]
-    supported = sum(2 * f["n_folds"] >= total for f in s["features"])
-    never = [f["name"] for f in s["features"] if f["n_folds"] == 0]
+    never = [f["name"] for f in s["features"] if f["support"] == "none"]
     said = [
-        f"{supported} of the {n} listed features were selected in at least half of the "
-        f"{total} folds" + (f"; {listing(never)} in none." if never else ".")
+        f"{s['n_supported']} of the {n} listed features were selected in at least half "
+        f"of the {total} folds" + (f"; {listing(never)} in none." if never else ".")
     ]
     if s["other_features"]:
-        often = [f for f in s["other_features"] if 2 * f["n_folds"] >= total]
+        often = [f for f in s["other_features"] if f["support"] == "half"]
         more = "The folds also selected "
         more += f"{count(len(s['other_features']), 'feature')} outside the list"
         if often:
@@ -359,9 +373,11 @@ def _support(s: SelectionSummary) -> list[str]:
 def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     said = _support(s)
     blocks: list[Block] = [Text(text) for text in said]
-    if any(f["n_folds"] == 0 for f in s["features"]):
+    if any(f["support"] == "none" for f in s["features"]):
         blocks = [Warn("Some listed features were selected in no fold.", tuple(said))]
     blocks.append(listed)
+    if any(f["support"] == "weak" for f in s["features"]):
+        blocks.append(Text(ON_WEAK, "note"))
     agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
         agreed = (
@@ -382,15 +398,15 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     return (*blocks, Notes(tuple(s["words"]["notes"])))
 
 
-def _classes(s: SelectionSummary, bounds: list[Any]) -> Rows:
+def _classes(s: SelectionSummary) -> Rows:
     rows = [
         (
             one["name"],
             percent(one["accuracy"]),
-            percent_range(*(span or (None, None))),
+            percent_range(one["low"], one["high"]),
             str(one["n_test"]),
         )
-        for one, span in zip(s["classes"], bounds, strict=True)
+        for one in s["classes"]
     ]
     caption = "Share of the samples of each class classified correctly, in "
     heads = "Class! | Accuracy#* | 95 % interval# | Samples#"

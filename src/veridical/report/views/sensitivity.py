@@ -11,7 +11,6 @@ from veridical._core.numbers import MISSING, count, percent, pvalue
 from veridical._core.records import Interval
 from veridical._core.text import listing
 from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side, Winner
-from veridical.evaluation.intervals import wilson
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -20,7 +19,6 @@ from veridical.report.plain import (
     to_json,
 )
 from veridical.report.view import (
-    Bounds,
     Column,
     Figure,
     Heads,
@@ -32,6 +30,7 @@ from veridical.report.view import (
     View,
     answer,
     bold,
+    bounded,
     confidence,
     in_points,
     paragraph,
@@ -45,14 +44,15 @@ from veridical.report.views.comparison import compared, origin
 
 SCHEMA = "veridical/sensitivity/1"
 BADGES = {"yes": "Use IN", "care": "With care", "open": "No difference shown"}
-PROTOCOLS: dict[str, Side] = {"in": "a", "out": "b"}
+METHODS: dict[str, Side] = {"in": "a", "out": "b"}
 
 
 class SourceSummary(TypedDict):
     """One source: mean accuracies by method and side, and how often each was right.
 
     ``right`` counts the data sets on which a method reached the true verdict, ``only``
-    those on which it alone did.
+    those on which it alone did; ``share_right`` is their share, with Wilson's 95 %
+    bounds.
     """
 
     strength: float
@@ -63,6 +63,7 @@ class SourceSummary(TypedDict):
     winner: Winner
     n_sets: int
     right: dict[str, int]
+    share_right: dict[str, IntervalSummary]
     only: dict[str, int]
     truthful_pvalue: float
     more_truthful: str
@@ -121,8 +122,8 @@ def summarize(record: Sensitivity) -> Any:
 def _means(record: Comparison, methods: tuple[str, ...]) -> dict[str, dict[str, float]]:
     return {
         method: {
-            side: float(record.accuracy[method][i].mean())
-            for i, side in enumerate(SIDES)
+            side: mean.value
+            for side, mean in zip(SIDES, record.means[method], strict=True)
         }
         for method in methods
     }
@@ -140,10 +141,8 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
         means=_means(found, ("truth", "in", "out")),
         difference=Interval(verdict.mean_difference, *verdict.interval),
         n_sets=len(found.set_verdicts["in"]),
-        right={
-            method: sum(winner == verdict.winner for winner in winners)
-            for method, winners in found.set_verdicts.items()
-        },
+        right=found.n_right,
+        share_right=found.share_right,
         only={"in": outcome.only_in, "out": outcome.only_out},
         truthful_pvalue=outcome.pvalue,
         more_truthful=outcome.better,
@@ -154,8 +153,8 @@ def _source(record: Sensitivity, i: int) -> SourceSummary:
 def _evidence(sources: list[SourceSummary]) -> str:
     said = [
         f"at strength {source['strength']:g}, IN on "
-        f"{percent(source['right']['in'] / source['n_sets'], 0)} and OUT on "
-        f"{percent(source['right']['out'] / source['n_sets'], 0)}"
+        f"{percent(source['share_right']['in']['value'], 0)} and OUT on "
+        f"{percent(source['share_right']['out']['value'], 0)}"
         for source in sources
     ]
     n_sets = count(sources[0]["n_sets"], "data set")
@@ -167,7 +166,7 @@ def _evidence(sources: list[SourceSummary]) -> str:
 
 @view.register
 def show(record: Sensitivity) -> View:
-    """Show how often each protocol found the truth, and whether sources are alike."""
+    """Show how often each method found the truth, and whether sources are alike."""
     s: SensitivitySummary = summarize(record)
     words, names, data = s["words"], s["names"], s["data"]
     found = _table(s)
@@ -185,7 +184,7 @@ def show(record: Sensitivity) -> View:
     )
     return View(
         title=f"IN or OUT for {names['a']} and {names['b']}? {data['name']}",
-        question="Which protocol reaches the true verdict?",
+        question="Which method reaches the true verdict?",
         **answer(words, BADGES),
         facts=compared(s, "by each"),
         sections=(
@@ -218,11 +217,11 @@ def _figure(s: SensitivitySummary) -> Figure:
     marks = []
     for source in s["sources"]:
         n = source["n_sets"]
-        for method, side in PROTOCOLS.items():
-            right = source["right"][method]
+        for method, side in METHODS.items():
+            right, share = source["right"][method], source["share_right"][method]
             label = f"Strength {source['strength']:g}, {method.upper()}"
-            bounds = (Bounds(*wilson(right / n, n)),)
-            marks.append(Mark(label, right / n, bounds, side, f"{right} of {n}"))
+            bounds, note = bounded(share["low"], share["high"]), f"{right} of {n}"
+            marks.append(Mark(label, share["value"], bounds, side, note))
     said = "; ".join(mark.words() for mark in marks)
     alt = f"Data sets on which the true verdict was reached: {said}."
     picture = Intervals(alt, tuple(marks), axis="data sets with the true verdict")
@@ -231,7 +230,7 @@ def _figure(s: SensitivitySummary) -> Figure:
         "verdict, with Wilson's 95 % interval. At strength 1, features are as strong "
         "as in the data."
     )
-    key = (("IN", PROTOCOLS["in"]), ("OUT", PROTOCOLS["out"]))
+    key = (("IN", METHODS["in"]), ("OUT", METHODS["out"]))
     note = "IN selects inside every fold, OUT once on all samples"
     return Figure.of(picture, caption, key=key, keynote=note)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from veridical._core.numbers import count, percent, percent_range, pvalue
 from veridical.comparison.records import Calibration, Friedman, TestResult
-from veridical.report.plain import plain, to_json
+from veridical.report.plain import concluded, plain, to_json
 from veridical.report.view import (
     Badge,
     Figure,
@@ -20,37 +20,44 @@ from veridical.report.view import (
     brief,
     confidence,
     score,
+    score_range,
     table,
     view,
 )
 from veridical.report.views.comparison import assumed, ranks_of
 
+BADGES = {"yes": "Significant", "open": "Not shown"}
+SIZE_BADGES = {
+    "yes": "Not shown to exceed the nominal level",
+    "care": "Above the nominal level",
+}
+
 
 @to_json.register
 def summarize_test(record: TestResult) -> Any:
     """Turn a significance test into plain numbers."""
-    return {"kind": "test", **plain(record), "winner": record.winner}
+    winner = record.winner
+    return {"kind": "test", **plain(record), "winner": winner, **concluded(record)}
 
 
 @to_json.register
 def summarize_ranks(record: Friedman) -> Any:
     """Turn Friedman's test into plain numbers."""
-    return {"kind": "friedman", **plain(record)}
+    return {"kind": "friedman", **plain(record), **concluded(record)}
 
 
 @to_json.register
 def summarize_size(record: Calibration) -> Any:
     """Turn a measured false-positive rate into plain numbers."""
-    return {"kind": "calibration", **plain(record)}
+    return {"kind": "calibration", **plain(record), **concluded(record)}
 
 
 @view.register
 def show_test(record: TestResult) -> View:
     """Show the difference that a test looked at, with its interval."""
     s = summarize_test(record)
-    mark = Mark(
-        f"a minus b, {s['name']}", s["mean_difference"], bounded(*s["interval"])
-    )
+    low, high = s["interval"]
+    mark = Mark(f"a minus b, {s['name']}", s["mean_difference"], bounded(low, high))
     picture = Intervals(
         f"Mean difference of a and b: {mark.words('number')}; no difference is 0.",
         (mark,),
@@ -60,14 +67,13 @@ def show_test(record: TestResult) -> View:
     )
     level, n = f"{100 * s['alpha']:g} %", count(s["n"], "difference")
     gap, p = score(s["mean_difference"], "number"), pvalue(s["pvalue"])
-    is_draw = s["winner"] == "draw"
     row = (
         s["name"],
         gap,
-        " to ".join(score(bound, "number") for bound in s["interval"]),
+        score_range(low, high, "number"),
         score(s["statistic"], "number"),
         bare_pvalue(s["pvalue"]),
-        "neither" if is_draw else s["winner"],
+        "neither" if s["winner"] == "draw" else s["winner"],
     )
     figures = table(
         f"Difference of a and b, positive where a is better ({n}, level {level}).",
@@ -75,18 +81,16 @@ def show_test(record: TestResult) -> View:
         "| Better",
         [row],
     )
-    found = f"{s['winner']} is significantly better"
-    if is_draw:
-        found = "The difference is not significant"
     caption = f"Mean of a minus b, with its {confidence(1 - s['alpha'])}; the solid "
     return brief(
         s,
-        _badge(not is_draw),
-        f"{found}: the mean difference is {gap} ({p}).",
+        Badge(s["belief"], BADGES[s["belief"]]),
+        s["headline"],
         f"{s['name']} test on {n}, at the significance level {level}.",
         "The difference",
         Figure.of(picture, f"{caption}line is no difference."),
         figures,
+        *([Text(s["note"])] if s["note"] else []),
         Text(assumed(s["assumptions"])),
         title=f"Do a and b differ? {s['name']}",
         question="Do a and b differ?",
@@ -110,20 +114,18 @@ def show_ranks(record: Friedman) -> View:
         "Selector! | Mean rank#*",
         [(name, f"{r:.2f}") for name, r in zip(names, s["mean_ranks"], strict=True)],
     )
-    is_significant = s["pvalue"] < s["alpha"]
     caption = (
         "Dots are mean ranks, 1 is best. A thick line joins selectors whose mean ranks "
         "lie within Nemenyi's critical difference of each other."
     )
-    said = "differ" if is_significant else "are not shown to differ"
     apart = (
         f"ranks that are further apart than {critical} differ significantly at the "
         f"level {level} (Nemenyi)."
     )
     return brief(
         s,
-        _badge(is_significant),
-        f"{n} {said} in their ranks on {splits} ({pvalue(s['pvalue'])}).",
+        Badge(s["belief"], BADGES[s["belief"]]),
+        s["headline"],
         f"Mean {apart}",
         "Mean ranks and the critical difference",
         Figure.of(ranks_of(s, names, unit="split"), caption),
@@ -134,10 +136,6 @@ def show_ranks(record: Friedman) -> View:
         f"Friedman's test in the form of Iman and Davenport ({pvalue(s['pvalue'])}), "
         f"which assumes independent splits. Mean {apart}",
     )
-
-
-def _badge(is_significant: bool) -> Badge:
-    return Badge("yes", "Significant") if is_significant else Badge("open", "Not shown")
 
 
 @view.register
@@ -163,14 +161,10 @@ def show_size(record: Calibration) -> View:
     )
     caption = "Share of data sets on which the test rejects, with its 95 % interval; "
     caption += "the dashed line is the nominal level."
-    badge = Badge("yes", "Not shown to exceed the nominal level")
-    if size["low"] > size["nominal"]:
-        badge = Badge("care", "Above the nominal level")
     return brief(
         s,
-        badge,
-        f"{s['test']} rejects on {rate} of {n} on which neither side is better (95 % "
-        f"interval {span}; nominal {nominal}).",
+        Badge(s["belief"], SIZE_BADGES[s["belief"]]),
+        s["headline"],
         f"Simulated: {size['design']}.",
         "The false-positive rate",
         Figure.of(picture, caption),
