@@ -10,6 +10,11 @@
 | bias   | constant of every pair's decision                              | (n_pairs,)|
 | C      | largest multiplier                                             |           |
 
+Predictions with many numbers of features are compiled as a whole, for speed: there SMO
+steps alone solve a pair, to the tolerance of all solvers. Samples whose class depends
+on a pair that they do not solve are marked, and `veridical.kernels.svm.solve_svm`
+solves it.
+
 Pair (a, b), a < b, has number ``a (2K − a − 1) / 2 + b − a − 1``; its decision is
 positive for class a.
 

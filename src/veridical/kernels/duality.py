@@ -104,6 +104,15 @@ class Lift(NamedTuple):
     slope: float = 0.0
     curvature: float = 0.0
 
+    @classmethod
+    def along(
+        cls, u: FloatArray, slack: FloatArray, v: FloatArray, gamma: float
+    ) -> Lift | None:
+        """Describe a change of the privileged weights v by u; None if u is empty."""
+        if not u.size:
+            return None
+        return cls(slack, gamma * float(u @ v), gamma * float(u @ u))
+
     def cost(self, step: float) -> float:
         """Compute by how much `half` grows."""
         return step * (self.slope + 0.5 * step * self.curvature)

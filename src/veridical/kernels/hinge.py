@@ -133,7 +133,8 @@ def _intercept(margin: FloatArray, s: FloatArray) -> float:
     The sum of the hinges is piecewise linear in b with a corner for every sample at
     ``s − margin``. Its derivative starts at minus the number of positive samples and
     rises by one at each corner, so it is zero between the corners of that rank and the
-    next; the middle is taken, as libsvm does.
+    next; the middle is taken, as libsvm does. (`veridical.kernels.duality.bias_of`
+    needs multipliers at their bounds, where those of interior points never are.)
     """
     corners = np.sort(s - margin)
     n_positive = 0

@@ -52,7 +52,10 @@ _STEPS = 200
 _STEPS_PER_SAMPLE = 10
 #: Samples; with more, interior points are faster than SMO steps from nowhere and than
 #: changes of the active set.
-LARGE = 1000
+_LARGE = 1000
+#: Samples; inner products of more, in twice the precision, would take too much memory
+#: where the caller has no way to compute them.
+_MOST_EXACT = 5000
 #: Relative gaps of interior points from which the active set is taken. With a large
 #: one it is not yet seen which multipliers are at a bound; with a small one rounding
 #: decides the last steps.
@@ -162,7 +165,7 @@ def solve_svm(
     uncertainty = bias_difference(found.bias_at_margin, sign, bound, a)
     if exact is not None:
         uncertainty += EPS * largest_sum(gram, a)
-    if uncertainty <= TOLERANCE:
+    if uncertainty <= TOLERANCE or (exact is None and len(a) > _MOST_EXACT):
         return found
     pairs = np.stack([gram, np.zeros_like(gram)]) if exact is None else exact()
     both, at_margin, remaining = solve_active_set_exactly(pairs, sign, bound, a)
@@ -176,7 +179,7 @@ def _solve_in_doubles(
 ) -> FloatArray:
     """Take SMO steps, then interior points; return the better multipliers."""
     n = len(sign)
-    if start is None and n > LARGE:
+    if start is None and n > _LARGE:
         return solve_interior(gram, sign, bound)[0]
     a = np.zeros(n) if start is None else np.clip(start, 0.0, bound)
     done = polish(gram, sign, bound, a)
@@ -212,13 +215,13 @@ def solve_interior(
     centred /= size
     c = bound * size
     Z, _ = factor(centred)
-    for gap in _INTERIOR_GAPS if len(c) <= LARGE else (_LAST_GAP,):
+    for gap in _INTERIOR_GAPS if len(c) <= _LARGE else (_LAST_GAP,):
         a = put_at_bounds(*solve_box(centred, Z, sign, c, gap), c)
         if not np.isfinite(a).all():
             continue
         done = polish(centred, sign, c, a)
         if done is None:
-            done = solve_active_set(centred, sign, c, a) if len(c) <= LARGE else a
+            done = solve_active_set(centred, sign, c, a) if len(c) <= _LARGE else a
         violation_left = violation(centred, sign, c, done)
         if violation_left < least_violation:
             best, least_violation = done, violation_left

@@ -470,10 +470,8 @@ class _HingeSolver:
     def _lift(self, eta: FloatArray) -> Lift | None:
         if self.privileged.bias:
             return Lift(np.ones(len(eta)))
-        u, slack = self.privileged.lift
-        if not u.size:
-            return None
-        return Lift(slack, self.gamma * float(eta @ slack), self.gamma * float(u @ u))
+        weights = self.privileged.factor[0].T @ eta
+        return Lift.along(*self.privileged.lift, weights, self.gamma)
 
 
 def same_for_all_gamma(solution: Solution) -> bool:

@@ -226,11 +226,7 @@ class Linear:
         slack = Z_star @ v + inner.b_star
         lift: Lift | None = Lift(np.ones(len(slack)))
         if not self.bias:
-            lift = None
-            if slack.min() < 0.0:
-                u, raised = find_lift(Z_star)
-                if u.size:
-                    lift = Lift(raised, gamma * float(u @ v), gamma * float(u @ u))
+            lift = Lift.along(*find_lift(Z_star), v, gamma)
         half = 0.5 * float(w @ w) + 0.5 * gamma * float(v @ v)
         margin = self.sign * (Z @ w + inner.b)
         return primal_bound(half, margin, slack, self.c, lift)[0]
@@ -444,13 +440,10 @@ class Descent:
         half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
         dual = max(0.0, float(a.sum()) - half) if implied else 0.0
         # Slacks are raised by b* = v[-1], or without it by weights.
-        u, raised = self._lift
-        lift = None
-        if u.size:
-            lift = Lift(raised, self.gamma * float(u @ v), self.gamma * float(u @ u))
+        lift = Lift.along(*self._lift, v, self.gamma)
         cost, below = primal_bound(half, margin, slack, self.c, lift)
         if lift is not None:
-            v = v + below * u
+            v = v + below * self._lift[0]
         found = LinearSolution(
             w[:-1].copy(), float(w[-1]), v[:-1].copy(), float(v[-1]), a.copy(), dual,
             relative_gap(cost, dual), 0,

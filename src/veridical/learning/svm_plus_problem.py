@@ -362,7 +362,8 @@ def solve_without_privileged(
     gram: FloatArray, X: Any, problems: list[FloatArray], c: FloatArray
 ) -> list[LinearSolution]:
     """Solve the ordinary support vector machine, without privileged features."""
-    exact = None if X is None else cache(lambda: exact_gram(X))
+    small = X is not None and len(c) <= MANY
+    exact = cache(lambda: exact_gram(X)) if small else None
     return [
         LinearSolution.of_gram(
             solve_plain(SignedGram(gram, sign), c, exact), sign, X, None
