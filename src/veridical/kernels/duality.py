@@ -199,13 +199,14 @@ def measure_svm(
     a: FloatArray,
     c: FloatArray,
 ) -> tuple[float, float, float]:
-    """Compute bias, dual objective and relative duality gap of balanced multipliers.
+    """Compute bias, dual objective and relative duality gap of multipliers.
 
     A slack at a multiplier below its bound is rounding: it costs c times its size, or
-    the weights are scaled to the margins, whichever is less.
+    the weights are scaled to the margins, whichever is less. So is an imbalance of the
+    classes, which costs the bias times its size.
     """
     bias = float(bias_of(bias_at_margin, sign, a, c))
-    dual = float(a.sum()) - half
+    dual = float(a.sum()) - half - abs(bias * float(sign @ a))
     slack = np.maximum(sign * (bias_at_margin - bias), 0.0)
     margin = 1.0 - sign * (bias_at_margin - bias)
     cost = half + float(c @ slack)
