@@ -10,7 +10,7 @@ from tests.oracles.hinge import objective, stationarity
 from veridical.datasets import make_linear, make_monks, make_nonlinear
 from veridical.kernels.hinge import fit_hinge
 from veridical.kernels.interior import solve_box
-from veridical.kernels.svm import solve_dual
+from veridical.kernels.svm import solve_svm
 
 
 def linear(n, d, seed):
@@ -71,10 +71,10 @@ def test_the_same_svm_as_scikit_learns(make, n, d, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_weights_as_by_pairs_of_multipliers(seed):
-    """`solve_dual` goes from corner to corner instead, and ends in a linear system."""
+    """`solve_svm` goes from corner to corner instead, and ends in a linear system."""
     X, s = linear(80, 12, seed)
 
-    a = solve_dual(X @ X.T, s, np.ones(80), np.zeros(80))
+    a = solve_svm(X @ X.T, s, np.ones(80)).a
     w, b, _ = fit_hinge(X, s, 1.0)
 
     assert w == pytest.approx((s * a) @ X, abs=1e-7)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.oracles.hinge import objective
 
 from veridical.kernels.duality import violation
-from veridical.kernels.svm import solve_dual, solve_interior
+from veridical.kernels.svm import solve_interior, solve_svm
 
 
 def overlapping(n, p, spread, seed):
@@ -32,7 +32,7 @@ def test_optimal_also_where_pairs_of_multipliers_crawl(spread, C):
     """At a spread of 10³ and C = 1 libsvm has not converged after 3 000 000 steps."""
     X, s = overlapping(120, 6, spread, seed=1)
 
-    a = solve_dual(X @ X.T, s, np.full(120, C), np.zeros(120))
+    a = solve_svm(X @ X.T, s, np.full(120, C)).a
 
     assert (a >= 0).all()
     assert (a <= C).all()
@@ -58,7 +58,7 @@ def test_copies_of_a_sample_share_its_multiplier(seed, C):
     X, s = np.vstack([X, X[:10]]), np.r_[s, s[:10]]
     bound = np.full(40, C)
 
-    a = solve_dual(X @ X.T, s, bound, np.zeros(40))
+    a = solve_svm(X @ X.T, s, bound).a
 
     assert violation(X @ X.T, s, bound, a) < 1e-9
     assert abs(excess(X, s, C, a)) < 1e-8
@@ -69,4 +69,4 @@ def test_samples_without_any_difference():
     a, left = solve_interior(G, s, np.ones(6))
     assert left == np.inf
     assert a.tolist() == [0.0] * 6
-    assert s @ solve_dual(G, s, np.ones(6), np.zeros(6)) == pytest.approx(0.0)
+    assert s @ solve_svm(G, s, np.ones(6)).a == pytest.approx(0.0)

@@ -5,14 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_exact import add_products, solve_active_set_exactly
-
-
-def pairs_of(X):
-    G = np.zeros((2, len(X), len(X)))
-    add_products(np.ascontiguousarray(X.T), 1.0, G)
-    return G
+from veridical.kernels.svm import solve_interior
+from veridical.kernels.svm_exact import (
+    add_products,
+    exact_gram,
+    solve_active_set_exactly,
+    sum_weights,
+)
 
 
 def bias_uncertainty(X, s, c, a):
@@ -44,7 +43,7 @@ def outliers(seed, n=40, p=12, factor=1e6):
 
 def test_inner_products_are_right_to_twice_the_precision():
     X, _ = outliers(0, n=12, p=5)
-    G = pairs_of(X)
+    G = exact_gram(X)
     for i in range(12):
         for j in range(12):
             terms = [
@@ -58,9 +57,9 @@ def test_inner_products_are_right_to_twice_the_precision():
 
 def test_features_taken_off_leave_no_trace():
     X, _ = outliers(1, n=15, p=6)
-    G = pairs_of(X)
+    G = exact_gram(X)
     add_products(np.ascontiguousarray(X[:, :3].T), -1.0, G)
-    np.testing.assert_allclose(G[0], pairs_of(X[:, 3:])[0], rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(G[0], exact_gram(X[:, 3:])[0], rtol=1e-15, atol=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -69,8 +68,8 @@ def test_margins_agree_beside_outliers(seed, C):
     """What is left is the rounding of the multipliers to doubles."""
     X, s = outliers(seed)
     c = np.full(len(s), C)
-    start = solve_dual(X @ X.T, s, c, np.zeros(len(s)), max_steps=2000)
-    a, left = solve_active_set_exactly(pairs_of(X), s, c, start)
+    start, _ = solve_interior(X @ X.T, s, c)
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, start)
     assert left <= 1e-13
     assert a.min() >= 0
     assert a.max() <= C
@@ -84,8 +83,8 @@ def test_from_nowhere_and_with_copies_of_samples():
     X, s = outliers(7, n=20, factor=1e4)
     X, s = np.vstack([X, X[:8]]), np.r_[s, s[:8]]
     c = np.ones(28)
-    a, left = solve_active_set_exactly(pairs_of(X), s, c, np.zeros(28))
-    other, _ = solve_active_set_exactly(pairs_of(X), s, c, np.full(28, 0.5))
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, np.zeros(28))
+    (other, _), _, _ = solve_active_set_exactly(exact_gram(X), s, c, np.full(28, 0.5))
     assert left <= 1e-13
     scale = np.abs(X).T @ a
     assert np.abs((s * a) @ X - (s * other) @ X).max() <= 1e-12 * scale.max()
@@ -96,6 +95,22 @@ def test_fewer_features_than_free_multipliers():
     X = rng.integers(0, 3, size=(30, 2)).astype(float)
     s = np.where(rng.permutation(30) < 13, 1.0, -1.0)
     c = np.full(30, 2.0)
-    a, left = solve_active_set_exactly(pairs_of(X), s, c, rng.random(30))
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, rng.random(30))
     assert left <= 1e-13
     assert bias_uncertainty(X, s, c, a) <= 1e-12
+
+
+def test_weights_of_large_multipliers_that_cancel():
+    """Rounded to doubles, multipliers lose the digits that their sums need."""
+    X, _ = outliers(4, n=12, p=5)
+    rng = np.random.default_rng(0)
+    signed = 1e8 * rng.normal(size=12)
+    low = 1e-9 * rng.normal(size=12)
+    for k, weight in enumerate(sum_weights(X, signed, low)):
+        terms = [
+            Fraction(x) * (Fraction(a) + Fraction(b))
+            for x, a, b in zip(X[:, k].tolist(), signed, low, strict=True)
+        ]
+        size = float(sum(abs(t) for t in terms))
+        assert weight == pytest.approx(float(sum(terms)), rel=1e-15, abs=1e-30 * size)
+    assert (sum_weights(X, signed, 0 * low) == X.T @ signed).all()

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 from sklearn.svm import SVC, OneClassSVM
+from tests.oracles.hinge import repaired_objective
 from tests.oracles.svm_plus import (
     alternating_smo,
     dual_objective,
@@ -16,7 +17,8 @@ from tests.oracles.svm_plus import (
 )
 
 from veridical.kernels.active_set import solve_nonnegative
-from veridical.kernels.duality import InfeasibleError
+from veridical.kernels.duality import GOOD_GAP, InfeasibleError
+from veridical.kernels.svm_exact import exact_gram
 from veridical.kernels.svm_plus import (
     PrivilegedGram,
     SignedGram,
@@ -26,6 +28,7 @@ from veridical.kernels.svm_plus import (
     solve_hinge,
     solve_plain,
 )
+from veridical.kernels.svm_plus_linear import LinearSolution
 
 PRICES = (0.01, 1.0, 1000.0)
 
@@ -284,6 +287,26 @@ def test_multipliers_far_below_a_large_bound_are_kept(C):
     assert one.alpha.max() < 1.0
     assert one.gap < 1e-7
     assert one.objective == pytest.approx(hard.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["large", "small", "mixed"])
+@pytest.mark.parametrize(("n", "p"), [(40, 5), (60, 10), (50, 80), (100, 20)])
+def test_the_ordinary_svm_at_a_large_bound_and_any_scale(n, p, kind, seed):
+    """Products of samples and multipliers are up to 1e13, margins are 1."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = rng.normal(size=(n, p)) + 0.3 * y[:, None] * (np.arange(p) < 3)
+    X *= {"large": 1e3, "small": 1e-3, "mixed": 10.0 ** rng.uniform(-3, 3, p)}[kind]
+    c = np.full(n, 1e5)
+    one = solve_plain(SignedGram(X @ X.T, y), c, lambda: exact_gram(X))
+    assert one.gap <= GOOD_GAP
+    w = LinearSolution.of_gram(one, y, X, None).weights
+    cost = repaired_objective(X, y, 1e5, w, one.bias)
+    assert cost == pytest.approx(one.objective, rel=GOOD_GAP)
+    assert one.objective == pytest.approx(generic_plain(X, y, 1e5), rel=1e-7)
+    # Without the features the products count as exact.
+    assert solve_plain(SignedGram(X @ X.T, y), c).gap <= GOOD_GAP
 
 
 def test_a_bias_without_free_multipliers_is_in_the_middle():

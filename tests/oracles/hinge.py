@@ -24,3 +24,13 @@ def stationarity(X, s, C, w, b, on_margin=1e-6):
 def objective(X, s, C, w, b):
     """Half the squared length of the weights plus C times the hinge losses."""
     return 0.5 * w @ w + C * np.maximum(0, 1 - s * (X @ w + b)).sum()
+
+
+def repaired_objective(X, s, C, w, b):
+    """The objective, or that of weights scaled to meet all margins, if it is less.
+
+    A margin missed by rounding costs C times as much.
+    """
+    least = (s * (X @ w + b)).min()
+    hard = 0.5 * w @ w / least**2 if least > 0 else np.inf
+    return min(objective(X, s, C, w, b), hard)

@@ -1,6 +1,7 @@
 """SVM+ the slow way: what optimality means, alternating SMO, and generic solvers."""
 
 import numpy as np
+from tests.oracles.hinge import repaired_objective
 
 
 def primal_objective(X, Z, y, c, gamma, w, b, v, b_star):
@@ -99,21 +100,27 @@ def generic_primal(X, Z, y, c, gamma, *, bias=True, solver="clarabel"):
     return x[:p], x[p], x[p + 1 : -1], x[-1], objective
 
 
-def generic_plain(X, y, C, solver="clarabel"):
-    """Optimum of the ordinary support vector machine by a generic QP."""
-    import qpsolvers
-    import scipy.sparse as sp
+def generic_plain(X, y, C):
+    """Optimum of the ordinary support vector machine by clarabel.
 
+    Scaled as in `generic_optimum`, so that features may be of any scale: columns of
+    size 1, and the objective divided by a guess of the optimum, then by what was found.
+    Without slacks, which C may make too expensive to be exact, it is solved as well.
+    """
     (n, p), X = X.shape, X - X.mean(axis=0)
-    P = np.diag(np.concatenate([np.ones(p), np.zeros(n + 1)]))
-    price = np.concatenate([np.zeros(p + 1), np.full(n, C)])
-    margin = np.hstack([y[:, None] * X, y[:, None], np.eye(n)])
-    slack = np.hstack([np.zeros((n, p + 1)), np.eye(n)])
-    h = np.concatenate([-np.ones(n), np.zeros(n)])
-    G = sp.csc_matrix(-np.vstack([margin, slack]))
-    problem = qpsolvers.Problem(sp.csc_matrix(P), price, G, h)
-    x = qpsolvers.solve_problem(problem, solver=solver).x
-    return 0.5 * x @ P @ x + price @ x
+    best = np.inf
+    for slacks in (n, 0):
+        P = np.diag(np.r_[np.ones(p), np.zeros(slacks + 1)])
+        price = np.r_[np.zeros(p + 1), np.full(slacks, C)]
+        margin = np.hstack([y[:, None] * X, y[:, None], np.eye(n)[:, :slacks]])
+        rows = np.vstack([margin, np.eye(p + 1 + slacks)[p + 1 :]])
+        limit = np.r_[np.ones(n), np.zeros(slacks)]
+        unit = 1.0 / np.abs(rows).max(axis=0)
+        for guess in (C * n, n / (X**2).sum(), None):
+            x = _solve_scaled(P, price, rows, limit, unit, guess or min(best, C * n))
+            if x is not None:
+                best = min(best, repaired_objective(X, y, C, x[:p], x[p]))
+    return best
 
 
 def generic_nonnegative(G, solver="clarabel"):

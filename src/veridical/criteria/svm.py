@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -11,16 +12,10 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.columns import (
-    column_block,
-    column_norms,
-    cross_products,
-    gram,
-    row_products,
-)
-from veridical.kernels.duality import bias_of, bias_uncertainty
-from veridical.kernels.svm import solve_dual
-from veridical.kernels.svm_exact import add_products, solve_active_set_exactly
+from veridical.kernels.columns import column_norms, cross_products, gram, row_products
+from veridical.kernels.duality import measure_svm
+from veridical.kernels.svm import solve_svm
+from veridical.kernels.svm_exact import add_features, exact_gram
 
 #: Share of the features stored that are still there; below it they are copied and all
 #: products are summed again.
@@ -28,11 +23,6 @@ COPY_SHARE = 0.9
 #: Trace of the Gram matrix as a share of that after the last sum; below it products are
 #: summed again, because the rounding errors of the dropped ones are no longer small.
 RESUM_SHARE = 1e-3
-#: Uncertainty of the bias in units of a margin; beyond it the dual is solved in twice
-#: the working precision.
-MAX_BIAS_UNCERTAINTY = 1e-9
-#: Features whose products are summed together in twice the working precision.
-BLOCK_FEATURES = 64
 #: Rounding error of a weight, as a share of the largest weight a feature could have.
 WEIGHT_ROUNDING = 1e-11
 
@@ -99,11 +89,8 @@ class SVMWeights:
         here = np.searchsorted(self._features, kept)
         for k, (members, sign, bound) in enumerate(self._problems):
             G = self._G[np.ix_(members, members)]
-            a = solve_dual(G, sign, bound, self._multipliers[k])
-            if bias_uncertainty(G, sign, bound, a) > MAX_BIAS_UNCERTAINTY:
-                a, _ = solve_active_set_exactly(
-                    self._exact_gram_of(members), sign, bound, a
-                )
+            exact = partial(self._exact_gram_of, members)
+            a = solve_svm(G, sign, bound, self._multipliers[k], exact=exact).a
             change = np.zeros(self._X.shape[0])
             change[members] = sign * (a - self._multipliers[k])
             self._multipliers[k] = a
@@ -121,19 +108,8 @@ class SVMWeights:
     def _exact_gram_of(self, members: IntArray) -> FloatArray:
         """Return the inner products of some samples, as high and low parts."""
         if self._exact_gram is None:
-            n = self._X.shape[0]
-            self._exact_gram = np.zeros((2, n, n))
-            self._add_exact_products(
-                self._exact_gram, np.flatnonzero(self._present), 1.0
-            )
+            self._exact_gram = exact_gram(self._X[:, np.flatnonzero(self._present)])
         return np.ascontiguousarray(self._exact_gram[:, members[:, None], members])
-
-    def _add_exact_products(
-        self, total: FloatArray, columns: IntArray, sign: float
-    ) -> None:
-        for lo in range(0, columns.size, BLOCK_FEATURES):
-            block = self._X[:, columns[lo : lo + BLOCK_FEATURES]]
-            add_products(column_block(block, 0, block.shape[1]), sign, total)
 
     def _measure_gap(self) -> float:
         """Return the largest relative duality gap of the support vector machines.
@@ -145,12 +121,10 @@ class SVMWeights:
         for a, w, (members, sign, bound) in zip(
             self._multipliers, self._weights, self._problems, strict=True
         ):
-            margin = row_products(self._X, w)[members]
+            bias_at_margin = sign - row_products(self._X, w)[members]
             half = 0.5 * float(w @ w)
-            dual = float(a.sum()) - half
-            bias = bias_of(sign - margin, sign, a, bound)
-            loss = float(bound @ np.maximum(1.0 - sign * (margin + bias), 0.0))
-            largest = max(largest, abs(half + loss - dual) / max(dual, 1e-300))
+            _, _, gap = measure_svm(half, bias_at_margin, sign, a, bound)
+            largest = max(largest, gap)
         return largest
 
     def _keep_only(self, kept: IntArray) -> None:
@@ -172,7 +146,7 @@ class SVMWeights:
             )
             self._G -= columns @ columns.T
         else:
-            self._add_exact_products(self._exact_gram, dropped, -1.0)
+            add_features(self._X[:, dropped], -1.0, self._exact_gram)
             self._G = self._exact_gram[0].copy()
         self._present = present
         if np.trace(self._G) < RESUM_SHARE * self._trace:

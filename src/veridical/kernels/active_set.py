@@ -126,12 +126,11 @@ def solve_active_set(
     """
     free = (a > 0) & (a < c)
     for _ in range(_MAX_CHANGES):
-        step_size = _move_free(gram, y, c, a, free)
-        if step_size < 1.0:
+        if _move_free(gram, y, c, a, free) < 1.0:
             continue
         if violation(gram, y, c, a) <= ROUNDED:
             break
-        high, low = bias_bounds(gram, y, c, a)
+        high, low = bias_bounds(y - gram @ (y * a), y, c, a)
         free[[np.argmax(high), np.argmin(low)]] = True
     return a
 

@@ -10,6 +10,11 @@
 | bias   | constant of every pair's decision                              | (n_pairs,)|
 | C      | largest multiplier                                             |           |
 
+Predictions with many numbers of features are compiled as a whole, for speed: there SMO
+steps alone solve a pair, to the tolerance of all solvers. Samples whose class depends
+on a pair that they do not solve are marked, and `veridical.kernels.svm.solve_svm`
+solves it.
+
 Pair (a, b), a < b, has number ``a (2K − a − 1) / 2 + b − a − 1``; its decision is
 positive for class a.
 
@@ -26,16 +31,15 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.duality import TOLERANCE
-from veridical.kernels.svm import descend, solve_dual
+from veridical.kernels.duality import TOLERANCE, bias_of
+from veridical.kernels.svm import descend, solve_svm
+from veridical.kernels.svm_exact import exact_gram
 
 #: Decision value; one nearer to zero is a tie, but for rounding.
 TIE = 1e-8
 #: Decision value; one nearer to zero could be on the other side of `TIE` after another
 #: search for the same solution, and the sample is marked.
 UNCERTAIN = 1e-6
-#: Distance from a bound as a share of C; nearer multipliers are at the bound.
-AT_BOUND = 1e-12
 #: SMO steps before the gradient is summed again, which removes its rounding.
 _STEPS = 20_000
 #: Times that the gradient is summed; then the tolerance counts as missed.
@@ -46,27 +50,6 @@ _MOST_SUMS = 100
 def pair_number(a: int, b: int, n_classes: int) -> int:
     """Return the number of the pair of classes a < b."""
     return a * (2 * n_classes - a - 1) // 2 + b - a - 1
-
-
-@njit(cache=True, nogil=True)
-def _bias(sign: FloatArray, C: float, a: FloatArray, grad: FloatArray) -> float:
-    """Compute the bias: free multipliers determine it, else it is the middle.
-
-    ``−sign × grad`` is the bias that a free multiplier asks for, and bounds it for the
-    others. A multiplier that rounding keeps from its bound is not free.
-    """
-    total, n_free = 0.0, 0
-    low, high = -np.inf, np.inf
-    for t in range(sign.size):
-        value = -sign[t] * grad[t]
-        if AT_BOUND * C < a[t] < (1.0 - AT_BOUND) * C:
-            total += value
-            n_free += 1
-        elif (a[t] < C / 2) == (sign[t] > 0):
-            low = max(low, value)
-        else:
-            high = min(high, value)
-    return total / n_free if n_free else (low + high) / 2.0
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +88,7 @@ def _solve_pair(
             break
     for s in range(n):
         signed[rows[s]] = sign[s] * multiplier[s]
-    return _bias(sign, C, multiplier, grad), converged
+    return bias_of(-sign * grad, sign, multiplier, bound), converged
 
 
 def solve_pair(
@@ -119,19 +102,27 @@ def solve_pair(
 
 
 def solve_pair_exactly(
-    G: FloatArray, start: IntArray, a: int, b: int, C: float, signed: FloatArray
+    G: FloatArray,
+    start: IntArray,
+    a: int,
+    b: int,
+    C: float,
+    signed: FloatArray,
+    X: FloatArray | None = None,
 ) -> float:
     """Train classes a and b as `solve_pair` does, also where its steps do not end.
 
-    `G` must be positive semidefinite.
+    `G` must be positive semidefinite; `X` are the samples, if it is that of a linear
+    kernel.
     """
     rows = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
     sign = np.where(rows < start[a + 1], 1.0, -1.0)
     Q, bound = np.ascontiguousarray(G[np.ix_(rows, rows)]), np.full(rows.size, C)
     guess = np.clip(sign * signed[rows], 0.0, C)
-    multiplier = solve_dual(Q, sign, bound, guess)
-    signed[rows] = sign * multiplier
-    return float(_bias(sign, C, multiplier, sign * (Q @ signed[rows]) - 1.0))
+    exact = None if X is None else lambda: exact_gram(X[rows])
+    found = solve_svm(Q, sign, bound, guess, exact=exact)
+    signed[rows] = sign * found.a
+    return float(bias_of(found.bias_at_margin, sign, found.a, bound))
 
 
 @njit(cache=True, nogil=True)

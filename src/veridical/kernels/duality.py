@@ -6,10 +6,10 @@ optimum; the optimum lies between the two. Rounding makes a solver miss both kin
 constraints a little. So both sides are repaired first, and what the repair costs is
 part of the gap:
 
-- slacks below zero are raised to zero by a larger b*, or without b* by weights that
-  raise all slacks;
+- slacks below zero are raised to zero along a `Lift`: a larger b*, or without b*
+  weights that raise all slacks;
 - a margin that is missed by v is met by multiplying all weights by 1/(1 − v), or by
-  raising b* by v, whichever costs less;
+  raising the slacks by v, whichever costs less;
 - multipliers of the two classes are brought into balance by shrinking one class;
 - multipliers βᵢ ≥ −t cᵢ that should not be negative: for the optimal slacks
   Σ βᵢξᵢ ≥ −t Σ cᵢξᵢ, which is at most t times the optimum, so that the dual objective
@@ -33,13 +33,14 @@ samples allow.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
 from veridical._core.arrays import FloatArray
+from veridical._core.compiling import njit
 
 # -- tolerances shared by all solvers ------------------------------------------------
 
@@ -56,13 +57,18 @@ POOR_GAP = 1e-6
 TOLERANCE = 1e-9
 #: The same; below it is rounding.
 ROUNDED = 1e-13
+#: Distance from a bound, as a share of the largest multiplier or of c; multipliers
+#: nearer to 0 or to c are at the bound.
+AT_BOUND = 1e-12
 #: Share of the largest slack; slacks no further below zero are rounding, where they
 #: cannot be raised.
 SLACK_ROUNDING = 1e-9
+#: Least slack as a share of the largest; below it weights do not count as a lift.
+_MIN_LIFT = 1e-6
 #: Relative difference of sums; a smaller one is rounding.
 _SUM_ROUNDING = 1e-13
 #: Machine precision of doubles.
-_EPS = float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
 
 
 class InfeasibleError(ValueError):
@@ -83,30 +89,84 @@ def shrink_to_balance(alpha: FloatArray, sign: FloatArray) -> FloatArray:
     )
 
 
+class Lift(NamedTuple):
+    """A change of the privileged weights that raises every slack by at least 1.
+
+    Parameters
+    ----------
+    slack : array of shape (n,)
+        By how much the slacks grow.
+    slope, curvature : float
+        First and second derivative of `half` along the change.
+    """
+
+    slack: FloatArray
+    slope: float = 0.0
+    curvature: float = 0.0
+
+    @classmethod
+    def along(
+        cls, u: FloatArray, slack: FloatArray, v: FloatArray, gamma: float
+    ) -> Lift | None:
+        """Describe a change of the privileged weights v by u; None if u is empty."""
+        if not u.size:
+            return None
+        return cls(slack, gamma * float(u @ v), gamma * float(u @ u))
+
+    def cost(self, step: float) -> float:
+        """Compute by how much `half` grows."""
+        return step * (self.slope + 0.5 * step * self.curvature)
+
+
+def find_lift(Z_star: Any) -> tuple[FloatArray, FloatArray]:
+    """Find weights that give every sample a slack of at least 1, and the slacks.
+
+    Both are empty where none were found: then slacks below zero cannot be raised.
+    `Z_star` are privileged features, or a factor of their Gram matrix.
+    """
+    n = Z_star.shape[0]
+    u = np.asarray(Z_star.T @ np.ones(n)).ravel()  # enough where all are similar
+    for attempt in range(2):
+        slack = Z_star @ u
+        least = float(slack.min(initial=np.inf))
+        if least > _MIN_LIFT * float(slack.max(initial=0.0)):
+            return u / least, slack / least
+        if attempt or sparse.issparse(Z_star) or Z_star.shape[1] > n:
+            break
+        u = np.linalg.lstsq(Z_star, np.ones(n), rcond=None)[0]
+    return np.zeros(0), np.zeros(0)
+
+
 def primal_bound(
     half: float,
     margin: FloatArray,
     slack: FloatArray,
     c: FloatArray,
-    *,
-    bias: bool,
-    bias_curvature: float = 0.0,
-    b_star: float = 0.0,
-) -> float:
+    lift: Lift | None,
+) -> tuple[float, float]:
     """Compute the cost of weights with these margins and slacks, once repaired.
 
-    No slack may be negative. `bias_curvature` is the factor of ½ b*², where b* is
-    penalised and part of `half`.
+    Also returns how far along `lift` slacks below zero were raised. Without a lift the
+    cost is infinite where they are below zero by more than rounding.
     """
+    below = max(0.0, -float(slack.min()))
+    if below > 0.0:
+        if lift is not None:
+            half += lift.cost(below)
+            lift = lift._replace(slope=lift.slope + below * lift.curvature)
+            slack = slack + below * lift.slack
+        elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
+            return np.inf, below
+        slack = np.maximum(slack, 0.0)
     missed = max(0.0, 1.0 - float((margin + slack).min()))
     slack_cost = float(c @ slack)
-    stretched = np.inf
+    cost = np.inf
     if missed < 1.0:
-        stretched = half / (1.0 - missed) ** 2 + slack_cost / (1.0 - missed)
-    if not bias or missed <= _SUM_ROUNDING:
-        return stretched
-    raised = half + bias_curvature * missed * (b_star + 0.5 * missed)
-    return min(stretched, raised + slack_cost + missed * float(c.sum()))
+        cost = half / (1.0 - missed) ** 2 + slack_cost / (1.0 - missed)
+    if lift is not None and missed > _SUM_ROUNDING:
+        raised = half + lift.cost(missed) + slack_cost
+        cost = min(cost, raised + missed * float(c @ lift.slack))
+    return cost, below
 
 
 def stretched_cost(cost: float, margin: FloatArray, slack: FloatArray) -> float:
@@ -129,35 +189,91 @@ def relative_gap(cost: float, bound: float) -> float:
     return max(0.0, cost - bound) / max(cost, 1e-300)
 
 
-# -- optimality conditions of the ordinary support vector machine --------------------
+# -- the ordinary support vector machine ---------------------------------------------
 
 
+def measure_svm(
+    half: float,
+    bias_at_margin: FloatArray,
+    sign: FloatArray,
+    a: FloatArray,
+    c: FloatArray,
+) -> tuple[float, float, float]:
+    """Compute bias, dual objective and relative duality gap of multipliers.
+
+    A slack at a multiplier below its bound is rounding: it costs c times its size, or
+    the weights are scaled to the margins, whichever is less. So is an imbalance of the
+    classes, which costs the bias times its size.
+    """
+    bias = float(bias_of(bias_at_margin, sign, a, c))
+    dual = float(a.sum()) - half - abs(bias * float(sign @ a))
+    slack = np.maximum(sign * (bias_at_margin - bias), 0.0)
+    margin = 1.0 - sign * (bias_at_margin - bias)
+    cost = half + float(c @ slack)
+    scaled, _ = primal_bound(half, margin, np.where(a < c, 0.0, slack), c, None)
+    return bias, dual, relative_gap(min(cost, scaled), dual)
+
+
+@njit(cache=True, nogil=True)
 def bias_of(
     bias_at_margin: FloatArray, sign: FloatArray, a: FloatArray, c: FloatArray
 ) -> float:
     """Find the bias of a support vector machine.
 
-    Free multipliers determine it; without any, it is the middle of the biases that the
-    others allow.
+    It is the median of those that free multipliers determine; without any, the middle
+    of the biases that the others allow.
     """
-    free = (a > 0) & (a < c)
-    if free.any():
-        return float(np.median(bias_at_margin[free]))
-    least = np.where(sign > 0, a < c, a > 0)  # these bound the bias from below
-    low, high = bias_at_margin[least], bias_at_margin[~least]
-    if not low.size or not high.size:
-        return float(low.max() if low.size else high.min())
-    return float(low.max() + high.min()) / 2
+    free = np.empty(a.size)
+    n_free, low, high, top = 0, -np.inf, np.inf, 0.0
+    for i in range(a.size):
+        top = max(top, a[i])
+    for i in range(a.size):
+        if AT_BOUND * top < a[i] < (1.0 - AT_BOUND) * c[i]:
+            free[n_free] = bias_at_margin[i]
+            n_free += 1
+        elif (a[i] < c[i] / 2) == (sign[i] > 0):
+            low = max(low, bias_at_margin[i])
+        else:
+            high = min(high, bias_at_margin[i])
+    if n_free > 0:
+        return float(np.median(free[:n_free]))
+    if high == np.inf or low == -np.inf:
+        return low if high == np.inf else high
+    return (low + high) / 2.0
+
+
+def put_at_bounds(
+    a: FloatArray, surplus: FloatArray, slack: FloatArray, c: FloatArray
+) -> FloatArray:
+    """Move multipliers of an interior point to the bounds that they converge to.
+
+    At the optimum a multiplier or the surplus over the margin is zero, and the distance
+    of the multiplier from c or the slack: the smaller one, in units of each.
+    """
+    unit = np.minimum(c, 1.0)
+    return np.where(a <= unit * surplus, 0.0, np.where(c - a < unit * slack, c, a))
 
 
 def bias_bounds(
-    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+    bias_at_margin: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least (or −∞) and the largest (or ∞) bias that each sample allows."""
-    bias_at_margin = y - gram @ (y * a)
     up = np.where(y > 0, a < c, a > 0)
     down = np.where(y > 0, a > 0, a < c)
     return np.where(up, bias_at_margin, -np.inf), np.where(down, bias_at_margin, np.inf)
+
+
+def bias_difference(
+    bias_at_margin: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+) -> float:
+    """Return the largest difference of the biases of two samples, 0 at the optimum."""
+    high, low = bias_bounds(bias_at_margin, y, c, a)
+    return max(float(high.max(initial=-np.inf) - low.min(initial=np.inf)), 0.0)
+
+
+def largest_sum(gram: FloatArray, a: FloatArray) -> float:
+    """Return the largest sum of the terms of ``gram a``, whose rounding remains."""
+    return float((np.abs(gram) @ a).max(initial=0.0))
 
 
 def violation(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> float:
@@ -167,29 +283,9 @@ def violation(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> 
     multipliers of the classes. Smaller values than the last digits of the terms are
     rounding.
     """
-    gap, largest = _bias_difference(gram, y, c, a)
+    difference = bias_difference(y - gram @ (y * a), y, c, a)
     balance = abs(float(y @ a)) / max(float(a.sum()), 1e-300)
-    return max(gap / max(1.0, largest), balance, 0.0)
-
-
-def bias_uncertainty(
-    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
-) -> float:
-    """Return the largest difference of the biases of two samples, plus rounding.
-
-    It is in units of a margin.
-    """
-    gap, largest = _bias_difference(gram, y, c, a)
-    return max(gap, 0.0) + _EPS * largest
-
-
-def _bias_difference(
-    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
-) -> tuple[float, float]:
-    """Return the difference of biases, and the largest sum of terms of ``gram a``."""
-    high, low = bias_bounds(gram, y, c, a)
-    gap = float(high.max(initial=-np.inf) - low.min(initial=np.inf))
-    return gap, float((np.abs(gram) @ a).max(initial=0.0))
+    return max(difference / max(1.0, largest_sum(gram, a)), balance)
 
 
 # -- feasibility of SVM+ without b* --------------------------------------------------

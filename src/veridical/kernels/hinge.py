@@ -3,7 +3,8 @@
 The method is that of `veridical.kernels.interior.solve_box`: ten to twenty steps of
 Mehrotra's predictor and corrector in the box of multipliers, each with a matrix of the
 size of the number of features. Here everything is compiled: with some dozen samples the
-general engine takes up to a hundred times as long, most of it in calls of numpy.
+general engine takes up to a hundred times as long, most of it in calls of numpy. Where
+it ends without a solution, `veridical.kernels.svm.solve_svm` is the next solver.
 
 | symbol | meaning                                                   | shape  |
 |--------|-----------------------------------------------------------|--------|
@@ -37,7 +38,7 @@ from veridical._core.compiling import njit
 #: Duality measure mu as a share of C; below it the method ends. A smaller one would not
 #: be more accurate: the curvatures of free and of bounded multipliers differ by the
 #: square of its inverse.
-TOLERANCE = 1e-11
+_LEAST_MU = 1e-11
 #: Residual of the margins or of the balance; above it there is no solution.
 _MAX_RESIDUAL = 1e-6
 #: Newton steps; after them there is no solution.
@@ -132,7 +133,8 @@ def _intercept(margin: FloatArray, s: FloatArray) -> float:
     The sum of the hinges is piecewise linear in b with a corner for every sample at
     ``s − margin``. Its derivative starts at minus the number of positive samples and
     rises by one at each corner, so it is zero between the corners of that rank and the
-    next; the middle is taken, as libsvm does.
+    next; the middle is taken, as libsvm does. (`veridical.kernels.duality.bias_of`
+    needs multipliers at their bounds, where those of interior points never are.)
     """
     corners = np.sort(s - margin)
     n_positive = 0
@@ -249,7 +251,7 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
         largest_residual = max(
             np.abs(residual + point.z - point.v).max(), abs(np.sum(s * point.a)) / C
         )
-        found = mu <= TOLERANCE * C and largest_residual <= _MAX_RESIDUAL
+        found = mu <= _LEAST_MU * C and largest_residual <= _MAX_RESIDUAL
         if found or not np.isfinite(mu):
             break
         b += _newton(X, s, point, residual, mu)

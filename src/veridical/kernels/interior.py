@@ -34,6 +34,7 @@ References
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -44,7 +45,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpstrf
 
 from veridical._core.arrays import FloatArray
-from veridical.kernels.duality import FINE_GAP, GOOD_GAP, POOR_GAP, ROUGH_GAP
+from veridical.kernels.duality import GOOD_GAP, POOR_GAP, ROUGH_GAP
 
 #: Newton steps; then the best point so far is returned.
 _MAX_STEPS = 120
@@ -354,7 +355,7 @@ def solve_box(
 
 
 @dataclass(frozen=True, eq=False)
-class _WeightProgram:
+class _WeightProgram(ABC):
     """A program in the weights: P is diagonal, and solutions are refined."""
 
     curve: FloatArray
@@ -364,15 +365,21 @@ class _WeightProgram:
     def curvature(self, x: FloatArray) -> FloatArray:
         return self.curve * x
 
+    @abstractmethod
     def multiply(self, x: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """Multiply by A."""
 
+    @abstractmethod
     def multiply_transposed(self, z: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """Multiply by the transpose of A."""
 
+    @abstractmethod
     def normal(self, D: FloatArray) -> FloatArray:
         """Compute AᵀDA, its lower half at least."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def certificate(self, z: FloatArray) -> float:
+        """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
 
     def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return the function that solves, with one step of iterative refinement."""
@@ -409,32 +416,6 @@ class _WeightProgram:
                 break
             z = moved
         return z
-
-
-@dataclass(frozen=True, eq=False)
-class _SampleSlacks(_WeightProgram):
-    """Margins of an ordinary support vector machine: a slack for every sample."""
-
-    E: FloatArray
-
-    def multiply(self, x: FloatArray) -> FloatArray:
-        k = self.E.shape[1]
-        return np.concatenate([self.E @ x[:k] + x[k:], x[k:]])
-
-    def multiply_transposed(self, z: FloatArray) -> FloatArray:
-        n = len(self.E)
-        return np.concatenate([self.E.T @ z[:n], z[:n] + z[n:]])
-
-    def normal(self, D: FloatArray) -> FloatArray:
-        n, k = self.E.shape
-        H = np.zeros((k + n, k + n))
-        H[k:, :k] = D[:n, None] * self.E
-        H[:k, :k] = self.E.T @ H[k:, :k]
-        H[np.arange(k, k + n), np.arange(k, k + n)] = D[:n] + D[n:]
-        return H
-
-    def certificate(self, z: FloatArray) -> float:
-        return 1.0  # slacks can meet any margin
 
 
 @dataclass(frozen=True, eq=False)
@@ -492,7 +473,7 @@ Start = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def _follow_scaled(
-    program: _Hinge | _Margins | _SampleSlacks, start: Start, total: float, good: float
+    program: _WeightProgram, start: Start, total: float, good: float
 ) -> tuple[Point, float, int]:
     """Scale by a guess of the optimum; where it was poor, by the value found.
 
@@ -522,31 +503,6 @@ def _follow_scaled(
 def _mean_square(Z: FloatArray) -> float:
     """Return the mean squared length of the rows."""
     return float(np.einsum("ij,ij->", Z, Z) / len(Z)) or 1.0
-
-
-def solve_with_slacks(Z: FloatArray, y: FloatArray, c: FloatArray) -> FloatArray:
-    """Solve an ordinary SVM in its weights and slacks; return the multipliers.
-
-    Slower than `solve_box`, at O((n + rank)³) a step, but more accurate where
-    c times the squared length of the samples is beyond 10¹⁰. Features, and so Z, must
-    be centred.
-    """
-    n, rank = Z.shape
-    size = _mean_square(Z)
-    c = size * c
-    E = y[:, None] * np.hstack([Z / np.sqrt(size), np.ones((n, 1))])
-    curve = np.concatenate([np.ones(rank), np.zeros(n + 1)])
-    linear_cost = np.concatenate([np.zeros(rank + 1), c])
-    limit = np.concatenate([np.ones(n), np.zeros(n)])
-
-    def start(total: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        x = np.concatenate([np.zeros(rank + 1), np.full(n, 2.0)])
-        z = np.minimum(c / (2 * total), 1.0 / n)
-        return x, 2.0 - limit, np.concatenate([z, c / total - z])
-
-    program = _SampleSlacks(curve, linear_cost, limit, E)
-    point, total, _ = _follow_scaled(program, start, float(c.sum()), FINE_GAP)
-    return point.z[:n] * (total / size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@
 Steps of sequential minimal optimization (SMO) find out which multipliers are free, and
 an active-set method their exact values. Where the steps do not end (features of
 different scale, a high C), an interior-point method takes their place: ten to forty
-Newton steps whatever the data, where pairwise steps may take millions.
+Newton steps whatever the data, where pairwise steps may take millions. Where rounding
+hides the margins, the active-set method works in twice the precision.
 
 | symbol | meaning                                                | shape  |
 |--------|--------------------------------------------------------|--------|
@@ -23,25 +24,44 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.active_set import polish, solve_active_set
-from veridical.kernels.duality import ROUGH_GAP, ROUNDED, TOLERANCE, violation
+from veridical.kernels.duality import (
+    EPS,
+    ROUGH_GAP,
+    ROUNDED,
+    TOLERANCE,
+    bias_difference,
+    largest_sum,
+    put_at_bounds,
+    violation,
+)
 from veridical.kernels.interior import center, factor, solve_box
+from veridical.kernels.svm_exact import solve_active_set_exactly
 
 #: SMO steps before the first attempt to solve for the free multipliers; twice as many
 #: before each further one.
 _STEPS = 200
 #: SMO steps per sample; after so many the interior-point method is tried.
 _STEPS_PER_SAMPLE = 10
-#: SMO steps; then the multipliers so far are returned.
-_MAX_STEPS = 1_000_000
+#: Samples; with more, interior points are faster than SMO steps from nowhere and than
+#: changes of the active set.
+_LARGE = 1000
+#: Samples; inner products of more, in twice the precision, would take too much memory
+#: where the caller has no way to compute them.
+_MOST_EXACT = 5000
 #: Relative gaps of interior points from which the active set is taken. With a large
 #: one it is not yet seen which multipliers are at a bound; with a small one rounding
 #: decides the last steps.
 _INTERIOR_GAPS = (ROUGH_GAP, 1e-5)
+#: Relative gap of interior points that no active-set method follows.
+_LAST_GAP = 1e-11
 
 
 @njit(cache=True, nogil=True)
@@ -94,41 +114,88 @@ def descend(
     return top - low
 
 
-def solve_dual(
-    G: FloatArray,
+class Multipliers(NamedTuple):
+    """Solution of the dual.
+
+    Parameters
+    ----------
+    a : array of shape (n,)
+        The multipliers.
+    low : array of shape (n,)
+        What their rounding to doubles left out; zero unless the last digits were found
+        in twice the working precision.
+    bias_at_margin : array of shape (n,)
+        Bias at which each sample meets its margin exactly.
+    """
+
+    a: FloatArray
+    low: FloatArray
+    bias_at_margin: FloatArray
+
+
+def solve_svm(
+    gram: FloatArray,
     sign: FloatArray,
     bound: FloatArray,
-    start: FloatArray,
+    start: FloatArray | None = None,
     *,
-    max_steps: int = _MAX_STEPS,
-) -> FloatArray:
-    """Find the multipliers of the support vector machine with Gram matrix `G`.
+    exact: Callable[[], FloatArray] | None = None,
+) -> Multipliers:
+    """Find the multipliers of the support vector machine with these inner products.
 
-    From a good `start` the linear system of its free multipliers is often enough.
+    All support vector machines of this library are solved here or, where many small
+    ones are solved in compiled code, with the same tolerances and the same next
+    solver: descent, then interior points, then the active-set method in twice the
+    working precision, where the biases of two samples still differ.
+
+    Parameters
+    ----------
+    gram, sign, bound : arrays
+        G, sign and bound of the notation above.
+    start : array of shape (n,), optional
+        Multipliers of a similar problem. From a good start the linear system of its
+        free multipliers is often enough.
+    exact : function, optional
+        Computes the inner products in twice the working precision, as
+        `veridical.kernels.svm_exact.exact_gram` does. Without it `gram` counts as
+        exact.
     """
-    a = np.clip(start, 0.0, bound)
-    done = polish(G, sign, bound, a)
-    if done is not None:
-        return done
-    grad = sign * (G @ (sign * a)) - 1.0
-    steps, total, tried = _STEPS, 0, False
-    while total < max_steps:
-        violation_left = descend(G, sign, bound, a, grad, TOLERANCE, steps)
-        done = polish(G, sign, bound, a)
-        if done is not None:
-            return done
-        if violation_left <= TOLERANCE:
-            return solve_active_set(G, sign, bound, a)
+    a = _solve_in_doubles(gram, sign, bound, start)
+    found = Multipliers(a, np.zeros(len(a)), sign - gram @ (sign * a))
+    uncertainty = bias_difference(found.bias_at_margin, sign, bound, a)
+    if exact is not None:
+        uncertainty += EPS * largest_sum(gram, a)
+    if uncertainty <= TOLERANCE or (exact is None and len(a) > _MOST_EXACT):
+        return found
+    pairs = np.stack([gram, np.zeros_like(gram)]) if exact is None else exact()
+    both, at_margin, remaining = solve_active_set_exactly(pairs, sign, bound, a)
+    if remaining >= uncertainty:
+        return found
+    return Multipliers(both[0], both[1], at_margin)
+
+
+def _solve_in_doubles(
+    gram: FloatArray, sign: FloatArray, bound: FloatArray, start: FloatArray | None
+) -> FloatArray:
+    """Take SMO steps, then interior points; return the better multipliers."""
+    n = len(sign)
+    if start is None and n > _LARGE:
+        return solve_interior(gram, sign, bound)[0]
+    a = np.zeros(n) if start is None else np.clip(start, 0.0, bound)
+    done = polish(gram, sign, bound, a)
+    grad = sign * (gram @ (sign * a)) - 1.0
+    steps, total = _STEPS, 0
+    while done is None and total < _STEPS_PER_SAMPLE * n:
+        remaining = descend(gram, sign, bound, a, grad, TOLERANCE, steps)
+        done = polish(gram, sign, bound, a)
+        if done is None and remaining <= TOLERANCE:
+            done = solve_active_set(gram, sign, bound, a)
         total += steps
         steps *= 2
-        if not tried and _STEPS_PER_SAMPLE * sign.size <= total < max_steps:
-            tried = True
-            interior, violation_left = solve_interior(G, sign, bound)
-            if violation_left <= TOLERANCE:
-                return interior
-            if violation_left < violation(G, sign, bound, a):
-                a, grad = interior, sign * (G @ (sign * interior)) - 1.0
-    return a
+    if done is not None:
+        return done
+    interior, remaining = solve_interior(gram, sign, bound)
+    return interior if remaining < violation(gram, sign, bound, a) else a
 
 
 def solve_interior(
@@ -142,32 +209,22 @@ def solve_interior(
     # The multipliers balance, so a constant added to a row or a column has no effect.
     centred = center(G)
     size = float(np.diag(centred).mean())
+    best, least_violation = np.zeros(len(sign)), np.inf
     if not 0.0 < size < np.inf:
-        return np.zeros(len(sign)), np.inf
+        return best, least_violation
     centred /= size
     c = bound * size
     Z, _ = factor(centred)
-    best, least_violation = np.zeros(len(sign)), np.inf
-    for gap in _INTERIOR_GAPS:
-        a, surplus, slack = solve_box(centred, Z, sign, c, gap)
+    for gap in _INTERIOR_GAPS if len(c) <= _LARGE else (_LAST_GAP,):
+        a = put_at_bounds(*solve_box(centred, Z, sign, c, gap), c)
         if not np.isfinite(a).all():
             continue
-        a = solve_active_set(centred, sign, c, put_at_bounds(a, surplus, slack, c))
-        violation_left = violation(centred, sign, c, a)
+        done = polish(centred, sign, c, a)
+        if done is None:
+            done = solve_active_set(centred, sign, c, a) if len(c) <= _LARGE else a
+        violation_left = violation(centred, sign, c, done)
         if violation_left < least_violation:
-            best, least_violation = a, violation_left
+            best, least_violation = done, violation_left
         if least_violation <= ROUNDED:
             break
     return np.where(best >= c, bound, best / size), least_violation
-
-
-def put_at_bounds(
-    a: FloatArray, surplus: FloatArray, slack: FloatArray, c: FloatArray
-) -> FloatArray:
-    """Move multipliers of an interior point to the bounds that they converge to.
-
-    At the optimum a multiplier or the surplus over the margin is zero, and the distance
-    of the multiplier from c or the slack: the smaller one, in units of each.
-    """
-    unit = np.minimum(c, 1.0)
-    return np.where(a <= unit * surplus, 0.0, np.where(c - a < unit * slack, c, a))

@@ -24,10 +24,13 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
+from veridical.kernels.columns import column_block, cross_products
 from veridical.kernels.exact import add, divide_pairs, fma, multiply, normalize
 
 #: Difference of two biases in units of a margin; a smaller one is zero.
 SAME_BIAS = 1e-14
+#: Features whose products are summed together.
+_BLOCK_FEATURES = 64
 #: Pivot as a share of the largest; a smaller one is rounding.
 _RANK = 1e-27
 #: Changes of the active set per sample, each with a linear system; then it ends.
@@ -56,6 +59,45 @@ def add_products(columns: FloatArray, sign: float, G: FloatArray) -> None:
     for i in range(n):
         for j in range(i):
             G[0, j, i], G[1, j, i] = G[0, i, j], G[1, i, j]
+
+
+def add_features(X: Any, sign: float, G: FloatArray) -> None:
+    """Add the inner products of all features of X to G, or subtract them."""
+    for lo in range(0, X.shape[1], _BLOCK_FEATURES):
+        hi = min(lo + _BLOCK_FEATURES, X.shape[1])
+        add_products(column_block(X, lo, hi), sign, G)
+
+
+def exact_gram(X: Any) -> FloatArray:
+    """Compute the inner products of the rows of X, as high and low parts."""
+    G = np.zeros((2, X.shape[0], X.shape[0]))
+    add_features(X, 1.0, G)
+    return G
+
+
+def sum_weights(X: Any, signed: FloatArray, low: FloatArray | None) -> FloatArray:
+    """Compute ``Xᵀ (signed + low)``, in twice the precision where low is not zero."""
+    if low is None or not low.any():
+        return cross_products(X, signed)
+    w = np.zeros(X.shape[1])
+    for lo in range(0, w.size, _BLOCK_FEATURES):
+        hi = min(lo + _BLOCK_FEATURES, w.size)
+        _sum_rows(column_block(X, lo, hi), signed, low, w[lo:hi])
+    return w
+
+
+@njit(cache=True, nogil=True)
+def _sum_rows(
+    columns: FloatArray, signed: FloatArray, signed_low: FloatArray, out: FloatArray
+) -> None:
+    for k in range(columns.shape[0]):
+        high, low = 0.0, 0.0
+        for i in range(signed.size):
+            if signed[i] != 0.0:
+                high, low = _subtract_product(
+                    high, low, -columns[k, i], 0.0, signed[i], signed_low[i]
+                )
+        out[k] = high + low
 
 
 @njit(cache=True, nogil=True)
@@ -264,8 +306,8 @@ def _step_to_bound(
 @njit(cache=True, nogil=True)
 def solve_active_set_exactly(
     G: FloatArray, y: FloatArray, c: FloatArray, start: FloatArray
-) -> tuple[FloatArray, float]:
-    """Find the multipliers from near ones, and the remaining violation.
+) -> tuple[FloatArray, FloatArray, float]:
+    """Find the multipliers from near ones, with biases and the remaining violation.
 
     This is `veridical.kernels.active_set.solve_active_set` in twice the precision. The
     violation is the largest difference of two biases; at the optimum it is zero.
@@ -276,8 +318,9 @@ def solve_active_set_exactly(
     for i in range(n):
         a[0, i] = min(max(start[i], 0.0), c[i])
         free[i] = 0.0 < a[0, i] < c[i]
-    violation = np.inf
+    violation, bias_at_margin = np.inf, a
     for _ in range(_CHANGES_PER_SAMPLE * n):
+        violation = np.inf
         bias_at_margin = _biases_at_margin(G, y, a)
         where_free = np.flatnonzero(free)
         if where_free.size > 0:
@@ -305,4 +348,4 @@ def solve_active_set_exactly(
         if free[i_high] and free[i_low]:
             break  # they differ by rounding only
         free[i_high], free[i_low] = True, True
-    return a[0], violation
+    return a, bias_at_margin[0], violation

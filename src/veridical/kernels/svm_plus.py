@@ -29,7 +29,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -50,12 +50,14 @@ from veridical.kernels.duality import (
     GOOD_GAP,
     POOR_GAP,
     ROUGH_GAP,
-    SLACK_ROUNDING,
     InfeasibleError,
-    bias_of,
+    Lift,
     dual_bound,
+    find_lift,
     is_feasible,
+    measure_svm,
     primal_bound,
+    put_at_bounds,
     relative_gap,
     shrink_to_balance,
     stretched_cost,
@@ -67,25 +69,18 @@ from veridical.kernels.interior import (
     solve_box,
     solve_hinge_margins,
     solve_squared_margins,
-    solve_with_slacks,
 )
-from veridical.kernels.svm import descend, put_at_bounds, solve_dual, solve_interior
+from veridical.kernels.svm import descend, solve_svm
 
 #: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
 _LEAST_RCOND = 1e-11
 #: Samples; up to so many a whole inverse costs no more than some of its rows, and SMO
 #: steps cost less than interior points.
 SMALL = 400
-#: Samples; beyond so many the ordinary SVM is solved by interior points alone.
-_LARGE = 1000
 #: SMO steps per sample in search of the active set.
 _STEPS_PER_SAMPLE = 20
 #: Violation of the optimality conditions at which SMO steps have found a start.
 _START_TOLERANCE = 1e-4
-#: Relative gap of interior points that no active-set method follows.
-_INTERIOR_GAP = 1e-11
-#: Distance from a bound as a share of c; nearer multipliers are at the bound.
-_AT_BOUND = 1e-9
 #: Rounds of the active-set method from a start that should be near, and from others.
 _ROUNDS, _FEW_ROUNDS = 25, 10
 #: Multiples of the rounding error of the dual gradient; with squared slacks and more
@@ -128,6 +123,8 @@ class Solution:
         Linear systems solved.
     states : States
         To start from.
+    alpha_low : array of shape (n,) or None
+        What the rounding of α to doubles left out; None where it is unknown.
     """
 
     alpha: FloatArray
@@ -138,6 +135,7 @@ class Solution:
     gap: float
     n_rounds: int
     states: States
+    alpha_low: FloatArray | None = None
 
 
 @dataclass(eq=False)
@@ -160,7 +158,6 @@ class PrivilegedGram:
     known: Any = field(init=False)
     _lower: FloatArray | None = field(init=False, default=None)
     _factor: tuple[FloatArray, Any] | None = field(init=False, default=None)
-    _lift: tuple[FloatArray, FloatArray] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
@@ -207,30 +204,10 @@ class PrivilegedGram:
             self._factor = factor(self.shifted - self.kappa)
         return self._factor
 
-    @property
+    @cached_property
     def lift(self) -> tuple[FloatArray, FloatArray]:
-        """Coefficients that give every sample a slack of at least 1, and the slacks.
-
-        Both are empty where none were found: then slacks below zero cannot be lifted.
-        """
-        if self._lift is None:
-            self._lift = self._find_lift()
-        return self._lift
-
-    def _find_lift(self) -> tuple[FloatArray, FloatArray]:
-        n = len(self.gram)
-        tries = [np.ones(n)]  # enough where all are similar: features above zero
-        Z, pivots = self.factor
-        if pivots.size:
-            v = np.linalg.lstsq(Z, np.ones(n), rcond=None)[0]
-            tries.append(np.zeros(n))
-            tries[1][pivots] = np.linalg.solve(Z[pivots].T, v)
-        for d in tries:
-            slack = self.gram @ d
-            least = float(slack.min())
-            if least > 1e-6 * float(slack.max()):
-                return d / least, slack / least
-        return np.zeros(0), np.zeros(0)
+        """Weights of the factor that raise all slacks, and by how much."""
+        return find_lift(self.factor[0])
 
 
 def _decompose(matrix: FloatArray) -> FloatArray:
@@ -296,42 +273,29 @@ def start_by_descent(problem: SignedGram, c: FloatArray) -> tuple[States, bool]:
 
 def start_interior(problem: SignedGram, c: FloatArray) -> States:
     """Find states of the ordinary SVM by interior points."""
-    a, margin, slack = solve_box(problem.gram, problem.factor, problem.sign, c)
-    return States(a / c > margin, slack > 1 - a / c)
+    inner = solve_box(problem.gram, problem.factor, problem.sign, c)
+    a = put_at_bounds(*inner, c)
+    return States(a > 0, a >= c)
 
 
-def solve_plain(problem: SignedGram, c: FloatArray) -> Solution:
-    """Solve the ordinary support vector machine, where nothing is privileged."""
-    gram, sign, n = problem.gram, problem.sign, len(c)
-    if n > _LARGE:
-        a, surplus, slack = solve_box(gram, problem.factor, sign, c, _INTERIOR_GAP)
-        return _finish_plain(problem, c, put_at_bounds(a, surplus, slack, c))
-    steps = _STEPS_PER_SAMPLE * n
-    a = solve_dual(gram, sign, c, np.zeros(n), max_steps=steps)
-    found = _finish_plain(problem, c, a)
-    if found.gap > GOOD_GAP:
-        a, _ = solve_interior(gram, sign, c)
-        found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
-    if found.gap > POOR_GAP:
-        a = solve_with_slacks(factor(center(gram))[0], sign, c)
-        # What interior points leave near a bound is rounding.
-        a = np.where(a < _AT_BOUND * c, 0.0, np.where(a > (1 - _AT_BOUND) * c, c, a))
-        found = min(found, _finish_plain(problem, c, a), key=lambda one: one.gap)
-    return found
+def solve_plain(
+    problem: SignedGram,
+    c: FloatArray,
+    exact: Callable[[], FloatArray] | None = None,
+) -> Solution:
+    """Solve the ordinary support vector machine, where nothing is privileged.
 
-
-def _finish_plain(problem: SignedGram, c: FloatArray, a: FloatArray) -> Solution:
-    """Find the bias that belongs to multipliers, and the gap they leave."""
-    sign = problem.sign
-    b = bias_of(sign - problem.gram @ (sign * a), sign, a, c)
+    `exact` is that of `veridical.kernels.svm.solve_svm`.
+    """
+    sign, n = problem.sign, len(c)
+    a, low, bias_at_margin = solve_svm(problem.gram, sign, c, exact=exact)
     states = States(a > 0, a >= c)
-    a = shrink_to_balance(a, sign)
-    scores = problem.gram @ (sign * a)
-    half = 0.5 * float((sign * a) @ scores)
-    dual = float(a.sum()) - half
-    slack = np.maximum(1.0 - sign * (scores + b), 0.0)
-    gap = relative_gap(half + float(c @ slack), dual)
-    return Solution(a, np.zeros(len(c)), b, 0.0, dual, gap, 1, states)
+    if not low.any():
+        a = shrink_to_balance(a, sign)
+        bias_at_margin = sign - problem.gram @ (sign * a)
+    half = 0.5 * float(a @ (1.0 - sign * bias_at_margin))
+    bias, dual, gap = measure_svm(half, bias_at_margin, sign, a, c)
+    return Solution(a, np.zeros(n), bias, 0.0, dual, gap, 1, states, low)
 
 
 # -- the hinge loss ------------------------------------------------------------------
@@ -494,38 +458,20 @@ class _HingeSolver:
         Qa = self.problem.Q @ a
         K_eta = privileged.gram @ eta
         if privileged.bias:
-            b_star -= float(K_eta.sum()) / len(
-                K_eta
-            )  # b* was that of the centred matrix
+            b_star -= float(K_eta.mean())  # b* was that of the centred matrix
         half = 0.5 * float(a @ Qa) + 0.5 * gamma * float(eta @ K_eta)
         beta = self.c - a + gamma * eta
         dual = dual_bound(float(a.sum()) - half, beta, self.c)
-        cost = self._cost(half, Qa + b * sign, K_eta + b_star, eta, K_eta)
+        slack = K_eta + b_star
+        cost, _ = primal_bound(half, Qa + b * sign, slack, self.c, self._lift(eta))
         gap = relative_gap(cost, dual)
         return Solution(a, eta, b, b_star, dual, gap, self.n_rounds, states)
 
-    def _cost(
-        self,
-        half: float,
-        margin: FloatArray,
-        slack: FloatArray,
-        eta: FloatArray,
-        K_eta: FloatArray,
-    ) -> float:
-        """Compute the cost of the weights, once slacks and margins are repaired."""
-        bias = self.privileged.bias
-        below = -float(slack.min())
-        if below > 0.0 and bias:
-            slack = slack + below
-        elif below > 0.0:
-            d, lifted = self.privileged.lift
-            if d.size:
-                half += self.gamma * below * float(d @ K_eta + 0.5 * below * d @ lifted)
-                slack = slack + below * lifted
-            elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
-                return np.inf
-            slack = np.maximum(slack, 0.0)
-        return primal_bound(half, margin, slack, self.c, bias=bias)
+    def _lift(self, eta: FloatArray) -> Lift | None:
+        if self.privileged.bias:
+            return Lift(np.ones(len(eta)))
+        weights = self.privileged.factor[0].T @ eta
+        return Lift.along(*self.privileged.lift, weights, self.gamma)
 
 
 def same_for_all_gamma(solution: Solution) -> bool:

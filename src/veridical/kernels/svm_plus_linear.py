@@ -55,15 +55,21 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.duality import (
     POOR_GAP,
-    SLACK_ROUNDING,
     InfeasibleError,
+    Lift,
+    find_lift,
     is_feasible,
     primal_bound,
     relative_gap,
     shrink_to_balance,
     stretched_cost,
 )
-from veridical.kernels.interior import solve_hinge_margins, solve_squared_margins
+from veridical.kernels.interior import (
+    HingePoint,
+    solve_hinge_margins,
+    solve_squared_margins,
+)
+from veridical.kernels.svm_exact import sum_weights
 from veridical.kernels.svm_plus import Solution
 
 #: Sweeps of coordinate descent before Newton steps take over.
@@ -79,8 +85,6 @@ _GROWTH = 4.0
 _EVALUATIONS = 60
 #: Directional derivative as a share of that at the start; below it the search ends.
 _LINE_TOLERANCE = 1e-3
-#: Least slack as a share of the largest; below it weights do not count as a lift.
-_MIN_LIFT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,9 @@ class LinearSolution:
         cls, one: Solution, sign: FloatArray, X: Any, X_star: Any
     ) -> LinearSolution:
         """Turn coefficients of samples into weights; features are None if unknown."""
+        low = None if one.alpha_low is None else one.alpha_low * sign
         return cls(
-            None if X is None else np.asarray((one.alpha * sign) @ X).ravel(),
+            None if X is None else sum_weights(X, one.alpha * sign, low),
             one.bias,
             None if X_star is None else np.asarray(one.eta @ X_star).ravel(),
             one.privileged_bias,
@@ -194,13 +199,9 @@ class Linear:
             inner.b_star - float(centre_star @ v),
             alpha,
             dual,
-            relative_gap(
-                self._cost(Z @ inner.w + inner.b, Z_star @ inner.w_star + inner.b_star,
-                           inner.w, inner.w_star, Z_star),
-                dual,
-            ),
+            relative_gap(self._cost(inner, Z, Z_star), dual),
             inner.n_steps,
-        )  # fmt: skip
+        )
         if found.gap > POOR_GAP and not self._solvable():
             raise InfeasibleError
         return found
@@ -219,28 +220,16 @@ class Linear:
         half = 0.5 * float(w @ w) + 0.5 * float(v @ v) / self.gamma
         return max(0.0, float(alpha.sum()) - half)
 
-    def _cost(
-        self,
-        scores: FloatArray,
-        slack: FloatArray,
-        w: FloatArray,
-        v: FloatArray,
-        Z_star: FloatArray,
-    ) -> float:
+    def _cost(self, inner: HingePoint, Z: FloatArray, Z_star: FloatArray) -> float:
         """Compute the cost of the weights, once slacks and margins are repaired."""
-        below = max(0.0, -float(slack.min()))
-        if below > 0.0 and self.bias:
-            slack = slack + below
-        elif below > 0.0:
-            u = find_lift(Z_star)
-            if u.size:
-                v = v + below * u
-                slack = Z_star @ v
-            elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
-                return np.inf
-            slack = np.maximum(slack, 0.0)
-        half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
-        return primal_bound(half, self.sign * scores, slack, self.c, bias=self.bias)
+        w, v, gamma = inner.w, inner.w_star, self.gamma
+        slack = Z_star @ v + inner.b_star
+        lift: Lift | None = Lift(np.ones(len(slack)))
+        if not self.bias:
+            lift = Lift.along(*find_lift(Z_star), v, gamma)
+        half = 0.5 * float(w @ w) + 0.5 * gamma * float(v @ v)
+        margin = self.sign * (Z @ w + inner.b)
+        return primal_bound(half, margin, slack, self.c, lift)[0]
 
     # -- squared slacks --------------------------------------------------------------
 
@@ -283,20 +272,6 @@ class Linear:
         if found.gap > POOR_GAP and not self._solvable(squared=True):
             raise InfeasibleError
         return found
-
-
-def find_lift(X_star: Any) -> FloatArray:
-    """Find weights that give every sample a slack of at least 1; empty if it fails."""
-    n = X_star.shape[0]
-    tries = [np.asarray(X_star.T @ np.ones(n)).ravel()]
-    if isinstance(X_star, np.ndarray) and X_star.shape[1] <= n:
-        tries.append(np.linalg.lstsq(X_star, np.ones(n), rcond=None)[0])
-    for u in tries:
-        slack = X_star @ u
-        least = float(slack.min())
-        if least > _MIN_LIFT * float(slack.max()):
-            return u / least
-    return np.zeros(0)
 
 
 # -- dual coordinate descent ---------------------------------------------------------
@@ -464,35 +439,25 @@ class Descent:
         margin = self.sign * (self.X @ w[:-1] + w[-1])
         half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
         dual = max(0.0, float(a.sum()) - half) if implied else 0.0
-        b_star, below = float(v[-1]), max(0.0, -float(slack.min()))
-        if below > 0.0 and self.bias:
-            half += self.gamma * below * (b_star + 0.5 * below)
-            slack, b_star = slack + below, b_star + below
-        elif below > 0.0 and self._lift.size:
-            v = v.copy()
-            v[:-1] += below * self._lift
-            slack = np.maximum(self.X_star @ v[:-1], 0.0)
-            half = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
-        elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
-            slack = np.full(len(slack), np.inf)
-        cost = primal_bound(
-            half,
-            margin,
-            slack,
-            self.c,
-            bias=self.bias,
-            bias_curvature=self.gamma,
-            b_star=b_star,
-        )
+        # Slacks are raised by b* = v[-1], or without it by weights.
+        lift = Lift.along(*self._lift, v, self.gamma)
+        cost, below = primal_bound(half, margin, slack, self.c, lift)
+        if lift is not None:
+            v = v + below * self._lift[0]
         found = LinearSolution(
-            w[:-1].copy(), float(w[-1]), v[:-1].copy(), b_star, a.copy(), dual,
+            w[:-1].copy(), float(w[-1]), v[:-1].copy(), float(v[-1]), a.copy(), dual,
             relative_gap(cost, dual), 0,
         )  # fmt: skip
         return found, cost
 
     @cached_property
-    def _lift(self) -> FloatArray:
-        return find_lift(self.X_star)
+    def _lift(self) -> tuple[FloatArray, FloatArray]:
+        """Return the change of (w*, b*) that raises all slacks, and by how much."""
+        n, q = self.X_star.shape
+        if self.bias:
+            return np.append(np.zeros(q), 1.0), np.ones(n)
+        u, raised = find_lift(self.X_star)
+        return (np.append(u, 0.0) if u.size else u), raised
 
 
 @dataclass(eq=False)

@@ -167,13 +167,17 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         G = self._products(Z[order], Z[order])
         self.pairs_ = list(combinations(range(n_classes), 2))
         signed = np.zeros((len(self.pairs_), len(codes)))
-        # A sigmoid kernel need not be positive definite: then only descent is safe.
-        solve = solve_pair if self.kernel == "sigmoid" else solve_pair_exactly
+        samples = Z[order] if self.kernel == "linear" else None
+
+        def solve(a: int, b: int, row: FloatArray) -> float:
+            C = float(self.C)
+            if self.kernel == "sigmoid":
+                # It need not be positive definite: then only descent is safe.
+                return solve_pair(G, start, a, b, C, row)
+            return solve_pair_exactly(G, start, a, b, C, row, samples)
+
         self._bias = np.array(
-            [
-                solve(G, start, a, b, float(self.C), row)
-                for (a, b), row in zip(self.pairs_, signed, strict=True)
-            ]
+            [solve(*pair, row) for pair, row in zip(self.pairs_, signed, strict=True)]
         )
         self._train, self._start, self._signed = Z[order], start, signed
         # As in SVC: a positive decision value is for the second of two classes.

@@ -11,21 +11,25 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.linalg.lapack import dormqr
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.reading import number_classes, refuse_one_class
+from veridical.kernels.duality import bias_of
 from veridical.kernels.hinge import fit_hinge
+from veridical.kernels.svm import solve_svm
+from veridical.kernels.svm_exact import exact_gram, sum_weights
 from veridical.learning.inputs import check_positive
 
 #: Decision value; one nearer to 0 is a tie. On categorical data, where the optimum is
 #: degenerate, errors of 1e-5 or so remain; those of scikit-learn's SVC are of 1e-3.
 TIE = 1e-4
 
-#: Features, or samples if fewer; with more libsvm is faster.
+#: Features, or samples if fewer; with more the dual is solved instead.
 LARGEST = 200
+#: Samples; with more, inner products of all of them would take too much memory.
+MANY = 5000
 
 
 class PairModel(NamedTuple):
@@ -66,7 +70,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     Bring the features to a common scale first. Time is that of a dozen products of the
     matrix with itself, over the samples or over the features, whichever are fewer. With
     more than 200 of both, and where numbers are so large that rounding hides the
-    margin, scikit-learn's solver is used instead.
+    margin, the dual is solved, which takes all inner products of the samples.
 
     A sample on the border between two classes goes to the first of them. Where several
     classes get equally many votes, the first wins.
@@ -157,12 +161,15 @@ def fit_pairs(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[Pair
 
 
 def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
-    if min(X.shape) <= LARGEST:
+    n, p = X.shape
+    if min(n, p) <= LARGEST or (p < n and n > MANY):
         weights, intercept, found = _fit_interior(X, sign, C)
         if found:
             return weights, intercept
-    model = SVC(kernel="linear", C=C).fit(X, sign)
-    return model.coef_[0], float(model.intercept_[0])
+    c = np.full(n, C)
+    a, low, at_margin = solve_svm(X @ X.T, sign, c, exact=lambda: exact_gram(X))
+    bias = float(bias_of(at_margin, sign, a, c))
+    return sum_weights(X, sign * a, sign * low), bias
 
 
 def _fit_interior(

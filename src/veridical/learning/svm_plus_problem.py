@@ -15,8 +15,10 @@ coordinate descent         linear kernels and the hinge loss, more than 5000 sam
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -34,6 +36,7 @@ from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
 from veridical._core.validation import check_count
 from veridical.kernels.duality import GOOD_GAP, POOR_GAP, ROUGH_GAP
+from veridical.kernels.svm_exact import exact_gram
 from veridical.kernels.svm_plus import (
     MANY_SQUARED,
     PrivilegedGram,
@@ -359,8 +362,12 @@ def solve_without_privileged(
     gram: FloatArray, X: Any, problems: list[FloatArray], c: FloatArray
 ) -> list[LinearSolution]:
     """Solve the ordinary support vector machine, without privileged features."""
+    small = X is not None and len(c) <= MANY
+    exact = cache(lambda: exact_gram(X)) if small else None
     return [
-        LinearSolution.of_gram(solve_plain(SignedGram(gram, sign), c), sign, X, None)
+        LinearSolution.of_gram(
+            solve_plain(SignedGram(gram, sign), c, exact), sign, X, None
+        )
         for sign in problems
     ]
 
@@ -435,7 +442,7 @@ def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
 # -- one class against the rest --------------------------------------------------------
 
 
-class OneAgainstRest(ClassifierMixin, BaseEstimator):
+class OneAgainstRest(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of decision values: one problem per class, one for two classes."""
 
     classes_: NDArray[Any]
@@ -456,9 +463,9 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator):
         scores = scores + self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else scores
 
+    @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:
         """Compute decision values."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each sample.
