@@ -339,7 +339,7 @@ def test_a_pipeline_as_selector_in_every_verb_that_takes_one():
     audited = veridical.audit(
         "nb", X, y, selected=[0, 1], selector=scaled, n_permutations=19, random_state=0
     )
-    assert audited.preselection.overlap["Pipeline"] >= 1
+    assert audited.preselection.overlap["StandardScaler, then SelectKBest"] >= 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from tests.oracles.json_schema import faults
 from veridical import papers
 from veridical._core.records import Interval
 from veridical.cli import names
-from veridical.experiments import Serial
-from veridical.experiments.findings import Check, Curve, Picture, StudyReport
+from veridical.experiments import Check, Curve, Picture, Serial, StudyReport
 
 FAST = ("--cv", 3, "--features", 2, "--estimator", "nb")
 COMPARE = ("--cv", 3, "--features", 2, "--estimator", "nb")

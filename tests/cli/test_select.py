@@ -145,7 +145,14 @@ def test_the_summary_is_json_and_keeps_the_numbers():
     )
     json.dumps(summary, allow_nan=False)
     assert summary["features"] == [
-        {"rank": 1, "index": 4, "name": "g", "score": None, "n_folds": 2}
+        {
+            "rank": 1,
+            "index": 4,
+            "name": "g",
+            "score": None,
+            "n_folds": 2,
+            "support": "weak",
+        }
     ]
     assert summary["sizes"][1] == {"size": 2, "accuracy": 0.7}
     assert summary["alphas"][0] == {"alpha": 0.5, "accuracy": 0.8}

@@ -155,7 +155,7 @@ class Failing:
 
 def test_browser_shows_the_updates(store, tmp_path, browser, monkeypatch):
     """Progress, failures and findings come in while a store is written."""
-    monkeypatch.setattr(study_watch, "_EVERY", 0.1)
+    monkeypatch.setattr(study_watch, "_PAUSE", 0.1)
     monkeypatch.setattr(watch, "REFRESH", 0.2)
     path = tmp_path / "live.sqlite"
     with Store(store) as opened, opened.snapshot():

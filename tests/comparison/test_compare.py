@@ -270,7 +270,7 @@ def test_any_number_of_processes(problem, anova):
 def test_a_fresh_seed_is_recorded(problem, anova, chance):
     X, y = problem
     one = compare([anova, chance], X, y, n_features_to_select=4)
-    seed = int(one.settings["random_state"])
+    seed = one.settings["random_state"]
     assert same(
         one, compare([anova, chance], X, y, n_features_to_select=4, random_state=seed)
     )

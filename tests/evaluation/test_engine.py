@@ -154,7 +154,7 @@ def check(procedures, X, y, splits, run=serial):
 @pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"dagsvm"}))
 def test_named_estimators_on_every_kind_of_table(name, make):
     X, y = make()
-    splits = CrossValidation(3).split(y, 1)
+    splits = CrossValidation(2).split(y, 1)
     estimator, selector = ESTIMATORS[name](), InformationGain()
     procedures = [
         Procedure(estimator),
@@ -207,7 +207,7 @@ def test_sparse_tables_of_any_form(form):
 )
 def test_any_selector_with_any_estimator(selector, estimator):
     X, y = numeric()
-    splits = [*CrossValidation(3).split(y, 2), *Bootstrap632(2).split(y, 2)]
+    splits = [*CrossValidation(2).split(y, 2), *Bootstrap632(1).split(y, 2)]
     # What chooses a set of features, not an order, has one size.
     sizes = SIZES if hasattr(selector, "rank_many") else (4,)
     if isinstance(selector, SelectKBest):
@@ -649,11 +649,12 @@ def test_select_takes_a_selector_of_sets(selector):
 
 @pytest.fixture
 def encoded(monkeypatch):
-    """Count how often the whole table is encoded."""
+    """Count how often the whole table is encoded, not only its first sample."""
     shapes = []
 
     def count(X, *args, **kwargs):
-        shapes.append(np.shape(X))
+        if len(X) > 1:
+            shapes.append(np.shape(X))
         return encode(X, *args, **kwargs)
 
     for module in (veridical._core.reading, veridical._core.table):

@@ -176,7 +176,7 @@ def test_given_samples_are_those_that_are_learned_from(plus):
     expected = estimate(GaussianNB(), X, y, cv=drawn, random_state=4)
     assert found.value == expected.value
     assert found.scores.tolist() == expected.scores.tolist()
-    assert "12 given samples" in found.method
+    assert "12 given bootstrap samples" in found.method
 
 
 @pytest.mark.parametrize(

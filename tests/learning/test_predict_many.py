@@ -192,7 +192,12 @@ def assert_fast_is_loop(estimator, table, splits, orders=None, sizes=None):
 # -- nested subsets ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+TWO_OR_THREE = pytest.mark.parametrize(
+    "n_classes", [pytest.param(2, marks=pytest.mark.slow), 3]
+)
+
+
+@TWO_OR_THREE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NESTED)
 def test_sizes_as_one_subset_at_a_time(name, kind, n_classes):
@@ -208,7 +213,7 @@ def test_sizes_as_one_subset_at_a_time(name, kind, n_classes):
     assert left <= len(splits) // 2
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@TWO_OR_THREE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NESTED)
 def test_all_features(name, kind, n_classes):

@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Audit, Finding, Null, Preselection
 
-COMMAND = {"random_state": "0", "alpha": "0.05", "command": "veridical audit --seed 0"}
+COMMAND = {"random_state": 0, "alpha": 0.05, "command": "veridical audit --seed 0"}
 NAN = float("nan")
 
 

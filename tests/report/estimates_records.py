@@ -11,7 +11,7 @@ from veridical.evaluation.records import Coverage, Estimate, Estimates
 
 STABLE = "the estimator is stable"
 MEMORY = "The estimator has memorised its training samples, so .632 is too high."
-COMMAND = {"random_state": "0", "command": "veridical estimate --seed 0"}
+COMMAND = {"random_state": 0, "command": "veridical estimate --seed 0"}
 
 
 def estimate(value: float, **fields: Any) -> Estimate:

@@ -16,8 +16,8 @@ def settings(say: Say, verb: str) -> dict[str, str]:
     """What the command line notes about a run on a file."""
     return {
         "cross-validation": say("10 stratified folds"),
-        "alpha": "0.05",
-        "random_state": "0",
+        "alpha": 0.05,
+        "random_state": 0,
         "veridical": "0.1",
         "data sha256": "5f70bf18" + 56 * "a",
         "versions": "Python 3.12.4, numpy 2.1.0, scikit-learn 1.6.0, numba 0.61.0",

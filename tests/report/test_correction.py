@@ -37,7 +37,7 @@ def record(name="colon"):
         table("uncorrected", 0.08, 0.01),
         {"corrected": 300.0, "uncorrected": 8.0},
         f"Believe it, {name}.",
-        {"random_state": "0"},
+        {"random_state": 0},
     )
 
 

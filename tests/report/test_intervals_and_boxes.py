@@ -15,7 +15,7 @@ from tests.report.page_texts import plain
 from veridical import report
 from veridical._core.records import Interval
 from veridical.evaluation.intervals import wilson
-from veridical.experiments.findings import Check, Curve, Picture
+from veridical.experiments import Check, Curve, Picture
 from veridical.report.render import svg
 from veridical.report.view import (
     Bounds,

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from veridical.learning import C45
-from veridical.report.tree import TreeDisplay, place
+from veridical.report.tree import TreeDisplay, place_boxes
 
 mpl.use("Agg")
 
@@ -22,7 +22,7 @@ def iris():
 
 
 def test_places(iris):
-    boxes = place(iris.tree_words())
+    boxes = place_boxes(iris.tree_words())
     assert len(boxes) == iris.n_nodes_
     leaves = [box for box in boxes if box.is_leaf]
     assert sorted(box.x for box in leaves) == list(range(iris.n_leaves_))
@@ -37,18 +37,18 @@ def test_places(iris):
 
 
 def test_no_two_nodes_of_a_level_share_a_place(iris):
-    boxes = place(iris.tree_words())
+    boxes = place_boxes(iris.tree_words())
     assert len({(box.x, box.y) for box in boxes}) == len(boxes)
 
 
 def test_depth_can_be_cut(iris):
-    boxes = place(iris.tree_words(), max_depth=1)
+    boxes = place_boxes(iris.tree_words(), max_depth=1)
     assert [box.text for box in boxes] == [
         "petal width (cm)",
         "setosa (50)",
         "… versicolor (100/50)",
     ]
-    (leaf,) = place(iris.tree_words(), max_depth=0)
+    (leaf,) = place_boxes(iris.tree_words(), max_depth=0)
     assert leaf.text == "… setosa (150/100)"
 
 

@@ -3,6 +3,9 @@
 #: Number of features to select: of every selector, verb and command.
 N_FEATURES_TO_SELECT = 10
 
+#: Confidence of all intervals, unless another is asked for.
+CONFIDENCE = 0.95
+
 
 def default_n_features(n_features: int) -> int:
     """Return how many features a verb selects where nobody says how many.

@@ -181,7 +181,7 @@ def encode(
     if isinstance(X, np.ndarray):  # faster than to ask narwhals
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
     refuse_lazy(X, name)
-    refuse_repeated(X, name)
+    refuse_repeated_names(X, name)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _encode_frame(frame, categorical_features, categories, name)
@@ -421,7 +421,7 @@ def refuse_lazy(X: Any, name: str = "X") -> None:
     )
 
 
-def refuse_repeated(X: Any, name: str = "X") -> None:
+def refuse_repeated_names(X: Any, name: str = "X") -> None:
     """Raise if two columns of a data frame have the same name."""
     if isinstance(X, pd.DataFrame):
         names = X.columns

@@ -33,7 +33,7 @@ from veridical._core.encoding import (
     object_if_text,
     read_numbers,
     refuse_lazy,
-    refuse_repeated,
+    refuse_repeated_names,
 )
 from veridical._core.errors import InputError
 from veridical._core.sklearn_private import read_sample_weight, take
@@ -363,7 +363,7 @@ def read_samples(
     """
     refuse_lazy(X)
     if is_frame(X):
-        refuse_repeated(X)
+        refuse_repeated_names(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     plain = type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == 2
@@ -528,7 +528,7 @@ def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
     """Raise if a column holds dates, or text that is not a number; name the first."""
     refuse_lazy(X, name)
     if is_frame(X):
-        refuse_repeated(X, name)
+        refuse_repeated_names(X, name)
         if _has_numeric_dtypes(X):
             return
         frame = nw.from_native(X, eager_only=True)

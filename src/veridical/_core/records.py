@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -33,12 +34,30 @@ class Ranking:
     n_kept: int
 
 
+#: A setting of a record: text, or a number as it was given.
+Setting = str | int | float
+
+
 class Interval(NamedTuple):
     """A value with its confidence interval."""
 
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values with intervals at some places of the axis of a figure."""
+
+    label: str
+    places: tuple[int, ...]
+    values: tuple[Interval, ...]
+
+    def known(self) -> list[tuple[int, Interval]]:
+        """List the points that have a value, with their places."""
+        points = zip(self.places, self.values, strict=True)
+        return [point for point in points if math.isfinite(point[1].value)]
 
 
 Belief = Literal["yes", "care", "open", "no", "known"]

@@ -38,7 +38,7 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
         given = signature.bind(*arguments, **options).arguments
         written = {name: _write(name, value) for name, value in given.items()}
         if "random_state" in record.settings:
-            written["random_state"] = record.settings["random_state"]
+            written["random_state"] = str(record.settings["random_state"])
         call = _call(function, signature, written)
         provenance = {"versions": version_line(), "call": call}
         return replace(record, settings={**record.settings, **provenance})

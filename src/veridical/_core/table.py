@@ -271,7 +271,15 @@ class Table:
     # -- hash and summary --------------------------------------------------------------
 
     def sha256(self) -> str:
-        """Hash the table, as `veridical.datasets.table_hash` does."""
+        """Hash the table, as `veridical.datasets.table_hash` does.
+
+        For an array of numbers the features are not encoded.
+        """
+        X = self.source
+        plain = isinstance(X, np.ndarray) and X.dtype.kind in "iuf" and X.ndim == 2
+        if plain and "features" not in self.__dict__:
+            none = np.zeros(X.shape[1], dtype=np.bool_)
+            return hash_columns(X, none, (), None, self.labels)
         return hash_columns(
             self.values, self.categorical, self.categories, self.names, self.labels
         )

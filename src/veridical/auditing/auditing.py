@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
+from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split, describe_splits
@@ -44,7 +45,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD006": checks_design.memoriser_in_632,
     "VD007": checks_leaks.tuned_on_the_reported_score,
     "VD008": checks_design.unstable_selection,
-    "VD009": checks_design.imbalance,
+    "VD009": checks_design.class_imbalance,
     "VD010": checks_design.uncorrected_test,
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
@@ -186,7 +187,7 @@ def audit(
     procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
     splits = method.split(data.labels, root)
     if procedure.selector is not None:
-        notes.refuse_one_class(data, splits)
+        notes.refuse_training_of_one_class(data, splits)
     notes.warn_of_splits(method, data, splits, stacklevel=3)
     seed = seed_for(root, Purpose.PERMUTATIONS)
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
@@ -228,7 +229,7 @@ def _settings(
     n_permutations: int,
     alpha: float,
     root: int,
-) -> dict[str, str]:
+) -> dict[str, Setting]:
     """Return the settings that a reader needs to repeat the run."""
     chosen = {}
     if procedure.features is not None:
@@ -237,10 +238,10 @@ def _settings(
         "estimator": one_line(estimator),
         **chosen,
         "cross-validation": describe_splits(method),
-        "n_train": f"{np.mean([split.n_train for split in splits]):g}",
-        "n_test": f"{np.mean([len(split.test) for split in splits]):g}",
-        "permutations of labels": str(n_permutations),
-        "alpha": f"{alpha:g}",
-        "random_state": str(root),
+        "n_train": float(np.mean([split.n_train for split in splits])),
+        "n_test": float(np.mean([len(split.test) for split in splits])),
+        "permutations of labels": n_permutations,
+        "alpha": float(alpha),
+        "random_state": root,
         "veridical": __version__,
     }

@@ -121,7 +121,7 @@ def unstable_selection(e: AuditEvidence) -> Finding | None:
     )
 
 
-def imbalance(e: AuditEvidence) -> Finding | None:
+def class_imbalance(e: AuditEvidence) -> Finding | None:
     """VD009: always predicting the largest class is right most of the time."""
     if e.majority < IMBALANCED:
         return None

@@ -8,7 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
+from veridical._core.records import (
+    Conclusion,
+    DataSummary,
+    Interval,
+    Record,
+    Setting,
+    frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +140,7 @@ class Audit(Record):
         nothing is selected.
     n_selected : int or None
         Mean number of features that a fold selects.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     alpha : float
         Significance level; intervals have confidence ``1 - alpha``.
@@ -151,7 +158,7 @@ class Audit(Record):
     preselection: Preselection | None = None
     stability: Interval | None = None
     n_selected: float | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     alpha: float = 0.05
 
     @property

@@ -11,6 +11,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from veridical._core.records import Setting
 from veridical.cli.options import split_commas
 
 
@@ -58,7 +59,7 @@ class Request:
             return *draw(), f"{source} source"
         return read_data(self.data, self.target, self.drop)
 
-    def with_origin(self, settings: Mapping[str, str]) -> dict[str, str]:
+    def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
         return with_origin(settings, self.data, self.command())
 
@@ -178,8 +179,8 @@ def _file_of(data: Path) -> Path | None:
 
 
 def with_origin(
-    settings: Mapping[str, str], data: Path | None, command: str
-) -> dict[str, str]:
+    settings: Mapping[str, Setting], data: Path | None, command: str
+) -> dict[str, Setting]:
     """Add what is needed to repeat a run: the data, the versions, the command.
 
     The command replaces the equivalent call in Python.

@@ -113,7 +113,7 @@ def run(
     Ctrl-C; with several studies, the highest.
     """
     console.set_quiet(quiet)
-    names = study_options.choose(name, every)
+    names = study_options.choose_studies(name, every)
     several = len(names) > 1
     if several and spec is not None:
         raise InputError(f"--spec {spec} belongs to one study; name that one alone.")
@@ -124,8 +124,8 @@ def run(
         work = partial(
             _run_one,
             one,
-            store=study_options.place(store, one, ".sqlite", len(names)),
-            out=study_options.place(out, one, ".html", len(names)),
+            store=study_options.path_of_study(store, one, ".sqlite", len(names)),
+            out=study_options.path_of_study(out, one, ".html", len(names)),
             choice=(scale, spec, seed),
             where=where,
             executor=partial(study_options.executor, jobs, dask, limits),

@@ -135,7 +135,7 @@ def read_size(text: str | None, option: str) -> int | None:
     return int(_quantity(text, option, "read_size", "500M or 4G"))
 
 
-def choose(given: list[str] | None, every: bool) -> list[str]:
+def choose_studies(given: list[str] | None, every: bool) -> list[str]:
     """Return the names of the studies to run: those that were named, or all."""
     from veridical._core.errors import InputError
     from veridical.papers import names as studies
@@ -149,7 +149,9 @@ def choose(given: list[str] | None, every: bool) -> list[str]:
     return studies() if every else list(dict.fromkeys(given or ()))
 
 
-def place(given: Path | None, name: str, suffix: str, n_studies: int) -> Path | None:
+def path_of_study(
+    given: Path | None, name: str, suffix: str, n_studies: int
+) -> Path | None:
     """Return the file of a study: as given, or in a folder for several studies."""
     if given is None or n_studies == 1:
         return given

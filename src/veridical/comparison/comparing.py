@@ -14,6 +14,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
+from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
@@ -276,7 +277,7 @@ def _conclude(
     tester: PairTester,
     correction: str,
     name: str | None,
-    settings: Mapping[str, str],
+    settings: Mapping[str, Setting],
 ) -> Comparison:
     accuracy = _by_repeat_and_fold(outcome.accuracy, splits)
     selected = _chosen_by_repeat(outcome.chosen, splits)
@@ -309,7 +310,7 @@ def _conclude(
             for e, one in enumerate(estimators)
         },
         optimism=optimism,
-        bias_imbalance=say.imbalance(accuracy),
+        bias_imbalance=say.bias_imbalance(accuracy),
         recommendation="",
         friedman={
             m: _rank(tester, m, values.mean(axis=1), only)
@@ -394,7 +395,7 @@ def announce_fits(
         announce(progress, one.what, n_sets, n_protocols, n_selectors, n_splits)
 
 
-def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
+def describe_design(design: Design, alpha: float, root: int) -> dict[str, Setting]:
     """Return the settings needed to repeat the run, except data and folds."""
     return {
         **{
@@ -404,8 +405,8 @@ def describe_design(design: Design, alpha: float, root: int) -> dict[str, str]:
         **_describe_sizes(design),
         "estimator": ", ".join(one.description for one in design.estimators),
         "methods": ", ".join(design.methods),
-        "alpha": f"{alpha:g}",
-        "random_state": str(root),
+        "alpha": float(alpha),
+        "random_state": root,
         "veridical": __version__,
     }
 
@@ -423,16 +424,16 @@ def _describe_sizes(design: Design) -> dict[str, str]:
 
 def _describe_splits(
     splits: Splits, test: SignificanceTest, n_draws: int
-) -> dict[str, str]:
+) -> dict[str, Setting]:
     """Return the settings needed to repeat the folds and the test."""
-    settings = {
+    settings: dict[str, Setting] = {
         "cross-validation": splits.description,
-        "n_train": f"{np.mean(splits.geometry.n_train):g}",
-        "n_test": f"{np.mean(splits.geometry.n_test):g}",
+        "n_train": float(np.mean(splits.geometry.n_train)),
+        "n_test": float(np.mean(splits.geometry.n_test)),
         "test": test.name,
     }
     if test.name == "bayesian-correlated-t":
-        settings["region of practical equivalence"] = f"{test.rope:g}"
+        settings["region of practical equivalence"] = test.rope
     if n_draws:
         settings["calibrated"] = f"on {n_draws} pairs of data sets like the data"
     return settings

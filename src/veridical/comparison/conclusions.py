@@ -48,7 +48,7 @@ def means(values: FloatArray) -> FloatArray:
     return values.mean(axis=(1, 2, 3))
 
 
-def imbalance(accuracy: Accuracies) -> dict[str, float]:
+def bias_imbalance(accuracy: Accuracies) -> dict[str, float]:
     """Compute the largest difference between the biases of two selectors, per method.
 
     Bias is taken against TRUTH where it is known, else OUT's against IN.

@@ -15,7 +15,14 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
+from veridical._core.records import (
+    Conclusion,
+    DataSummary,
+    Interval,
+    Record,
+    Setting,
+    frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,7 +304,7 @@ class Comparison(Record):
         Adjustment of p-values for the number of pairs: "holm", "bonferroni" or "none".
     alpha : float
         Significance level.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     n_train, n_test : float
         Mean numbers of training and of test samples of a fold; NaN where not known.
@@ -321,7 +328,7 @@ class Comparison(Record):
     seconds: tuple[float, ...] = ()
     correction: str = "holm"
     alpha: float = 0.05
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     n_train: float = np.nan
     n_test: float = np.nan
 
@@ -622,7 +629,7 @@ class Sensitivity(Record):
         How often IN and OUT find the truth, in words.
     recipe : str
         How the sources were made, in words.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     """
 
@@ -634,7 +641,7 @@ class Sensitivity(Record):
     sources: tuple[Comparison, ...]
     recommendation: str
     recipe: str
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         pair = " against ".join(self.names)

@@ -175,8 +175,8 @@ def sensitivity(
         settings={
             **observed.settings,
             "strengths": ", ".join(f"{strength:g}" for strength in strengths),
-            "n_sets": str(n_sets),
-            "test samples of truth": str(n_test),
+            "n_sets": n_sets,
+            "test samples of truth": n_test,
         },
     )
 

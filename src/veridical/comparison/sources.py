@@ -15,7 +15,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Workers, serial
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
-from veridical._core.records import DataSummary, Interval
+from veridical._core.records import DataSummary, Interval, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.splits import describe_splits
@@ -199,9 +199,9 @@ def truth(
     settings = {
         **describe_design(design, alpha, root),
         "cross-validation": f"{describe_splits(read_cv(cv))} on each data set",
-        "n_sets": str(n_sets),
-        "n_train": str(n_train),
-        "n_test": str(n_test),
+        "n_sets": n_sets,
+        "n_train": n_train,
+        "n_test": n_test,
         "test": f"paired-t over data sets for TRUTH, {test} over folds for IN and OUT",
     }
     counts = [result.classes for result in results]
@@ -339,7 +339,7 @@ def _conclude(
     summary: DataSummary,
     test: str,
     alpha: float,
-    settings: Mapping[str, str],
+    settings: Mapping[str, Setting],
 ) -> Comparison:
     outcomes = [result.outcome for result in results]
     accuracy = {
@@ -372,7 +372,7 @@ def _conclude(
         pairs=pairs,
         by_estimator=by_estimator,
         optimism=_optimism(accuracy, alpha),
-        bias_imbalance=say.imbalance(accuracy),
+        bias_imbalance=say.bias_imbalance(accuracy),
         recommendation="",
         set_verdicts={
             m: _set_verdicts(accuracy[m], results, test, alpha)
@@ -520,7 +520,7 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
             }
             for name in comparison.estimators
         },
-        bias_imbalance=say.imbalance(accuracy),
+        bias_imbalance=say.bias_imbalance(accuracy),
         recommendation=" ".join(
             [comparison.recommendation, truth_comparison.recommendation]
         ),

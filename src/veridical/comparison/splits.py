@@ -98,7 +98,7 @@ def make_splits(
             f"cv yields {len(splits)} split(s), but a test needs at least 2; use more "
             "folds or repeats."
         )
-    notes.refuse_one_class(part, splits)
+    notes.refuse_training_of_one_class(part, splits)
     if warn:
         notes.warn_of_splits(method, part, splits, where=where, stacklevel=4)
     tests = [split.test for split in splits]

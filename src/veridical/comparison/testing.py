@@ -43,8 +43,8 @@ class NamedTest:
         ``f(a, b, geometry, alpha, rope)``.
     repeats, folds : int or None
         The only numbers it is made for; None where any will do.
-    least_repeats : int
-        The smallest number of repeats it can use.
+    least_repeats, least_folds : int
+        The smallest numbers of repeats and folds it can use.
     calibrated : bool
         Whether its p-value can be taken from a measured null instead.
     """
@@ -53,6 +53,7 @@ class NamedTest:
     repeats: int | None = None
     folds: int | None = None
     least_repeats: int = 1
+    least_folds: int = 1
     calibrated: bool = True
 
     def fits(self, n_repeats: int, n_folds: int) -> bool:
@@ -61,6 +62,7 @@ class NamedTest:
             self.repeats in (None, n_repeats)
             and self.folds in (None, n_folds)
             and n_repeats >= self.least_repeats
+            and n_folds >= self.least_folds
         )
 
     @property
@@ -95,6 +97,7 @@ TESTS: dict[str, NamedTest] = {
             a, b, n_repeats=g.n_repeats, alpha=alpha
         ),
         least_repeats=2,
+        least_folds=3,
     ),
     "bayesian-correlated-t": NamedTest(
         lambda a, b, g, alpha, rope: bayesian_correlated_t(

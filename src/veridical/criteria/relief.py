@@ -32,7 +32,7 @@ from veridical.kernels.distance import (
 from veridical.kernels.ranges import block_ranges
 from veridical.kernels.relief import (
     Neighbourhood,
-    Pairs,
+    NeighbourPairs,
     Samples,
     find_nearest,
     find_within,
@@ -113,7 +113,7 @@ class ReliefRelevance:
         """Return the weights, between −1 and 1."""
         return _Relief(data, sets, self, n_threads).weights()
 
-    def pairs(self, problem: Neighbourhood) -> Pairs:
+    def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
         """Find the nearest samples of every class."""
         return find_nearest(problem, self.n_neighbors)
 
@@ -141,7 +141,7 @@ class MultiSurfRelevance:
         """Return the weights, between −1 and the number of classes less one."""
         return _Relief(data, sets, self, n_threads).weights()
 
-    def pairs(self, problem: Neighbourhood) -> Pairs:
+    def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
         return find_within(problem)
 
@@ -254,9 +254,9 @@ class _Relief:
 
     def _all_pairs(
         self, numeric: QuickArray, mixed: FloatArray | None, batch: range
-    ) -> list[Pairs]:
+    ) -> list[NeighbourPairs]:
         """Find the neighbour pairs of every set of a batch, in parallel."""
-        found: dict[int, Pairs] = {}
+        found: dict[int, NeighbourPairs] = {}
         each = max(1, self.n_threads // len(batch))  # threads for one set
 
         def work(s: int) -> None:
@@ -354,7 +354,7 @@ class _Relief:
         mixed: FloatArray | None,
         s: int,
         n_threads: int,
-    ) -> Pairs:
+    ) -> NeighbourPairs:
         """Find the neighbour pairs of one set; ids are places in `rows`."""
         here = np.flatnonzero(self.counts[s])
         scales = self.scales[s]
@@ -378,7 +378,9 @@ class _Relief:
             )
         )
 
-    def _sum(self, batch: range, pairs: list[Pairs], result: FloatArray) -> None:
+    def _sum(
+        self, batch: range, pairs: list[NeighbourPairs], result: FloatArray
+    ) -> None:
         """Sum the differences of every feature over the pairs of a batch of sets."""
         if self.plain.size:
             sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
@@ -396,7 +398,7 @@ class _Relief:
                 )
             result[s] = scaled / self.queries[s].sum()
 
-    def _sum_narrowed(self, s: int, pairs: Pairs, sums: FloatArray) -> None:
+    def _sum_narrowed(self, s: int, pairs: NeighbourPairs, sums: FloatArray) -> None:
         """Sum features whose outliers this set leaves out for this set alone.
 
         The sums that sets share include pairs with the outliers. Subtracting them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical._core.text import capitalized, shortened
@@ -19,8 +20,6 @@ from veridical.evaluation.records import (
 )
 from veridical.evaluation.trust import default_interval
 
-#: Confidence of all intervals shown.
-CONFIDENCE = 0.95
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 _MAJORITY = "always predicting the most frequent class"

@@ -106,7 +106,7 @@ def correction(
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
     splits = method.split(table.labels, root)
-    notes.refuse_one_class(table, splits)
+    notes.refuse_training_of_one_class(table, splits)
     notes.warn_of_splits(method, table, splits, stacklevel=3)
     _check_tested_once(splits, table.n_samples)
     tables, alphas = {}, {}
@@ -133,7 +133,7 @@ def correction(
         _verdict(tables["corrected"], tables["uncorrected"]),
         {
             "cross-validation": describe_splits(method),
-            "random_state": str(root),
+            "random_state": root,
             "table sha256": table.sha256(),
         },
     )

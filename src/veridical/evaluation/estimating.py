@@ -15,7 +15,7 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
-from veridical._core.records import DataSummary
+from veridical._core.records import DataSummary, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import find_scorer, range_of
 from veridical._core.seeds import root_seed, seeded
@@ -164,11 +164,11 @@ def estimate(
         found = _by_bootstrap(chosen, learner, table, scorer, root, run)
     else:
         found = _by_splits(chosen, learner, table, scorer, root, run)
-    settings = {
+    settings: dict[str, Setting] = {
         "estimator": one_line(learner),
         "method": chosen.describe(),
         "scoring": name_of(metric),
-        "random_state": str(root),
+        "random_state": root,
         **_hash(table),
     }
     return Estimate(**common, **found, settings=settings)

@@ -122,7 +122,7 @@ def warn_of_splits(
     return remarks
 
 
-def refuse_one_class(table: Table, splits: Sequence[Split]) -> None:
+def refuse_training_of_one_class(table: Table, splits: Sequence[Split]) -> None:
     """Raise if a training set holds one class only: nothing can be selected there."""
     present = class_counts(splits, table.y, table.n_classes) > 0
     alone = present.sum(axis=1) < 2

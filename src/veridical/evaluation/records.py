@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.records import Conclusion, DataSummary, Interval, Record, frame
+from veridical._core.records import (
+    Conclusion,
+    DataSummary,
+    Interval,
+    Record,
+    Setting,
+    frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +82,7 @@ class Estimate(Record):
         The smallest and the largest possible score; intervals are clipped to it.
     data : DataSummary or None
         The data; None where X is not a table but, say, a list of texts.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     """
 
@@ -95,7 +102,7 @@ class Estimate(Record):
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     score_range: tuple[float, float] = (0.0, 1.0)
     data: DataSummary | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def conclusion(self) -> Conclusion:
@@ -175,7 +182,7 @@ class Estimates(Record):
     truth : Estimate or None
         On a source: the accuracy of the classifier built on all samples, measured on
         many new ones.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     """
 
@@ -183,7 +190,7 @@ class Estimates(Record):
     estimator: str
     estimates: tuple[Estimate, ...]
     truth: Estimate | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
@@ -300,7 +307,7 @@ class Selection(Record):
         The exponent chosen in each fold.
     notes : tuple of str
         What a reader must know, in sentences.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     interval : str
         Kind of the interval of `accuracy`: the one whose measured coverage is closest
@@ -331,7 +338,7 @@ class Selection(Record):
     alpha: float | None = None
     fold_alphas: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     interval: str = "wilson"
     other_features: tuple[SelectedFeature, ...] = ()
     stability: Interval | None = None
@@ -513,7 +520,7 @@ class Correction(Record):
         features.
     verdict : str
         What follows from it, in a sentence or two.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     """
 
@@ -525,7 +532,7 @@ class Correction(Record):
     uncorrected: CalibrationTable
     alphas: Mapping[str, float]
     verdict: str
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.arrays import IntArray
-from veridical._core.defaults import default_n_features
+from veridical._core.defaults import CONFIDENCE, default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
@@ -52,8 +52,6 @@ from veridical.learning import DAGSVM
 
 #: Numbers of features evaluated where the estimator is fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
-#: Confidence of all intervals.
-CONFIDENCE = 0.95
 
 
 @repeatable
@@ -153,7 +151,7 @@ def select(
             "cv=10. estimate() shows resubstitution beside other methods."
         )
     splits = method.split(table.labels, root)
-    notes.refuse_one_class(table, splits)
+    notes.refuse_training_of_one_class(table, splits)
     remarks += notes.warn_of_splits(method, table, splits, stacklevel=3)
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
@@ -191,7 +189,7 @@ def select(
             "selector": one_line(chosen),
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method),
-            "random_state": str(root),
+            "random_state": root,
             "table sha256": table.sha256(),
         },
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from veridical._core.numbers import number as format_number
     from veridical._core.numbers import pvalue as format_pvalue
     from veridical._core.numbers import with_range as format_interval
-    from veridical._core.records import Interval
+    from veridical._core.records import Curve, Interval
     from veridical._core.seeds import derive_seed
     from veridical._core.splits import stratified_split
     from veridical.experiments.cluster import Cluster
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from veridical.experiments.exports import export
     from veridical.experiments.findings import (
         Check,
-        Curve,
         Mean,
         Outcome,
         Picture,
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "._core.errors": ("InputError",),
-    "._core.records": ("Interval",),
+    "._core.records": ("Curve", "Interval"),
     "._core.seeds": ("derive_seed",),
     "._core.splits": ("stratified_split",),
     "cluster": ("Cluster",),
@@ -63,7 +62,6 @@ _MODULES = {
     "exports": ("export",),
     "findings": (
         "Check",
-        "Curve",
         "Mean",
         "Outcome",
         "Picture",

@@ -10,16 +10,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from veridical._core.arrays import FloatArray
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.numbers import count, with_range
-from veridical._core.records import Conclusion, Interval, Record, frame
+from veridical._core.records import Conclusion, Curve, Interval, Record, Setting, frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Outcome = Literal["reproduced", "not reproduced", "open"]
-
-#: Confidence of the intervals of `Mean`.
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -58,15 +56,6 @@ class StudyTable:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Values with intervals at some places of the axis of a picture."""
-
-    label: str
-    places: tuple[int, ...]
-    values: tuple[Interval, ...]
 
 
 @dataclass(frozen=True)
@@ -109,7 +98,7 @@ class StudyReport(Record):
         The numbers behind them.
     notes : tuple of str
         Sentences that a reader needs to understand the numbers.
-    settings : mapping of str to str
+    settings : mapping of str to str or number
         Settings of the study.
     """
 
@@ -120,7 +109,7 @@ class StudyReport(Record):
     tables: tuple[StudyTable, ...] = ()
     pictures: tuple[Picture, ...] = ()
     notes: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"

@@ -40,7 +40,7 @@ Nodes
 | w       | weight of each sample at the current node, 1 for the others | (n,)       |
 | branch  | branch that each sample takes, −1 for all branches          | (n,)       |
 
-Counts
+CountArrays
 
 | symbol | meaning                                                     | shape   |
 |--------|-------------------------------------------------------------|---------|
@@ -251,7 +251,7 @@ def ratio_of(gain: float, split: float, total: float) -> float:
 # -- tests of categorical features ---------------------------------------------------
 
 
-class Counts(NamedTuple):
+class CountArrays(NamedTuple):
     """Arrays to count in; all but `seen` are zero between two counts."""
 
     tally: Int32Array
@@ -263,14 +263,14 @@ class Counts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def make_counts(problem: Problem) -> Counts:
+def make_counts(problem: Problem) -> CountArrays:
     """Allocate for the widest categorical feature, two branches, and all pairs."""
     n_classes, widest = problem.n_classes, max(2, problem.n_values.max())
     cells = (widest + 1) * n_classes
     for one, other in problem.members:
         both = pair_cells(problem.n_values[one], problem.n_values[other], n_classes)
         cells = max(cells, both)
-    return Counts(
+    return CountArrays(
         np.zeros((4, cells), dtype=np.int32),
         np.zeros((widest + 1) * n_classes, dtype=np.int32),
         np.zeros((widest + 1) * n_classes, dtype=np.int32),
@@ -316,7 +316,7 @@ def take_count(tally: Int32Array, place: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _list_categories(
-    table: Int32Array, n_values: int, n_classes: int, count: Counts
+    table: Int32Array, n_values: int, n_classes: int, count: CountArrays
 ) -> int:
     """Turn a table into weights; list the categories seen, and return their number."""
     n_seen = 0
@@ -336,7 +336,7 @@ def _list_categories(
 
 @njit(cache=True, nogil=True)
 def _sum_weights(
-    x: Int32Array, y: Int32Array, rows: Int32Array, w: FloatArray, count: Counts
+    x: Int32Array, y: Int32Array, rows: Int32Array, w: FloatArray, count: CountArrays
 ) -> int:
     """Sum the weight of each category, by class and in all; list those seen."""
     n_seen = 0
@@ -354,7 +354,7 @@ def _sum_weights(
 
 @njit(cache=True, nogil=True)
 def _gain_and_ratio(
-    problem: Problem, total: float, n_seen: int, count: Counts
+    problem: Problem, total: float, n_seen: int, count: CountArrays
 ) -> tuple[float, float]:
     """Compute gain (−1 where the test is not valid) and gain ratio from weights."""
     table, counts, bag, seen = problem.xlogx, count.counts, count.bag, count.seen
@@ -393,7 +393,7 @@ def categorical_split(
     w: FloatArray,
     is_unit: bool,
     total: float,
-    count: Counts,
+    count: CountArrays,
 ) -> tuple[float, float]:
     """Evaluate the test that has a branch per category of a categorical feature.
 
@@ -418,7 +418,7 @@ def categorical_pairs(
     problem: Problem,
     rows: Int32Array,
     total: float,
-    count: Counts,
+    count: CountArrays,
     gain: FloatArray,
     ratio: FloatArray,
 ) -> None:
@@ -947,7 +947,7 @@ def _best_test(
     w: FloatArray,
     is_unit: bool,
     total: float,
-    count: Counts,
+    count: CountArrays,
 ) -> tuple[int, float]:
     """Choose the test of a node; feature −1 where none is valid."""
     p = problem.n_values.size

@@ -45,7 +45,7 @@ SEARCH_MARGIN = 0.3
 MAX_WIDENINGS = 4
 
 
-class Pairs(NamedTuple):
+class NeighbourPairs(NamedTuple):
     """Neighbour pairs ``first[t] ≤ second[t]`` of a training set, and their weights."""
 
     first: IntArray
@@ -53,11 +53,11 @@ class Pairs(NamedTuple):
     weight: FloatArray
 
 
-def join(parts: Sequence[Pairs]) -> Pairs:
+def join(parts: Sequence[NeighbourPairs]) -> NeighbourPairs:
     """Put several lists of pairs one after the other."""
     if len(parts) == 1:
         return parts[0]
-    return Pairs(*map(np.concatenate, zip(*parts, strict=True)))
+    return NeighbourPairs(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Samples(NamedTuple):
@@ -280,7 +280,7 @@ def _find_nearest(
     ids: IntArray,
     lo: int,
     hi: int,
-) -> Pairs:
+) -> NeighbourPairs:
     """Pair each sample ``lo:hi`` with each of its neighbours, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
     near, undecided, work = (
@@ -335,7 +335,7 @@ def _find_nearest(
                 first[at], second[at] = ids[min(i, j)], ids[max(i, j)]
                 weight[at] = factor * near.weight[t]
                 at += 1
-    return Pairs(first[:at], second[:at], weight[:at])
+    return NeighbourPairs(first[:at], second[:at], weight[:at])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -392,7 +392,7 @@ def _find_within(
     ids: IntArray,
     lo: int,
     hi: int,
-) -> Pairs:
+) -> NeighbourPairs:
     """Pair each sample ``lo:hi`` with those within its radius, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
     n_other_classes = -1  # other classes in the training set
@@ -432,11 +432,11 @@ def _find_within(
                 weight[at] = factor * others[j]
                 at += near[j]
         others[i] += 1.0
-    return Pairs(first[:at], second[:at], weight[:at])
+    return NeighbourPairs(first[:at], second[:at], weight[:at])
 
 
 @njit(cache=True, nogil=True)
-def _merge_repeated(pairs: Pairs, n: int) -> Pairs:
+def _merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
     """Sum the weights of pairs that occur twice; order pairs by their first sample."""
     found = pairs.weight.size
     start = np.zeros(n + 1, dtype=np.intp)
@@ -464,12 +464,12 @@ def _merge_repeated(pairs: Pairs, n: int) -> Pairs:
                 place[j] = at
                 first[at], second[at], weight[at] = i, j, pairs.weight[t]
                 at += 1
-    return Pairs(first[:at], second[:at], weight[:at])
+    return NeighbourPairs(first[:at], second[:at], weight[:at])
 
 
-def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> Pairs:
+def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> NeighbourPairs:
     """Find the pairs of all samples in pieces; each once, ordered by first sample."""
-    found: dict[int, Pairs] = {}
+    found: dict[int, NeighbourPairs] = {}
 
     def work(lo: int, hi: int) -> None:
         found[lo] = find(*fixed, lo, hi)
@@ -481,14 +481,14 @@ def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> Pairs:
     return _merge_repeated(join(parts), problem.n_ids)
 
 
-def find_nearest(problem: Neighbourhood, k: int) -> Pairs:
+def find_nearest(problem: Neighbourhood, k: int) -> NeighbourPairs:
     """Find the neighbour pairs of ReliefF, each once, ordered by the first sample."""
     D, error, counts, queries, bounds, samples, ids, *_ = problem
     fixed = D, error, counts, queries, bounds, k, samples, ids
     return _gather(_find_nearest, fixed, problem)
 
 
-def find_within(problem: Neighbourhood) -> Pairs:
+def find_within(problem: Neighbourhood) -> NeighbourPairs:
     """Find the neighbour pairs of MultiSURF, each once, ordered by the first sample."""
     D, error, counts, _, bounds, samples, ids, *_ = problem
     fixed = D, error, counts, bounds, samples, ids

@@ -26,7 +26,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.distance import value_difference
-from veridical.kernels.relief import Pairs, join
+from veridical.kernels.relief import NeighbourPairs, join
 from veridical.kernels.threads import run, spans
 
 TILE = 1024  # features whose sums stay in the first-level cache
@@ -79,7 +79,9 @@ def _common_weights(
 
 
 @njit(cache=True, nogil=True)
-def _split_common(pairs: Pairs, ends: IntArray, n: int) -> tuple[Pairs, IntArray]:
+def _split_common(
+    pairs: NeighbourPairs, ends: IntArray, n: int
+) -> tuple[NeighbourPairs, IntArray]:
     """Return the weights of each set minus the common ones, then the common ones.
 
     Also returns where the pairs of each set end.
@@ -109,12 +111,18 @@ def _split_common(pairs: Pairs, ends: IntArray, n: int) -> tuple[Pairs, IntArray
                 )
                 place += 1
         stops[s] = place
-    return Pairs(first, second, weight), stops
+    return NeighbourPairs(first, second, weight), stops
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _sum_numeric(
-    X: Any, rows: IntArray, pairs: Pairs, begin: int, end: int, lo: int, total: Any
+    X: Any,
+    rows: IntArray,
+    pairs: NeighbourPairs,
+    begin: int,
+    end: int,
+    lo: int,
+    total: Any,
 ) -> None:
     weight = pairs.weight
     fours = begin + (end - begin) // 4 * 4
@@ -144,7 +152,7 @@ def _sum_numeric(
 
 
 def sum_numeric(
-    X: Any, rows: IntArray, sets: Sequence[Pairs], n_threads: int
+    X: Any, rows: IntArray, sets: Sequence[NeighbourPairs], n_threads: int
 ) -> FloatArray:
     """Sum weight × |difference| over pairs, for every training set and feature.
 
@@ -175,7 +183,7 @@ def sum_mixed(
     low: FloatArray,
     inverse: FloatArray,
     n_vals: IntArray,
-    pairs: Pairs,
+    pairs: NeighbourPairs,
 ) -> FloatArray:
     """Sum weight × difference over pairs, for categorical or incomplete features."""
     total = np.zeros(X.shape[1])

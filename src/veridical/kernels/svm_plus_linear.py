@@ -419,14 +419,16 @@ class Descent:
                 done = best.update(*self._evaluate(w, v, a))
         return replace(best.found, n_rounds=sweeps), (a, d)
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> SparseConstraints:
         """Return all constraints, the constants among the features."""
         one, root = np.ones((len(self.c), 1)), np.sqrt(self.gamma)
         E = sparse.diags_array(self.sign) @ sparse.hstack([self.X, one])
         F = sparse.hstack([self.X_star, one]) if self.bias else self.X_star
         F = sparse.csr_array(F / root)
         E = sparse.csr_array(E)
-        return Rows(E, F, np.concatenate([np.zeros(E.shape[1]), F.T @ self.c]))
+        return SparseConstraints(
+            E, F, np.concatenate([np.zeros(E.shape[1]), F.T @ self.c])
+        )
 
     def _evaluate(
         self, w: FloatArray, v: FloatArray, a: FloatArray, *, implied: bool = True
@@ -492,7 +494,7 @@ def squared_lengths(X: Any) -> FloatArray:
 
 
 @dataclass(eq=False)
-class Rows:
+class SparseConstraints:
     """All constraints, as products with sparse features.
 
     Parameters
@@ -568,7 +570,12 @@ def _conjugate_gradients(
 
 
 def _minimise_lagrangian(
-    rows: Rows, x: FloatArray, z: FloatArray, sigma: float, tolerance: float, most: int
+    rows: SparseConstraints,
+    x: FloatArray,
+    z: FloatArray,
+    sigma: float,
+    tolerance: float,
+    most: int,
 ) -> tuple[FloatArray, FloatArray, int]:
     """Minimise φ by Newton steps: the weights, ``A x``, and the number of steps."""
     Ax, floor = (
@@ -633,7 +640,7 @@ def search_line(
 
 
 def improve(
-    rows: Rows,
+    rows: SparseConstraints,
     z: FloatArray,
     sigma: float,
     accept: Callable[[FloatArray, FloatArray, FloatArray], bool],

@@ -29,7 +29,7 @@ from sklearn.utils.validation import (
 from threadpoolctl import threadpool_limits
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import refuse_lazy, refuse_repeated
+from veridical._core.encoding import refuse_lazy, refuse_repeated_names
 from veridical._core.errors import InputError
 from veridical._core.reading import (
     is_frame,
@@ -49,7 +49,7 @@ from veridical.learning.svm_plus_problem import (
     OneAgainstRest,
     PrivilegedProblem,
     check_parameters,
-    choose,
+    choose_class,
     signs,
     solve_without_privileged,
     warn_of_gap,
@@ -447,7 +447,7 @@ class LUFe(OneAgainstRest):
         return read_part(self, X[:, selected], told)
 
     def _select_from_frame(self, X: Any, names: Any, selected: IntArray) -> Any:
-        refuse_repeated(X)
+        refuse_repeated_names(X)
         frame = nw.from_native(X, eager_only=True)
         if names is not None:
             wanted = [str(name) for name in names[selected]]
@@ -710,7 +710,7 @@ def _accuracies(
         if np.isnan(one).any():
             result[place] = np.nan
             continue
-        guess = choose(classes, one[:, 0] if one.shape[1] == 1 else one)
+        guess = choose_class(classes, one[:, 0] if one.shape[1] == 1 else one)
         result[place] = np.average(guess == training.y[test], weights=weights[test])
     return result
 

@@ -432,7 +432,7 @@ def warn_of_sweeps(estimator: Any) -> None:
         )
 
 
-def choose(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
+def choose_class(classes: NDArray[Any], scores: FloatArray) -> NDArray[Any]:
     """Return the labels of scores; a score of 0 is the second of two classes."""
     if scores.ndim == 1:
         return classes[(scores >= 0).astype(np.intp)]
@@ -481,4 +481,4 @@ class OneAgainstRest(ClassifierMixin, BaseEstimator, ABC):
             A label of ``classes_`` per sample.
         """
         scores = self.decision_function(X)  # raises if not fitted
-        return choose(self.classes_, scores)
+        return choose_class(self.classes_, scores)

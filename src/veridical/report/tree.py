@@ -39,7 +39,7 @@ class Box:
     branch: str
 
 
-def place(words: TreeWords, max_depth: int | None = None) -> list[Box]:
+def place_boxes(words: TreeWords, max_depth: int | None = None) -> list[Box]:
     """Place the nodes of a tree, each before its children.
 
     Parameters
@@ -163,7 +163,7 @@ class TreeDisplay:
         TreeDisplay
             The display itself.
         """
-        boxes = place(self.words, max_depth)
+        boxes = place_boxes(self.words, max_depth)
         if ax is None:
             width = _PER_LEAF * (1 + max(box.x for box in boxes))
             height = _PER_LEVEL * (1 - min(box.y for box in boxes))

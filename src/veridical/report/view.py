@@ -9,7 +9,6 @@ Every renderer distinguishes two sides "a" and "b" by colour and by shape.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
@@ -26,7 +25,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Interval
+from veridical._core.records import Curve, Interval
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
@@ -156,19 +155,6 @@ class Ranks:
     groups: tuple[tuple[int, ...], ...]
 
 
-class Curve(NamedTuple):
-    """Values with intervals at some of the places of an axis."""
-
-    label: str
-    places: tuple[int, ...]
-    values: tuple[Interval, ...]
-
-    def known(self) -> list[tuple[int, Interval]]:
-        """List the points that have a value, with their places."""
-        points = zip(self.places, self.values, strict=True)
-        return [point for point in points if math.isfinite(point[1].value)]
-
-
 @dataclass(frozen=True)
 class Curves:
     """Curves over an axis of named places.
@@ -292,23 +278,23 @@ class Figure:
     title: str = ""
 
     @classmethod
-    def of(cls, picture: Picture, caption: str, **more: Any) -> Figure:
+    def from_picture(cls, picture: Picture, caption: str, **more: Any) -> Figure:
         """Make a figure of one picture."""
         return cls((Panel(picture),), caption, **more)
 
     @classmethod
-    def of_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
+    def from_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
         """Make a figure of curves, with their title above and a key to them."""
         key = (
             (one.label, sides[i % len(sides)]) for i, one in enumerate(picture.curves)
         )
-        return cls.of(
+        return cls.from_picture(
             picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
         )
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell of a table; ``share`` is drawn as a bar, ``span`` counts rows."""
 
     text: str
@@ -342,7 +328,7 @@ class Column:
 class Row:
     """Cells, without those that a cell above spans."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     protocol: str | None = None
 
 
@@ -356,13 +342,13 @@ class Rows:
     folded: str = ""
     protocol: str | None = None
 
-    def grid(self) -> list[list[Cell | None]]:
+    def grid(self) -> list[list[TableCell | None]]:
         """Fill the places of spanning cells with None, so that all rows are equal."""
-        filled: list[list[Cell | None]] = []
+        filled: list[list[TableCell | None]] = []
         left = [0] * len(self.columns)
         for row in self.rows:
             cells = iter(row.cells)
-            line: list[Cell | None] = []
+            line: list[TableCell | None] = []
             for place in range(len(self.columns)):
                 if left[place]:
                     left[place] -= 1
@@ -378,7 +364,7 @@ class Rows:
         """Write every cell of a spanned row, and leave out wide columns if asked."""
         keep = [i for i, c in enumerate(self.columns) if not (narrow and c.wide)]
         rows = tuple(
-            Row(tuple(replace(line[i] or Cell(""), span=1) for i in keep))
+            Row(tuple(replace(line[i] or TableCell(""), span=1) for i in keep))
             for line in self.grid()
         )
         return replace(self, columns=tuple(self.columns[i] for i in keep), rows=rows)
@@ -408,7 +394,7 @@ class Warn:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingBlock:
     """Something an audit found, its evidence and its cure."""
 
     severity: Literal["error", "warning", "note"]
@@ -448,7 +434,7 @@ class Link:
     address: str
 
 
-Block = Figure | Rows | Text | Notes | Warn | Finding | Facts | Folded | Link
+Block = Figure | Rows | Text | Notes | Warn | FindingBlock | Facts | Folded | Link
 
 
 @dataclass(frozen=True)
@@ -704,7 +690,8 @@ def provenance(
         label = _setting(key)
         if key not in ("command", "call"):
             # The name of a model, and how it was made, on one line.
-            named[label] = f"{named[label]}: {value}" if label in named else str(value)
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            named[label] = f"{named[label]}: {text}" if label in named else text
     listed += [Fact(label, value) for label, value in named.items()]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
     repeat, note = settings.get("command", ""), ""
@@ -809,7 +796,7 @@ def table(
         column holds: ! names of the rows, # numbers, ~ sentences, * what stands out,
         ^ what is left out where there is little room. Names that a user chose are given
         as `Column`.
-    rows : iterable of Row, or of sequences of str and Cell
+    rows : iterable of Row, or of sequences of str and TableCell
         From top to bottom; a row that belongs to a protocol is a pair of its cells and
         the protocol.
     folded, protocol : str, optional
@@ -831,14 +818,17 @@ def table(
         cells, own = row if isinstance(row[0], (tuple, list)) else (row, None)
         pairs = zip(cells, strong[-len(cells) :], strict=True)
         return Row(
-            tuple(Cell(c, strong=s) if isinstance(c, str) else c for c, s in pairs), own
+            tuple(
+                TableCell(c, strong=s) if isinstance(c, str) else c for c, s in pairs
+            ),
+            own,
         )
 
     columns = tuple(column for column, _ in made)
     return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
 
 
-Columns = list[tuple[str | Column, Sequence[str | Cell]]]
+Columns = list[tuple[str | Column, Sequence[str | TableCell]]]
 
 
 def by_columns(caption: str, columns: Columns) -> Rows:
@@ -847,7 +837,7 @@ def by_columns(caption: str, columns: Columns) -> Rows:
     Examples
     --------
     >>> by_columns("Two", [("Name!", ["x"]), ("Mean#", ["80.0 %"])]).rows[0].cells[1]
-    Cell(text='80.0 %', strong=False, side=None, share=None, tone=None, span=1)
+    TableCell(text='80.0 %', strong=False, side=None, share=None, tone=None, span=1)
     """
     rows = zip(*(cells for _, cells in columns), strict=True)
     return table(caption, [head for head, _ in columns], rows)
@@ -868,6 +858,6 @@ def _column(head: str) -> tuple[Column, bool]:
     return column, "*" in signs
 
 
-def bold(text: str) -> Cell:
+def bold(text: str) -> TableCell:
     """Make a cell that stands out."""
-    return Cell(text, strong=True)
+    return TableCell(text, strong=True)

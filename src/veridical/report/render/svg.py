@@ -26,7 +26,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 from veridical._core.numbers import number, percent, percent_range
-from veridical._core.records import Interval
+from veridical._core.records import Curve, Interval
 from veridical._core.text import listing, shortened
 from veridical.report.render import (
     APART,
@@ -40,7 +40,6 @@ from veridical.report.render import (
 from veridical.report.view import (
     SIDES,
     Bars,
-    Curve,
     Curves,
     Distribution,
     Figure,
@@ -376,7 +375,7 @@ class Axes:
     width: float
 
     @classmethod
-    def of(cls, picture: Curves) -> Axes:
+    def from_picture(cls, picture: Curves) -> Axes:
         """Choose a vertical axis that holds every value, interval and the band."""
         values = [] if picture.band is None else list(picture.band)
         if picture.band is None and picture.from_zero:
@@ -413,7 +412,7 @@ class Axes:
 
 @draw_picture.register
 def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
-    axes = Axes.of(picture)
+    axes = Axes.from_picture(picture)
     svg = _canvas(picture.alt, CURVE_TOP + CURVE_HEIGHT + 42)
     if picture.band is not None:
         high, low = axes.y(picture.band.high), axes.y(picture.band.low)

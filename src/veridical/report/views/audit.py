@@ -17,6 +17,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
+from veridical._core.records import Setting
 from veridical._core.text import listing
 from veridical.auditing.records import Audit
 from veridical.evaluation.reading import name_of
@@ -34,7 +35,7 @@ from veridical.report.view import (
     Fact,
     Facts,
     Figure,
-    Finding,
+    FindingBlock,
     Folded,
     Level,
     Mark,
@@ -138,7 +139,7 @@ class AuditSummary(TypedDict):
     findings: list[FindingSummary]
     muted: list[FindingSummary]
     preselection: PreselectionSummary | None
-    settings: dict[str, str]
+    settings: dict[str, Setting]
     words: AuditWords
 
 
@@ -346,7 +347,7 @@ def _figure(s: AuditSummary) -> Figure:
 
 def _findings(s: AuditSummary) -> tuple[Block, ...]:
     found: list[Block] = [
-        Finding(f["severity"], f["code"], f["title"], f["evidence"], f["cure"])
+        FindingBlock(f["severity"], f["code"], f["title"], f["evidence"], f["cure"])
         for f in s["findings"]
     ]
     if not found:

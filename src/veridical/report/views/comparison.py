@@ -23,6 +23,7 @@ from veridical._core.numbers import (
     pvalue,
     seconds,
 )
+from veridical._core.records import Setting
 from veridical._core.text import listing, shortened
 from veridical.comparison.conclusions import describe_interval, paired_accuracies
 from veridical.comparison.records import (
@@ -48,7 +49,6 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Block,
-    Cell,
     Column,
     Columns,
     Fact,
@@ -63,6 +63,7 @@ from veridical.report.view import (
     Ranks,
     Rows,
     Section,
+    TableCell,
     Text,
     View,
     Warn,
@@ -283,7 +284,7 @@ class Compared(TypedDict):
     alpha: float
     data: DataInfo
     n_selections: dict[str, int]
-    settings: dict[str, str]
+    settings: dict[str, Setting]
 
 
 class Summary(Compared):
@@ -1006,11 +1007,11 @@ def _describe(s: Summary, m: MethodSummary) -> str:
     )
 
 
-def _verdict(s: Summary, gap: DifferenceSummary) -> Cell:
+def _verdict(s: Summary, gap: DifferenceSummary) -> TableCell:
     winner = gap["winner"]
     if winner == "draw":
-        return Cell("no significant difference")
-    return Cell(f"{shortened(s['names'][winner])} better", side=winner)
+        return TableCell("no significant difference")
+    return TableCell(f"{shortened(s['names'][winner])} better", side=winner)
 
 
 def _sides(s: Summary, suffix: str = "") -> list[Column]:
@@ -1019,8 +1020,8 @@ def _sides(s: Summary, suffix: str = "") -> list[Column]:
     ]
 
 
-def _named(s: Summary) -> list[Cell]:
-    return [Cell(s["names"][side], side=side) for side in SIDES]
+def _named(s: Summary) -> list[TableCell]:
+    return [TableCell(s["names"][side], side=side) for side in SIDES]
 
 
 def _behind(s: Summary, m: MethodSummary) -> Rows:
@@ -1049,7 +1050,7 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
             mean = m[side]
             spread = points(mean["std"], signed=False, unit=False)
             row = (name, *in_percent(mean), spread, count(mean["n"], m["unit"]))
-            first = (Cell(m["label"], span=2),) if side == "a" else ()
+            first = (TableCell(m["label"], span=2),) if side == "a" else ()
             rows.append(((*first, *row), m["method"]))
     heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
     heads += "Standard deviation (points)# | n#"
@@ -1161,11 +1162,11 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
     return (*blocks, *_feature_table(heads, rows))
 
 
-def times_chosen(n: int, total: int, side: Side = "a") -> Cell:
+def times_chosen(n: int, total: int, side: Side = "a") -> TableCell:
     """Write how many of all selections chose a feature, with a bar."""
     if total == 1:
-        return Cell("1 of 1" if n else MISSING)
-    return Cell(f"{n} of {total}", side=side, share=n / total)
+        return TableCell("1 of 1" if n else MISSING)
+    return TableCell(f"{n} of {total}", side=side, share=n / total)
 
 
 def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]:
@@ -1193,7 +1194,7 @@ ON_STABILITY = (
 
 
 def _chosen(
-    s: Summary | ManySummary, names: Sequence[str | Cell], found: Sequence[int]
+    s: Summary | ManySummary, names: Sequence[str | TableCell], found: Sequence[int]
 ) -> Columns:
     return [
         ("Selector!", list(names)),
@@ -1218,7 +1219,7 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
     for one in s["by_estimator"]:
         for m in one["methods"]:
             gap = m["difference"]
-            found: list[str | Cell] = [points(m["a"] - m["b"], unit=False)]
+            found: list[str | TableCell] = [points(m["a"] - m["b"], unit=False)]
             found += [MISSING] * 3
             if gap is not None:
                 found = [in_points(gap)[0], pvalue(gap["pvalue"])]

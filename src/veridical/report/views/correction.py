@@ -8,6 +8,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent
+from veridical._core.records import Setting
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.report.plain import (
     LONGEST_TEXT,
@@ -96,7 +97,7 @@ class CorrectionSummary(TypedDict):
     belief: str
     headline: str
     verdict: str
-    settings: dict[str, str]
+    settings: dict[str, Setting]
 
 
 # -- plain numbers ---------------------------------------------------------------------
@@ -233,7 +234,7 @@ def _figure(models: list[CalibrationSummary]) -> Figure:
         f"{count(first['n'], 'sample')} lie in each tenth."
     )
     key = tuple((m["label"], SIDES[i % 2]) for i, m in enumerate(models))
-    return Figure.of(picture, caption, key=key)
+    return Figure.from_picture(picture, caption, key=key)
 
 
 def _errors(s: CorrectionSummary) -> Rows:

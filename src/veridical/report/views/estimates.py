@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
 from veridical._core.numbers import (
     MINUS,
@@ -18,10 +19,10 @@ from veridical._core.numbers import (
     percent_range,
     points,
 )
+from veridical._core.records import Setting
 from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
-    CONFIDENCE,
     intervals_of,
     leading,
     write_coverage,
@@ -33,7 +34,6 @@ from veridical.report.plain import DataInfo, clean, concluded, fill, plain, to_j
 from veridical.report.view import (
     Badge,
     Bounds,
-    Cell,
     Fact,
     Figure,
     Intervals,
@@ -43,6 +43,7 @@ from veridical.report.view import (
     Row,
     Rows,
     Section,
+    TableCell,
     Unit,
     View,
     Warn,
@@ -204,7 +205,7 @@ class EstimatesSummary(TypedDict):
     data: DataInfo | None
     estimates: list[EstimateSummary]
     truth: EstimateSummary | None
-    settings: dict[str, str]
+    settings: dict[str, Setting]
     words: EstimatesWords
 
 
@@ -483,7 +484,7 @@ def _figure(s: EstimatesSummary) -> Figure:
         fresh = count(truth["n_test"], "fresh sample")
         caption += f" The solid line is the truth, from {fresh}."
     alt = f"{sentence(metric)[:-1]} by method: {'; '.join(said)}."
-    return Figure.of(Intervals(alt, marks, levels, unit, metric), caption)
+    return Figure.from_picture(Intervals(alt, marks, levels, unit, metric), caption)
 
 
 def _table(s: EstimatesSummary) -> Rows:
@@ -510,19 +511,22 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
             return points(value, signed=signed, unit=False)
         return score(value, unit)
 
-    first = [Cell(e["method"], span=n), Cell(score(e["value"], unit), True, span=n)]
+    first = [
+        TableCell(e["method"], span=n),
+        TableCell(score(e["value"], unit), True, span=n),
+    ]
     if s["truth"] is not None:
-        first.append(Cell(spread(e["off"], True), span=n))
+        first.append(TableCell(spread(e["off"], True), span=n))
     last = (
-        Cell(spread(e["std"], False), span=n),
-        Cell(str(e["n_test"]), span=n),
-        Cell(str(e["n_splits"]), span=n),
+        TableCell(spread(e["std"], False), span=n),
+        TableCell(str(e["n_test"]), span=n),
+        TableCell(str(e["n_splits"]), span=n),
     )
     bounds = [
         (score_range(b["low"], b["high"], unit), b["kind"], _covered(b))
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]
-    lead, *more = (tuple(map(Cell, one)) for one in bounds)
+    lead, *more = (tuple(map(TableCell, one)) for one in bounds)
     return [Row((*first, *lead, *last)), *map(Row, more)]
 
 
@@ -609,7 +613,7 @@ def show_nested(record: NestedCV) -> View:
         "nested cross-validation).",
         f"Measured on {samples}, {folds}, {repeats}.",
         "The estimate",
-        Figure.of(Intervals(f"Accuracy: {said}.", marks), caption),
+        Figure.from_picture(Intervals(f"Accuracy: {said}.", marks), caption),
         figures,
         title="Nested cross-validation",
         question="How accurate is the estimator?",

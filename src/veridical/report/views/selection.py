@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import count, number, percent, percent_range, with_range
-from veridical._core.records import Interval
+from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import SelectedFeature, Selection, Support
@@ -23,8 +23,6 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Block,
-    Cell,
-    Curve,
     Curves,
     Fact,
     Figure,
@@ -33,6 +31,7 @@ from veridical.report.view import (
     Notes,
     Rows,
     Section,
+    TableCell,
     Text,
     View,
     Warn,
@@ -74,10 +73,10 @@ BADGES = {
 
 ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
-_SUPPORT: dict[Support, Cell] = {
-    "half": Cell(""),
-    "weak": Cell("weak", tone="care"),
-    "none": Cell("in no fold", tone="no"),
+_SUPPORT: dict[Support, TableCell] = {
+    "half": TableCell(""),
+    "weak": TableCell("weak", tone="care"),
+    "none": TableCell("in no fold", tone="no"),
 }
 
 
@@ -173,7 +172,7 @@ class SelectionSummary(TypedDict):
     alpha: float | None
     alphas: list[AlphaInfo]
     fold_alphas: list[float]
-    settings: dict[str, str]
+    settings: dict[str, Setting]
     words: SelectionWords
 
 
@@ -287,7 +286,7 @@ def show(record: Selection) -> View:
     ]
     drawn = curves(record)
     if drawn:
-        blocks: list[Block] = [Figure.of_curves(one, "a") for one in drawn]
+        blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]
         if len(s["sizes"]) > 1:
             blocks.append(_sizes(s))
         sections.append(Section("Accuracy by number of features", tuple(blocks)))
@@ -332,7 +331,7 @@ def _figure(s: SelectionSummary) -> Figure:
         f"with Wilson's 95 % interval. {on_majority(s['data'])}"
     )
     picture = Intervals(alt, marks, majority(s["data"]), axis="accuracy")
-    return Figure.of(picture, caption)
+    return Figure.from_picture(picture, caption)
 
 
 def _features(s: SelectionSummary) -> Rows:
@@ -344,9 +343,9 @@ def _features(s: SelectionSummary) -> Rows:
     return table(caption, f"{heads}Support", rows)
 
 
-def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | Cell]:
+def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | TableCell]:
     n, total = f["n_folds"], s["n_folds"]
-    times = Cell(f"{n} of {total}", share=n / total)
+    times = TableCell(f"{n} of {total}", share=n / total)
     return [f["name"], str(f["index"]), score(f["score"], "number"), times]
 
 

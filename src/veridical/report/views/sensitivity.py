@@ -8,7 +8,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent, pvalue
-from veridical._core.records import Interval
+from veridical._core.records import Interval, Setting
 from veridical._core.text import listing
 from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side, Winner
 from veridical.report.plain import (
@@ -91,7 +91,7 @@ class SensitivitySummary(TypedDict):
     data: DataInfo
     observed: dict[str, dict[str, float]]
     sources: list[SourceSummary]
-    settings: dict[str, str]
+    settings: dict[str, Setting]
     words: SensitivityWords
 
 
@@ -232,7 +232,7 @@ def _figure(s: SensitivitySummary) -> Figure:
     )
     key = (("IN", METHODS["in"]), ("OUT", METHODS["out"]))
     note = "IN selects inside every fold, OUT once on all samples"
-    return Figure.of(picture, caption, key=key, keynote=note)
+    return Figure.from_picture(picture, caption, key=key, keynote=note)
 
 
 def _table(s: SensitivitySummary) -> Rows:

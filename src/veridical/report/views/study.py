@@ -10,15 +10,14 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration
+from veridical._core.records import Curve, Setting
 from veridical.experiments.findings import Picture, StudyReport
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
     SIDES,
     Badge,
     Block,
-    Cell,
     Column,
-    Curve,
     Curves,
     Fact,
     Figure,
@@ -29,6 +28,7 @@ from veridical.report.view import (
     Outcomes,
     Rows,
     Section,
+    TableCell,
     Text,
     Tone,
     View,
@@ -118,7 +118,7 @@ class StudySummary(TypedDict):
     tables: list[StudyTableSummary]
     pictures: list[PictureSummary]
     notes: list[str]
-    settings: dict[str, str]
+    settings: dict[str, Setting]
 
 
 # -- plain numbers ---------------------------------------------------------------------
@@ -230,14 +230,14 @@ def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
         "One box for each finding, in the order of the table: ✓ reproduced, ✕ not "
         f"reproduced, ? open.{more}"
     )
-    return Figure.of(Outcomes(f"Findings. {said}.", outcomes), caption)
+    return Figure.from_picture(Outcomes(f"Findings. {said}.", outcomes), caption)
 
 
 def _checks(checks: Sequence[CheckSummary]) -> Rows:
     rows = [
         (
             c["statement"],
-            Cell(c["outcome"], tone=SIGNS[c["outcome"]][0]),
+            TableCell(c["outcome"], tone=SIGNS[c["outcome"]][0]),
             c["published"],
             c["ours"],
             c["rule"],
@@ -254,7 +254,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            blocks.append(Figure.of_curves(curves(picture), *SIDES, None))
+            blocks.append(Figure.from_curves(curves(picture), *SIDES, None))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections
@@ -367,7 +367,7 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
     rows = [
         (
             c["statement"],
-            Cell(c["outcome"], tone=c["belief"]),
+            TableCell(c["outcome"], tone=c["belief"]),
             count(since, "cell"),
             c["published"],
             c["ours"],
@@ -393,7 +393,7 @@ def _failures(failures: Sequence[Mapping[str, Any]]) -> tuple[Rows, ...]:
         detail = "" if one["detail"] is None else clean(one["detail"], 2000)
         rows.append((clean(one["status"]), cell, detail))
     caption = "The last failures, the most recent first"
-    found = table(caption, "Status! | Cell~ | What happened~", rows)
+    found = table(caption, "Status! | TableCell~ | What happened~", rows)
     return (found,) if rows else ()
 
 
