@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -378,3 +379,14 @@ def test_quick_way_is_taken_only_where_it_is_the_same():
     assert not hurries(ReliefF(5))
     three = read_table(X, np.arange(20) % 3)
     assert not hurries(Correlation(5), three)
+
+
+def test_too_few_permutations_cannot_decide():
+    X, y = load_iris(return_X_y=True)
+    few = audit(GaussianNB(), X, y, n_permutations=20, alpha=0.01, random_state=0)
+    assert few.null["in"].pvalue == pytest.approx(1 / 21)
+    assert "no better than" not in few.conclusion.sentence
+    assert "20 permutations cannot give a p-value of 0.01" in few.conclusion.sentence
+    assert "n_permutations=99" in few.conclusion.sentence
+    enough = audit(GaussianNB(), X, y, n_permutations=99, alpha=0.01, random_state=0)
+    assert enough.conclusion.belief != "open"

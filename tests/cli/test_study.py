@@ -185,7 +185,9 @@ def has_rows(store):
         return False  # it is only being made
 
 
-@pytest.mark.parametrize("sign", [is_begun, has_rows])
+@pytest.mark.parametrize(
+    "sign", [pytest.param(is_begun, marks=pytest.mark.slow), has_rows]
+)
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
     command = ["study", "run", "in-vs-out", "--where", "source=monks-2", "--quiet"]
     store = tmp_path / "in-vs-out.sqlite"

@@ -39,7 +39,7 @@ PLAIN = accuracy(0.8, 0.8, 0.8, 0.8)
     [
         (0.1, 0.1, "may claim that Alpha selects better than Beta", "IN and OUT agree"),
         (-0.1, 0.0, "may claim that Beta selects better", "take Beta: only IN finds"),
-        (0.0, 0.1, "Do not claim that either", "prefer Alpha: OUT finds"),
+        (0.0, 0.1, "Do not claim that either", "take either: IN finds no difference"),
         (0.0, 0.0, "Do not claim that either", "take either"),
         (
             0.1,

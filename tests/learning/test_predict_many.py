@@ -52,8 +52,12 @@ METHODS = [
     LeaveOut(4),
     CrossValidation(5, n_repeats=2),
     RandomSubsampling(6, 0.7),
-    Holdout(),
     Bootstrap632(8),
+    Holdout(),
+]
+SOME_METHODS = [
+    pytest.param(method, marks=() if i % 2 == 0 else pytest.mark.slow)
+    for i, method in enumerate(METHODS)
 ]
 NEIGHBOURS = [KNeighborsClassifier(k) for k in (1, 2, 5)]
 SHARING = [
@@ -424,7 +428,7 @@ def test_an_unseen_category_is_not_a_missing_value(name):
 # -- many splits ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("method", SOME_METHODS, ids=str)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("model", SHARING, ids=str)
 def test_numbers(model, kind, method):
@@ -435,7 +439,7 @@ def test_numbers(model, kind, method):
         assert_fast_is_loop(model, table, splits)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("method", SOME_METHODS, ids=str)
 @pytest.mark.parametrize("kind", ["categorical", "mixed", "missing", "holes"])
 @pytest.mark.parametrize("zero_counts", ["0.5/n", "laplace"])
 def test_categories_and_missing_values(zero_counts, kind, method):

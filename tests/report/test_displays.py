@@ -213,7 +213,8 @@ def test_curves_show_intervals_and_unbounded_ones_do_not_fail(records):
     picture = pictures_of_selection(records["selection"])[0]
     from dataclasses import replace
 
-    curve = picture.curves[0]._replace(
+    curve = replace(
+        picture.curves[0],
         values=tuple(
             Interval(v.value, -np.inf, np.inf) for v in picture.curves[0].values
         ),

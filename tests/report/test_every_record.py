@@ -186,7 +186,10 @@ def test_a_dict_is_what_the_command_line_prints(kind):
     assert record.to_dict() == report.to_json(record)
 
 
-@pytest.mark.parametrize("number", range(ROUNDS))
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(i, marks=pytest.mark.slow if i % 4 else ()) for i in range(ROUNDS)],
+)
 def test_names_with_special_characters_are_kept(make, number):
     special = iter([*PAYLOADS[number::ROUNDS], r"\input{x}", "a|b", "50%&$#_^~"] * 200)
     names = {}

@@ -43,7 +43,7 @@ def test_wide_data_by_ten_folds_and_leave_one_out(row):
     problem = Problem(X, np.zeros(p, dtype=bool), y)
     every = np.arange(40)
     folds = [np.flatnonzero(every % 10 != f) for f in range(10)]
-    single = [np.delete(every, i) for i in range(40)]
+    single = [np.delete(every, i) for i in range(0, 40, 1 if row.oracle else 4)]
     assert_same_orders(row, problem, folds + single)
 
 

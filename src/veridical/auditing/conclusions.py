@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from veridical._core.numbers import percent, percent_range
+import math
+
+from veridical._core.numbers import count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical.auditing.records import Audit
 
@@ -26,8 +28,8 @@ def conclude(record: Audit) -> Conclusion:
     if not beats_random_labels(record):
         return Conclusion(
             "open",
-            f"Measured honestly, but nothing is shown: the accuracy of {honest} is no "
-            "better than on random labels.",
+            f"Measured honestly, but nothing is shown: the accuracy of {honest} is "
+            f"{_not_better(record)}.",
         )
     if "warning" in severities:
         return Conclusion("care", f"Read {honest} with care: {_first(record)}.")
@@ -44,7 +46,7 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "no",
             f"Do not believe the {reported}: with the features selected inside each "
-            f"training fold the accuracy is {honest}, no better than on random labels.",
+            f"training fold the accuracy is {honest}, {_not_better(record)}.",
         )
     if leaks and percent(record.accuracy["in"].value) == reported:
         return Conclusion(
@@ -63,8 +65,7 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "open",
             "The features do not look selected by these labels, but with a selection "
-            f"inside the folds the accuracy is {honest}, no better than on random "
-            "labels.",
+            f"inside the folds the accuracy is {honest}, {_not_better(record)}.",
         )
     return Conclusion(
         "care" if severities & {"error", "warning"} else "yes",
@@ -77,6 +78,22 @@ def beats_random_labels(record: Audit) -> bool:
     """Return whether the accuracy under IN is better than on permuted labels."""
     null = record.null.get("in")
     return null is not None and null.pvalue <= record.alpha
+
+
+def _not_better(record: Audit) -> str:
+    """Write that the accuracy is not better than on permuted labels, or not testable.
+
+    The least p-value of n permutations is 1 / (n + 1).
+    """
+    null = record.null.get("in")
+    if null is None or 1 / (null.accuracies.size + 1) <= record.alpha:
+        return "no better than on random labels"
+    enough = math.ceil(1 / record.alpha) - 1
+    return (
+        "not tested against random labels: "
+        f"{count(null.accuracies.size, 'permutation')} cannot give a p-value of "
+        f"{record.alpha:g} or less; use n_permutations={enough} or more"
+    )
 
 
 def write_honest(record: Audit) -> str:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from veridical._core.records import Setting
 from veridical.cli.options import split_commas
+
+if TYPE_CHECKING:
+    from veridical._core.records import Setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -379,8 +379,14 @@ def recommend(record: Comparison) -> str:
     wording = Wording(record.names, record.alpha, record.data.majority_share)
     if len(record.names) > 2:
         return recommend_several(record, artefacts, wording)
+    inside = record.verdicts.get("in")
     return recommend_pair(
-        record.verdicts, record.accuracy, artefacts, record.optimism, wording
+        record.verdicts,
+        record.accuracy,
+        artefacts,
+        record.optimism,
+        wording,
+        doubt="" if inside is None else find_doubt(record, inside),
     )
 
 
@@ -390,16 +396,18 @@ def recommend_pair(
     artefacts: Sequence[int],
     optimism: Sequence[Interval],
     wording: Wording,
+    doubt: str = "",
 ) -> str:
     """Write what may be claimed of two selectors, and which of them may be used.
 
-    To claim that one selector is superior, use IN; to pick a subset for one data set,
-    run both and trust the one that finds a difference.
+    `doubt` is why a significant difference under IN may not be claimed, see
+    `find_doubt`. A difference that OUT alone finds is no reason to prefer a selector:
+    OUT rewards the one that fits the test samples more.
     """
     sentences = []
     if artefacts:
         sentences.append(_on_artefacts(accuracy, artefacts, wording))
-    sentences.append(_on_claims(verdicts.get("in"), wording))
+    sentences.append(_on_claims(verdicts.get("in"), wording, doubt))
     if {"in", "out"} <= set(verdicts):
         sentences.append(_on_picking(verdicts, artefacts, wording))
     if optimism and not artefacts:
@@ -444,7 +452,7 @@ def _on_artefacts(
     )
 
 
-def _on_claims(inside: Verdict | None, wording: Wording) -> str:
+def _on_claims(inside: Verdict | None, wording: Wording, doubt: str) -> str:
     if inside is None:
         return (
             "Do not claim that either is better: OUT alone was run, and its test "
@@ -457,12 +465,15 @@ def _on_claims(inside: Verdict | None, wording: Wording) -> str:
             f"accuracy ({wording.evidence(inside)}).{_because(inside)}"
         )
     sign = 1 if inside.mean_difference > 0 else -1
-    return (
-        f"You may claim that {wording.winner(inside)} selects better than "
-        f"{wording.loser(inside)} here: under IN its accuracy is higher by "
+    claim = f"{wording.winner(inside)} selects better than {wording.loser(inside)}"
+    found = (
+        f"under IN its accuracy is higher by "
         f"{number(100 * abs(inside.mean_difference))} points "
-        f"({wording.evidence(inside, sign)})."
+        f"({wording.evidence(inside, sign)})"
     )
+    if doubt:
+        return f"Do not claim that {claim}: {found}, but {doubt}."
+    return f"You may claim that {claim} here: {found}."
 
 
 def _because(verdict: Verdict) -> str:
@@ -486,10 +497,7 @@ def _on_picking(
     if inside.winner == "draw":
         if "ab".index(outside.winner) in artefacts:
             return f"{goal}, ignore the verdict of OUT: it rests on the artefact."
-        return (
-            f"{goal}, prefer {wording.winner(outside)}: OUT finds a "
-            f"difference where IN does not ({pvalue(outside.pvalue)})."
-        )
+        return f"{goal}, take either: {_OUT_ALONE}"
     return (
         f"{goal}, trust neither: IN prefers {wording.winner(inside)} and OUT "
         f"{wording.winner(outside)}."
@@ -533,10 +541,17 @@ def _on_several_claims(record: Comparison) -> str:
             "took part in the selection; run IN as well."
         )
     allowing = _allowing(record, len(record.pairs["in"]))
+    pairs = [pair for pair in record.pairs["in"] if pair.better is not None]
+    doubts = {find_doubt(record, pair.verdict) for pair in pairs} - {""}
     claims = [
         f"{better} selects better than {listing(worse)}"
-        for better, worse in _beaten(record.pairs["in"]).items()
+        for better, worse in _beaten(pairs).items()
     ]
+    if doubts:
+        return (
+            f"Do not claim any difference found under IN ({'; '.join(claims)}; "
+            f"{allowing}): {listing(sorted(doubts))}."
+        )
     if not claims:
         return (
             "Do not claim that any of these selectors is better than another: under IN "
@@ -563,7 +578,7 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
         return f"{goal}, take {best}: IN finds a difference.{also}"
     if record.names.index(best) in artefacts:
         return f"{goal}, ignore the verdicts of OUT: they rest on the artefact."
-    return f"{goal}, prefer {best}: OUT finds a difference where IN does not."
+    return f"{goal}, take any: {_OUT_ALONE}"
 
 
 def describe_truth(
@@ -609,6 +624,10 @@ NAIVE_ON_FOLDS = ("paired t",)
 #: is not believed alone.
 TOO_OFTEN = 1.5
 _LEAK = "the test samples took part in the selection"
+_OUT_ALONE = (
+    "IN finds no difference, and one that OUT alone finds is no reason, because OUT "
+    "rewards the selector that fits the test samples more."
+)
 _MAJORITY = "always predicting the most frequent class"
 
 
@@ -623,6 +642,32 @@ def conclude(record: Comparison) -> Conclusion:
     if len(record.names) > 2:
         return _conclude_several(record)
     return _conclude_pair(record)
+
+
+def find_doubt(record: Comparison, verdict: Verdict) -> str:
+    """Write why a significant difference may not be claimed; "" where it may.
+
+    Headline and recommendation both ask this function, so that they cannot disagree.
+    """
+    if not any(beats_majority(record, mean) for mean in record.means["in"]):
+        who = "neither" if len(record.names) == 2 else "no selector"
+        return f"{who} is shown to be better than {_MAJORITY}"
+    size = verdict.test.size
+    too_often = "rejects too often in such a design"
+    if size is not None:
+        too_often += f" ({false_positives(size)})"
+    on_folds = not repeats_are_data_sets(record, "in")
+    if verdict.test.name in NAIVE_ON_FOLDS and on_folds:
+        return (
+            f"the test treats folds as independent and therefore {too_often}; believe "
+            "the result only if the corrected test agrees"
+        )
+    if rejects_too_often(verdict.test):
+        return (
+            f"the test {too_often}; believe the result only if the calibrated test "
+            "agrees"
+        )
+    return ""
 
 
 def rejects_too_often(test: TestResult) -> bool:
@@ -694,26 +739,9 @@ def _conclude_pair(record: Comparison) -> Conclusion:
     if inside.winner == "draw":
         return Conclusion("open", _on_draw(record, inside, verdicts.get("out")))
     better, worse = _ordered(record, inside)
-    if not any(beats_majority(record, mean) for mean in record.means["in"]):
+    if doubt := find_doubt(record, inside):
         return Conclusion(
-            "care",
-            f"{better} does better than {worse} here, but neither is shown to be "
-            f"better than {_MAJORITY}.",
-        )
-    on_folds = not repeats_are_data_sets(record, "in")
-    if inside.test.name in NAIVE_ON_FOLDS and on_folds:
-        return Conclusion(
-            "care",
-            f"{better} looks better than {worse} on these data, but the test treats "
-            "folds as independent and therefore rejects too often; believe the result "
-            "only if the corrected test agrees.",
-        )
-    if inside.test.size is not None and rejects_too_often(inside.test):
-        return Conclusion(
-            "care",
-            f"{better} looks better than {worse} on these data, but the test rejects "
-            f"too often in such a design ({false_positives(inside.test.size)}); "
-            "believe the result only if the calibrated test agrees.",
+            "care", f"{better} looks better than {worse} on these data, but {doubt}."
         )
     return Conclusion(
         "yes",
@@ -799,7 +827,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
     best = strongest.better
     beaten = [_worse(pair) for pair in significant if pair.better == best]
     listed = listing(shortened(name) for name in beaten)
-    start = f"{shortened(str(best))} is better than {listed} on these data"
+    name, rest = shortened(str(best)), f"better than {listed} on these data"
     gap = points(abs(strongest.verdict.mean_difference), signed=False)
     to = f" from {shortened(beaten[0])}" if len(beaten) > 1 else ""
     evidence = (
@@ -808,26 +836,17 @@ def _conclude_several(record: Comparison) -> Conclusion:
         if len(significant) > 1
         else f"the difference is {gap} ({pvalue(strongest.adjusted)}; {allowing})"
     )
-    doubtful = [
-        pair
-        for pair in significant
-        if pair.verdict.test.name in NAIVE_ON_FOLDS
-        or rejects_too_often(pair.verdict.test)
-    ]
-    if doubtful:
-        size = doubtful[0].verdict.test.size
-        why = f" ({false_positives(size)})" if size is not None else ""
-        return Conclusion(
-            "care",
-            f"{start}, but by a test that rejects too often in such a design{why}; "
-            "believe the result only if the calibrated test agrees.",
-        )
+    doubts = {find_doubt(record, pair.verdict) for pair in significant} - {""}
+    if doubts:
+        why = listing(sorted(doubts))
+        return Conclusion("care", f"{name} looks {rest}, but {why}.")
     more = len(significant) - len(beaten)
     others = ""
     if more:
         verb = "is" if more == 1 else "are"
         others = f" {count(more, 'other difference')} {verb} significant too."
-    return Conclusion("yes", f"{start}, and you may believe it: {evidence}.{others}")
+    believe = f"and you may believe it: {evidence}.{others}"
+    return Conclusion("yes", f"{name} is {rest}, {believe}")
 
 
 def _worse(pair: PairVerdict) -> str:

@@ -1,0 +1,90 @@
+"""Headline and recommendation never disagree, whatever was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from tests.report import records
+
+from veridical._core.records import DataSummary
+from veridical.comparison import conclusions as say
+from veridical.comparison.significance import Geometry
+from veridical.comparison.testing import TESTS
+from veridical.comparison.verdicts import PairTester, SignificanceTest
+
+RESAMPLINGS = ((1, 2), (1, 5), (1, 10), (5, 2), (10, 10))
+
+
+def draw(seed):
+    """Draw a comparison: 2 to 4 selectors, any test, any size of the difference."""
+    rng = np.random.default_rng(seed)
+    n_repeats, n_folds = RESAMPLINGS[rng.integers(len(RESAMPLINGS))]
+    fitting = [name for name, test in TESTS.items() if test.fits(n_repeats, n_folds)]
+    test = SignificanceTest(str(rng.choice(fitting)), 0.05, 0.01)
+    n_selectors, n_samples = int(rng.integers(2, 5)), int(rng.choice([30, 60, 120]))
+    n_splits, n_test = n_repeats * n_folds, max(1, n_samples // n_folds)
+    geometry = Geometry(
+        (n_samples - n_test,) * n_splits, (n_test,) * n_splits, n_repeats, n_folds
+    )
+    level = rng.choice([0.4, 0.5, 0.6, 0.8, 1.0])
+    gaps = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.normal(size=n_selectors)
+    flattery = rng.choice([0.0, 0.05, 0.4])
+    noise = rng.choice([0.0, 0.01, 0.05, 0.15])
+    accuracy = {}
+    for method, more in (("in", 0.0), ("out", flattery)):
+        values = level + more + gaps[:, None] + noise * rng.normal(size=n_splits)
+        values = values + noise * rng.normal(size=(n_selectors, n_splits))
+        values = np.round(np.clip(values, 0, 1) * n_test) / n_test
+        accuracy[method] = values.reshape(n_selectors, 1, n_repeats, n_folds)
+    if rng.random() < 0.1:
+        del accuracy[rng.choice(["in", "out"])]
+    names = tuple("ABCD"[:n_selectors])
+    tester = PairTester(test, geometry, n_samples)
+    scores = {method: values[:, 0] for method, values in accuracy.items()}
+    pairs = tester.pairs(scores, "", names, "holm")
+    share = rng.choice([0.5, 0.7])
+    counts = {"no": round(share * n_samples), "yes": round((1 - share) * n_samples)}
+    made = replace(
+        records.comparison({"in": (0.6, 0.6), "out": (0.6, 0.6)}),
+        names=names,
+        data=DataSummary("drawn", n_samples, 60, counts, ()),
+        accuracy=accuracy,
+        selected={},
+        pairs=pairs,
+        by_estimator={"SVM": pairs},
+        optimism=say.measure_optimism(accuracy, geometry, 0.05),
+        n_train=float(geometry.n_train[0]),
+        n_test=float(geometry.n_test[0]),
+    )
+    return replace(made, recommendation=say.recommend(made))
+
+
+def test_they_agree_in_a_thousand_comparisons():
+    seen = Counter()
+    for seed in range(1000):
+        made = draw(seed)
+        belief, sentence = made.conclusion
+        seen[belief, len(made.names) > 2] += 1
+        claims = "You may claim" in made.recommendation
+        assert claims == (belief == "yes"), (seed, sentence, made.recommendation)
+        assert ("you may believe it" in sentence) == claims
+        assert "prefer" not in made.recommendation.replace("IN prefers", "")
+        if belief in ("care", "no", "open"):
+            assert "Do not claim" in made.recommendation
+    # The comparisons drawn reach every belief, for two selectors and for more.
+    assert {belief for belief, _ in seen} == {"yes", "care", "open", "no"}
+    assert min(seen[belief, many] for belief, many in seen) >= 5
+
+
+def test_a_test_that_rejects_too_often_leads_to_no_claim():
+    doubtful = [made for made in map(draw, range(300)) if made.conclusion[0] == "care"]
+    reasons = Counter(
+        reason
+        for made in doubtful
+        for reason in ("rejects too often", "better than always predicting")
+        if reason in made.recommendation
+    )
+    assert min(reasons.values()) >= 3
+    assert sum(reasons.values()) >= len(doubtful)
