@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,8 +24,8 @@ from tests.oracles import audit as oracle
 
 from veridical._core.reading import read_table
 from veridical._core.seeds import Purpose, seed_for
-from veridical._core.splits import describe_splits
-from veridical.auditing import audit, nulls
+from veridical._core.splits import Split, describe_splits
+from veridical.auditing import audit, evidence, nulls
 from veridical.auditing.procedures import FastF, fast_version, make_audited
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
@@ -390,3 +392,26 @@ def test_too_few_permutations_cannot_decide():
     assert "n_permutations=99" in few.conclusion.sentence
     enough = audit(GaussianNB(), X, y, n_permutations=99, alpha=0.01, random_state=0)
     assert enough.conclusion.belief != "open"
+
+
+@pytest.mark.parametrize("n_splits", [2, 10])
+def test_equal_differences_of_all_folds_show_no_optimism(n_splits):
+    """Whatever the folds have in common, their variance of zero is no certainty."""
+    hits = np.full(n_splits, 0.5)
+    splits = [Split(np.arange(4), 40, np.arange(4, 40)) for _ in range(n_splits)]
+    inside = SimpleNamespace(accuracy=0.5, hits=hits)
+    outside = SimpleNamespace(accuracy=0.75, hits=hits + 0.25)
+    value, low, high = evidence._optimism(inside, outside, splits, 0.05)
+    assert value == 0.25
+    assert np.isnan([low, high]).all()
+    same = evidence._optimism(inside, inside, splits, 0.05)
+    assert same.low < same.value == 0 < same.high
+
+
+def test_two_folds_select_without_an_interval_of_stability():
+    X, y = make_random_labels(30, 800, random_state=0)
+    found = audit(make_pipeline(AnovaF(5), GaussianNB()), X, y, cv=2, **FEW)
+    said = next(f for f in found.findings if f.code == "VD008").evidence
+    assert "no interval" in said
+    assert "share most" not in said
+    assert "nan to" not in found.to_html()

@@ -46,9 +46,9 @@ def test_table_sentence_and_page(run, table, tmp_path):
         "class 50.0 %)",
         "stratified 5-fold cross-validation",
         "C4.5 classifies",
-        "the wilson interval assumes test samples are independent draws",
+        "the Wilson interval assumes test samples are independent draws",
         "Measured",
-        "95 % corrected-t interval",
+        "95 % corrected t interval",
         "covered the truth in 97.2 to 98.6 % of data sets",
     ):
         assert words in " ".join(result.stdout.split())

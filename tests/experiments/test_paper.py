@@ -109,3 +109,11 @@ def test_names_in_specifications():
     with pytest.raises(ValueError, match=r"no cat 'tmo'; did you mean 'tom'\? Use one"):
         refuse_unknown("cat", ["tmo"], ["tom", "kit"])
     assert refuse_repeated([1, 2]) is refuse_unknown("cat", [], []) is None
+
+
+def test_values_that_do_not_vary_decide_nothing():
+    same = Mean.from_values(np.zeros(5))
+    assert same.value == 0
+    assert np.isnan(same.interval[1:]).all()
+    assert decide(same.interval, low=0.0) == decide(same.interval, high=-1.0) == "open"
+    assert "nan" not in same.words()

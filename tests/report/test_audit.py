@@ -86,7 +86,11 @@ def test_figures_are_those_of_the_record():
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
         (records.audit(NOTE), "yes", "no finding speaks against it"),
         (records.audit(WARNING), "care", "with care: copies of a sample lie apart."),
-        (records.audit(pvalue=0.4), "open", "no better than on random labels"),
+        (
+            records.audit(pvalue=0.4),
+            "open",
+            "is not shown to be better than on random",
+        ),
         (records.audit(records.finding()), "no", "Do not believe the 80.0 %"),
     ],
 )

@@ -182,7 +182,7 @@ def test_the_truth_comes_first(truth, verb):
 
     assert said["belief"] == "known"
     assert said["headline"].startswith(f"C4.5 classifies {100 * truth:.1f} % of new")
-    expected = f"{verb} the truth (95 % corrected-t interval 43.0 to 57.0 %)"
+    expected = f"{verb} the truth (95 % corrected t interval 43.0 to 57.0 %)"
     assert expected in said["headline"]
     assert "on 20000 fresh samples" in said["evidence"]
 
@@ -196,11 +196,11 @@ def test_the_first_interval_is_one_that_covers_as_it_should():
     )
     kinds = [e["intervals"][0]["kind"] for e in summary["estimates"]]
     assert kinds == ["corrected-t", "wilson"]
-    assert "95 % corrected-t interval" in summary["words"]["headline"]
+    assert "95 % corrected t interval" in summary["words"]["headline"]
     # Where the folds do not vary, the corrected t interval is none.
     same = records.estimate(1.0, scores=np.ones(10), assumes={"wilson": "stability"})
     said = report.to_json(records.estimates(same))["words"]["headline"]
-    assert "95 % wilson interval" in said
+    assert "95 % Wilson interval" in said
 
 
 def test_the_measured_coverage_stands_beside_the_interval(tmp_path):
@@ -293,7 +293,7 @@ def test_sections_in_reading_order(tmp_path):
     ]
     for words in (
         records.MEMORY,
-        "the wilson interval assumes the estimator is stable.",
+        "the Wilson interval assumes the estimator is stable.",
         "no interval is valid.",
         "+16.4",
         "20000 fresh samples",

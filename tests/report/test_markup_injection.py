@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from importlib import import_module
 
 import pytest
 from tests.report.injection_payloads import PAYLOADS
@@ -152,3 +153,13 @@ def test_scripts_run_on_a_page_without_escaping(browser, tmp_path):
         tab.open(bad)
         assert tab.run("window.__pwned") is True
         assert "img onerror src" in call(tab, f"(() => ({COUNT})(document))")
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=title)
+def test_a_page_shows_no_name_of_our_own_classes(entry):
+    classes = vars(import_module("veridical.report.view"))
+    text = re.sub(r"<(script|style).*?</\1>", "", CATALOGUE[entry](tame()), flags=re.S)
+    shown = set(re.findall(r"\b[A-Z]\w+", re.sub(r"<[^>]*>", " ", text)))
+    ours = {name for name in classes if re.fullmatch(r"[A-Z][a-z]+[A-Z]\w+", name)}
+    assert "TableCell" in ours
+    assert not shown & ours

@@ -91,7 +91,7 @@ class DataSummary:
 
     @property
     def majority_share(self) -> float:
-        """Accuracy of always predicting the most frequent class: chance level."""
+        """Accuracy of always predicting the most frequent class."""
         return max(self.classes.values()) / sum(self.classes.values())
 
 

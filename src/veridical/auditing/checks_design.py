@@ -110,13 +110,17 @@ def unstable_selection(e: AuditEvidence) -> Finding | None:
         return None
     d = e.procedure.table.n_features
     s = e.stability
+    interval = "no interval"
+    if math.isfinite(s.low):
+        interval = f"95 % interval {s.low:.2f} to {s.high:.2f}"
+    shared = ", although they share most of their samples" if len(e.splits) > 2 else ""
     return finding(
         "VD008",
         "note",
         f"The {len(e.splits)} training sets select {e.n_selected:.0f} of {d} features "
-        f"each, and their feature sets agree with a stability of {s.value:.2f} (95 % "
-        f"interval {s.low:.2f} to {s.high:.2f}; 1 is perfect, 0 is chance, below "
-        f"{POOR_STABILITY} is poor), although they share most of their samples.",
+        f"each, and their feature sets agree with a stability of {s.value:.2f} "
+        f"({interval}; 1 is perfect, 0 is that of random selections, below "
+        f"{POOR_STABILITY} is poor){shared}.",
         {"stability": s.value},
     )
 
@@ -136,7 +140,7 @@ def class_imbalance(e: AuditEvidence) -> Finding | None:
         f"the samples; the accuracy is {percent(accuracy.value)} "
         f"({percent_range(accuracy.low, accuracy.high)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
-        f"accuracy is {percent(e.balanced)}, where chance is "
+        f"accuracy is {percent(e.balanced)}, where that of one class for all is "
         f"{percent(1 / len(e.recalls))}; of class {show(classes[worst])} "
         f"{percent(e.recalls[worst])} are recognised."
     )

@@ -35,14 +35,14 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
         return None
     assert e.optimism is not None
     severity: Severity = "error"
-    if e.above_chance and e.optimism.low <= 0:
+    shown = e.optimism.low > 0  # never where there is no interval
+    if e.above_chance and not shown:
         severity = "warning"  # there is a leak, but the signal remains without it
     said = [_describe_selection(e), _optimism(e), _on_random_labels(e)]
     if severity == "warning":
         said.append(
             "Selected inside the folds, the accuracy is still above that on random "
-            "labels, and the difference is within its interval; so the leak changes "
-            "little here."
+            "labels, and the leak is not shown to change it."
         )
     details = {
         "optimism": e.optimism.value,

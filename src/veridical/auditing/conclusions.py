@@ -87,7 +87,7 @@ def _not_better(record: Audit) -> str:
     """
     null = record.null.get("in")
     if null is None or 1 / (null.accuracies.size + 1) <= record.alpha:
-        return "no better than on random labels"
+        return "not shown to be better than on random labels"
     enough = math.ceil(1 / record.alpha) - 1
     return (
         "not tested against random labels: "

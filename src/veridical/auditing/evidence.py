@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from veridical.auditing.association import chosen_by_labels
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
+from veridical.comparison.testing import on_accuracies
 from veridical.evaluation import Method
 from veridical.evaluation.stability import stability
 
@@ -179,24 +179,30 @@ def gather_evidence(
 def _optimism(
     inside: Run, outside: Run | None, splits: Sequence[Split], alpha: float
 ) -> Interval | None:
-    """Return OUT minus IN, with the interval of the corrected resampled t-test."""
+    """Return OUT minus IN, with the interval of the corrected resampled t-test.
+
+    The interval is NaN for fewer than three splits, and where all differ by the same;
+    unless they do not differ at all, which bounds the share of samples on which the two
+    may differ without having been seen (rule of three).
+    """
     if outside is None:
         return None
     gap = outside.accuracy - inside.accuracy
     if len(splits) < 2:
         return Interval(gap, float("nan"), float("nan"))
-    found = corrected_resampled_t(
-        outside.hits,
-        inside.hits,
-        n_train=[split.n_train for split in splits],
-        n_test=[len(split.test) for split in splits],
-        alpha=alpha,
+    if np.array_equal(outside.hits, inside.hits):
+        half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))
+        return Interval(gap, gap - half_width, gap + half_width)
+    found = on_accuracies(
+        corrected_resampled_t(
+            outside.hits,
+            inside.hits,
+            n_train=[split.n_train for split in splits],
+            n_test=[len(split.test) for split in splits],
+            alpha=alpha,
+        )
     )
     half_width = (found.interval[1] - found.interval[0]) / 2
-    if math.isnan(half_width):
-        # All folds differ by the same, mostly by 0. The rule of three bounds the share
-        # of samples on which the two may differ without having been seen.
-        half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))
     return Interval(gap, gap - half_width, gap + half_width)
 
 

@@ -237,7 +237,7 @@ def _record(
     settings = {
         **selection,
         "estimator": found[0].settings["estimator"],
-        "random_state": str(request.seed),
+        "random_state": request.seed,
         "table sha256": data.sha256(),
     }
     settings = request.with_origin(settings)

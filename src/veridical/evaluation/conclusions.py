@@ -20,6 +20,12 @@ from veridical.evaluation.records import (
 )
 from veridical.evaluation.trust import default_interval
 
+#: Kinds of intervals, as they are called in sentences.
+INTERVAL_NAMES = {
+    "corrected-t": "corrected t",
+    "nested": "nested cross-validation",
+    "wilson": "Wilson",
+}
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 _MAJORITY = "always predicting the most frequent class"
@@ -150,7 +156,8 @@ def write_interval(estimate: Estimate) -> str:
     bounds = write_scores(low, high, estimate.metric)
     known = estimate.coverage.get(kind)
     measured = f", measured coverage {write_coverage(known)}" if known else ""
-    return f"{100 * CONFIDENCE:g} % {kind} interval {bounds}{measured}"
+    named = INTERVAL_NAMES.get(kind, kind)
+    return f"{100 * CONFIDENCE:g} % {named} interval {bounds}{measured}"
 
 
 def write_coverage(measured: Coverage | None) -> str:

@@ -182,8 +182,8 @@ class Mean(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The mean with its 95 % t interval."""
-        width = 0.0
+        """The mean with its 95 % t interval; NaN where the values do not vary."""
+        width = float(np.nan)
         if self.error > 0:
             width = float(stdtrit(self.df, (1 + CONFIDENCE) / 2) * self.error)
         return Interval(self.value, self.value - width, self.value + width)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.errors import InputError
 from veridical._core.numbers import count
+from veridical._core.records import Setting
 from veridical.experiments.findings import Check, Picture, StudyReport, StudyTable
 from veridical.experiments.plan import Plan
 from veridical.experiments.store import Store
@@ -165,9 +166,10 @@ class PaperStudy(ABC):
                 return None
             keys = plan.keys
             found = self.findings(opened.frame(only=keys))
+        given = spec.model_dump(mode="json")
         settings = {
             "cells": str(plan.counts),
-            **{key: str(value) for key, value in spec.model_dump(mode="json").items()},
+            **{key: _setting(value) for key, value in given.items()},
             **found.settings,
             # The key of a cell is a hash of everything it depends on, the data
             # included.
@@ -190,3 +192,8 @@ class PaperStudy(ABC):
                 if json.loads(row.recipe).get("study") == self.name:
                     stored[json.loads(row.cell).get("data")] += 1
         return stored
+
+
+def _setting(value: Any) -> Setting:
+    """Keep numbers and texts of a specification, and write anything else as text."""
+    return value if isinstance(value, (str, int, float)) else str(value)

@@ -143,10 +143,12 @@ def solve_svm(
 ) -> Multipliers:
     """Find the multipliers of the support vector machine with these inner products.
 
-    All support vector machines of this library are solved here or, where many small
-    ones are solved in compiled code, with the same tolerances and the same next
-    solver: descent, then interior points, then the active-set method in twice the
-    working precision, where the biases of two samples still differ.
+    Descent comes first, then interior points, then the active-set method in twice the
+    working precision, where the biases of two samples still differ. Two routines for
+    many small problems come before it, for their speed: the compiled descent of nested
+    feature sets (`veridical.kernels.dagsvm`), with the same tolerance, and the compiled
+    interior points of `veridical.kernels.hinge`, with a tolerance of their own; what
+    either cannot solve is solved here.
 
     Parameters
     ----------

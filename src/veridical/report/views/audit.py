@@ -221,14 +221,20 @@ def _verdict(s: AuditSummary) -> str:
     gap = s["optimism"]
     if gap is None:
         return ""
-    size = f"{points(gap['value'])} ({confidence(1 - s['alpha'])} "
-    size += f"{points_range(gap['low'], gap['high'])})"
+    size = f"{points(gap['value'])} ({_bounds(gap, s['alpha'])})"
     if s["reported"] == "out":
         return f"Selecting before the folds changes the accuracy by {size}."
     return (
         "Had everything before the classifier been done once, on all samples, the "
         f"accuracy would differ by {size}."
     )
+
+
+def _bounds(gap: IntervalSummary, alpha: float) -> str:
+    """Write the interval of a difference, or that there is none."""
+    if gap["low"] is None:
+        return "no interval"
+    return f"{confidence(1 - alpha)} {points_range(gap['low'], gap['high'])}"
 
 
 def _methods(s: AuditSummary) -> list[str]:
@@ -446,7 +452,7 @@ def _method(s: AuditSummary) -> list[str]:
         gap = s["optimism"]
         said.append(
             f"Selecting on all samples changed the accuracy by {points(gap['value'])} "
-            f"({points_range(gap['low'], gap['high'])})."
+            f"({_bounds(gap, s['alpha'])})."
         )
     said += [f"{each['code']}: {sentence(each['title'])}" for each in s["findings"]]
     return said

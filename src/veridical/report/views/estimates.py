@@ -23,6 +23,7 @@ from veridical._core.records import Setting
 from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
+    INTERVAL_NAMES,
     intervals_of,
     leading,
     write_coverage,
@@ -312,7 +313,8 @@ def _evidence(record: Estimates) -> list[str]:
     ]
     if shown["intervals"]:
         first = shown["intervals"][0]
-        said.append(f"The {first['kind']} interval assumes {first['assumes']}.")
+        named = INTERVAL_NAMES.get(first["kind"], first["kind"])
+        said.append(f"The {named} interval assumes {first['assumes']}.")
         said += _measured(first)
     values = [e.value for e in record.estimates]
     if len(values) > 1:
@@ -340,7 +342,13 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
     if not estimate["intervals"]:
         return ["no interval is valid."]
     return [
-        " ".join([f"the {b['kind']} interval assumes {b['assumes']}.", *_measured(b)])
+        " ".join(
+            [
+                f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
+                f"{b['assumes']}.",
+                *_measured(b),
+            ]
+        )
         for b in estimate["intervals"]
     ]
 

@@ -338,7 +338,7 @@ def _features(s: SelectionSummary) -> Rows:
     rows = [
         (str(f["rank"]), *_row(f, s), _SUPPORT[f["support"]]) for f in s["features"]
     ]
-    heads = "Rank# | Feature! | Index#^ | Univariate score# | Selected in folds# | "
+    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | "
     caption = "Features selected on all samples, best first"
     return table(caption, f"{heads}Support", rows)
 
@@ -389,7 +389,7 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     if others:
         rows = [_row(f, s) for f in others[:MOST_OTHERS]]
         caption = "Features outside the list that folds selected"
-        heads = "Feature! | Index# | Univariate score# | Selected in folds#"
+        heads = "Feature! | Index# | Score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
         if len(others) > MOST_OTHERS:
             more = len(others) - MOST_OTHERS

@@ -393,7 +393,7 @@ def _failures(failures: Sequence[Mapping[str, Any]]) -> tuple[Rows, ...]:
         detail = "" if one["detail"] is None else clean(one["detail"], 2000)
         rows.append((clean(one["status"]), cell, detail))
     caption = "The last failures, the most recent first"
-    found = table(caption, "Status! | TableCell~ | What happened~", rows)
+    found = table(caption, "Status! | Cell~ | What happened~", rows)
     return (found,) if rows else ()
 
 
