@@ -109,9 +109,7 @@ def test_fold_sizes_come_from_the_record_where_they_are():
 
 
 def test_repeats_that_are_data_sets_count_as_independent():
-    record = records.honest(
-        n_repeats=8, set_verdicts={"in": ("a",) * 8, "out": ("a",) * 8}
-    )
+    record = records.honest(n_repeats=8, independent_repeats=True)
 
     method = report.to_json(record)["methods"][0]
 

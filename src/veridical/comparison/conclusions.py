@@ -192,8 +192,7 @@ def repeats_are_data_sets(record: Comparison, method: str) -> bool:
     """Return whether every repeat is a data set of its own, hence independent."""
     if method == "truth":
         return True
-    n_repeats = record.accuracy[method].shape[2]
-    return n_repeats > 1 and len(record.set_verdicts.get(method, ())) == n_repeats
+    return record.independent_repeats and record.accuracy[method].shape[2] > 1
 
 
 def fold_ratio(record: Comparison, n_folds: int) -> float:

@@ -308,6 +308,10 @@ class Comparison(Record):
         Everything else a reader needs to repeat the run.
     n_train, n_test : float
         Mean numbers of training and of test samples of a fold; NaN where not known.
+    independent_repeats : bool
+        Whether every repeat of IN and OUT is a data set of its own, drawn from a
+        source (`veridical.comparison.truth`), and not one more cross-validation of the
+        same samples. A repeat of TRUTH always is.
     """
 
     names: tuple[str, ...]
@@ -331,6 +335,7 @@ class Comparison(Record):
     settings: Mapping[str, Setting] = field(default_factory=dict)
     n_train: float = np.nan
     n_test: float = np.nan
+    independent_repeats: bool = False
 
     def __repr__(self) -> str:
         if len(self.names) == 2:
