@@ -21,6 +21,7 @@ from veridical._core.numbers import (
 from veridical._core.records import Belief, Conclusion, Interval
 from veridical._core.text import listing, shortened
 from veridical.comparison.records import (
+    Bias,
     Calibration,
     Comparison,
     Friedman,
@@ -677,7 +678,9 @@ def rejects_too_often(test: TestResult) -> bool:
 
 
 def conclude_test(record: TestResult) -> Conclusion:
-    """Write whether a test shows a difference."""
+    """Write whether a test shows a difference, or how many of many tests do."""
+    if np.ndim(record.pvalue):
+        return _conclude_tests(record, "a is better", "b", "a difference")
     belief: Belief = "open" if record.winner == "draw" else "yes"
     found = f"{record.winner} is significantly better"
     if record.winner == "draw":
@@ -687,6 +690,64 @@ def conclude_test(record: TestResult) -> Conclusion:
     p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
     gap = write_score(record.mean_difference, "")
     return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
+
+
+def _conclude_tests(record: TestResult, a: str, b: str, what: str) -> Conclusion:
+    """Count the tests that show a difference, for each side; `a` has the verb."""
+    winners = np.asarray(record.winner)
+    n, n_a, n_b = winners.size, int((winners == "a").sum()), int((winners == "b").sum())
+    n_unknown = int(np.isnan(record.pvalue).sum())
+    lack = "has" if n_unknown == 1 else "have"
+    without = f"; {n_unknown} {lack} no p-value" if n_unknown else ""
+    if not n_a + n_b:
+        return Conclusion("open", f"None of {count(n, 'test')} shows {what}{without}.")
+    verb = "shows" if n_a + n_b == 1 else "show"
+    return Conclusion(
+        "care",
+        f"{n_a + n_b} of {count(n, 'test')} {verb} {what}: {a} in {n_a} and {b} in "
+        f"{n_b}{without}. The p-values are not corrected for the number of tests.",
+    )
+
+
+def conclude_truthfulness(record: Truthfulness) -> Conclusion:
+    """Write whether IN or OUT reaches the true verdict more often."""
+    if np.ndim(record.pvalue):
+        what = "that IN or OUT reaches the true verdict more often"
+        return _conclude_tests(record, "IN does", "OUT", what)
+    if record.better == "same":
+        said = "Neither IN nor OUT is shown to reach the true verdict more often"
+    else:
+        first, second = ("IN", "OUT") if record.better == "in" else ("OUT", "IN")
+        said = f"{first} reaches the true verdict significantly more often than "
+        said += second
+    return Conclusion(
+        "open" if record.better == "same" else "yes",
+        f"{said}: IN alone did on {count(record.only_in, 'data set')}, OUT alone on "
+        f"{record.only_out} ({pvalue(record.pvalue)}, one tail).",
+    )
+
+
+def conclude_bias(record: Bias) -> Conclusion:
+    """Write whether accuracies are shown to lie above or below the true one."""
+    if np.ndim(record.pvalue):
+        return _conclude_tests(record, "it is upward", "downward", "a bias")
+    gap = record.mean_difference
+    where = (
+        f"{write_score(abs(gap), '')} {'below' if gap < 0 else 'above'} the true one"
+    )
+    if gap == 0:
+        where = "equal to the true one"
+    if math.isnan(record.pvalue):
+        said = f"Whether there is a bias is not known: the mean accuracy is {where}"
+        return Conclusion("open", f"{said} ({pvalue(None)}).")
+    p = pvalue(record.pvalue)
+    if record.winner == "draw":
+        return Conclusion(
+            "open", f"No bias is shown: the mean accuracy is {where} ({p})."
+        )
+    size = "high" if gap > 0 else "low"
+    said = f"The accuracy is significantly too {size}: its mean is {where} ({p})."
+    return Conclusion("care", said)
 
 
 def conclude_ranks(record: Friedman) -> Conclusion:

@@ -198,6 +198,12 @@ class Truthfulness(TestResult):
             return many
         return winners[self.better]
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether IN or OUT is shown to reach the true verdict more often."""
+        found: Conclusion = _conclusions().conclude_truthfulness(self)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bias(TestResult):
@@ -217,6 +223,12 @@ class Bias(TestResult):
     def difference(self) -> float:
         """The plain difference of the means."""
         return self.mean_difference
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the accuracy is shown to be too high or too low."""
+        found: Conclusion = _conclusions().conclude_bias(self)
+        return found
 
 
 class PairVerdict(NamedTuple):
