@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,8 @@ def show_test(record: TestResult) -> View:
     s = summarize_test(record)
     sides = sides_of(record)
     many = bool(np.ndim(record.pvalue))
-    tests = plain(record.to_frame().to_dict("records"))
+    # The name is made safe to show first: a data frame does not take every text.
+    tests = plain(replace(record, name=s["name"]).to_frame().to_dict("records"))
     names = {"a": sides.a, "b": sides.b, "draw": "neither"}
     labels = [f"test {i}" for i in range(len(tests))] if many else [s["name"]]
     sizes = sorted({test["n"] for test in tests})
