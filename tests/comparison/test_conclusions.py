@@ -143,7 +143,7 @@ def test_what_an_artefact_is(inside, outside, found):
     [
         (0.1, "out", ["Alpha is truly better, by 10.0 points", "OUT reaches the true"]),
         (-0.1, "same", ["Beta is truly better", "neither reaches the true verdict"]),
-        (0.0, "in", ["TRUTH finds no difference", "IN on 2 and OUT on 1 of 3"]),
+        (0.0, "in", ["TRUTH does not show a difference", "IN on 2 and OUT on 1 of 3"]),
     ],
 )
 def test_sentence_on_the_truth(gap, better, messages):

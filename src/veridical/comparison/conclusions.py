@@ -591,8 +591,8 @@ def describe_truth(
     """Write what is true on a source, and how often IN and OUT found it."""
     if true.winner == "draw":
         text = (
-            f"TRUTH finds no difference over {n_sets} data sets from this source "
-            f"({wording.evidence(true)}).{_because(true)}"
+            f"TRUTH does not show a difference over {n_sets} data sets from this "
+            f"source ({wording.evidence(true)}).{_because(true)}"
         )
     else:
         sign = 1 if true.mean_difference > 0 else -1
@@ -786,7 +786,8 @@ def _conclude_pair(record: Comparison) -> Conclusion:
         )
     verdicts = record.verdicts
     if "truth" in verdicts:
-        return Conclusion("known", _on_known_truth(record, verdicts))
+        belief: Belief = "open" if verdicts["truth"].winner == "draw" else "known"
+        return Conclusion(belief, _on_known_truth(record, verdicts))
     if "in" not in verdicts:
         return Conclusion("no", _on_out_alone(record, verdicts.get("out")))
     if len(record.artefacts) == 2:
@@ -849,12 +850,10 @@ def _on_out_alone(record: Comparison, outside: Verdict | None) -> str:
 def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
     true = verdicts["truth"]
     better, worse = _ordered(record, true)
-    if true.winner == "draw":
-        n_sets = count(record.accuracy["truth"].shape[2], "fresh data set")
-        fact = f"{n_sets} show no difference between {better} and {worse}"
-    else:
-        fact = f"{better} is truly better than {worse} on this source"
     said = {m: v.winner for m, v in verdicts.items() if m != "truth"}
+    if true.winner == "draw":
+        return _on_open_truth(record, said)
+    fact = f"{better} is truly better than {worse} on this source"
     right = [m.upper() for m, winner in said.items() if winner == true.winner]
     wrong = [m.upper() for m, winner in said.items() if winner != true.winner]
     if not said:
@@ -865,6 +864,23 @@ def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
         verb = "do" if wrong[1:] else "does"
         return f"{fact}; here {listing(wrong)} {verb} not find that."
     return f"{fact}; here {listing(right)} finds that and {listing(wrong)} does not."
+
+
+def _on_open_truth(record: Comparison, said: Mapping[str, Winner]) -> str:
+    """Write that TRUTH shows no difference, and whether IN and OUT do."""
+    a, b = (shortened(name) for name in record.names)
+    n_sets = record.accuracy["truth"].shape[2]
+    verb = "does" if n_sets == 1 else "do"
+    fact = f"{count(n_sets, 'fresh data set')} {verb} not show a difference between "
+    fact += f"{a} and {b}"
+    none = [m.upper() for m, winner in said.items() if winner == "draw"]
+    one = [m.upper() for m, winner in said.items() if winner != "draw"]
+    if not said:
+        return f"{fact}."
+    if not one:
+        return f"{fact}, nor {'do' if none[1:] else 'does'} {listing(none)}."
+    finds = f"{fact}; here {listing(one)} {'find' if one[1:] else 'finds'} one"
+    return f"{finds} and {listing(none)} does not." if none else f"{finds}."
 
 
 def _conclude_several(record: Comparison) -> Conclusion:
