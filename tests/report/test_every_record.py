@@ -16,6 +16,7 @@ from tests.report.injection_payloads import PAYLOADS
 from veridical import report
 from veridical._core.errors import InputError
 from veridical._core.records import Record
+from veridical.report.plain import clean
 
 ROUNDS = 8  # sets of words with special characters tried on each record
 
@@ -132,6 +133,14 @@ def test_it_has_a_page(make, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     again = report.save(record, tmp_path / "again.html")
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_the_record_decides_and_its_page_shows_it(make):
+    record = make()
+    belief, sentence = record.conclusion
+    told = report.view(record)
+    assert told.badge.tone == belief
+    assert told.headline == clean(sentence, 4000)
 
 
 def test_its_figures_are_those_of_its_page(make, tmp_path):
