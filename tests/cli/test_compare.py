@@ -147,7 +147,10 @@ def test_the_papers_example_knows_the_truth(run, monkeypatch):
     assert answer["n_features_to_select"] == 20
     assert answer["data"]["n_samples"] == 125
     assert answer["truth"]["n_sets"] == 4
-    assert answer["words"]["belief"] == "known"
+    # Four data sets are too few to show which is better.
+    assert answer["words"]["belief"] == "open"
+    said = answer["words"]["headline"]
+    assert said.startswith("4 fresh data sets do not show a difference")
 
 
 def test_random_labels_are_noticed(run, tmp_path):

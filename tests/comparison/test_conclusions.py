@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical._core.records import DataSummary, Interval
-from veridical.comparison import binomial_truthfulness, paired_t
+from veridical.comparison import binomial_truthfulness, paired_t, welch_bias
 from veridical.comparison.conclusions import (
     Wording,
     describe_truth,
@@ -143,7 +143,7 @@ def test_what_an_artefact_is(inside, outside, found):
     [
         (0.1, "out", ["Alpha is truly better, by 10.0 points", "OUT reaches the true"]),
         (-0.1, "same", ["Beta is truly better", "neither reaches the true verdict"]),
-        (0.0, "in", ["TRUTH finds no difference", "IN on 2 and OUT on 1 of 3"]),
+        (0.0, "in", ["TRUTH does not show a difference", "IN on 2 and OUT on 1 of 3"]),
     ],
 )
 def test_sentence_on_the_truth(gap, better, messages):
@@ -166,3 +166,88 @@ def test_what_a_p_value_is_worth_stands_beside_it():
     calibrated = replace(known.test, name="paired t, calibrated")
     text = recommend_pair({"in": Verdict.from_test(calibrated)}, PLAIN, (), (), WORDING)
     assert "nominal" not in text
+
+
+# -- tests alone -----------------------------------------------------------------------
+
+
+def test_many_tests_are_counted():
+    rng = np.random.default_rng(0)
+    a = rng.normal(0.8, 0.05, (2, 6, 1, 10))
+    a[0, :2] += 0.5
+    a[1, 5] -= 0.5
+    b = rng.normal(0.8, 0.001, a.shape)
+    a[1, 0], b[1, 0] = 0.9, 0.8  # no variance, hence no p-value
+    many = paired_t(a, b, alpha=0.001)
+    belief, said = many.conclusion
+    assert belief == "care"
+    assert said == (
+        "3 of 12 tests show a difference: a is better in 2 and b in 1; 1 has no "
+        "p-value. The p-values are not corrected for the number of tests."
+    )
+    assert many.note == ""  # it would hold for one test only
+    assert many.to_frame()["winner"].tolist() == np.ravel(many.winner).tolist()
+    none = paired_t(b[:, 1:], b[:, 1:][..., ::-1], alpha=0.001)
+    assert none.conclusion == ("open", "None of 10 tests shows a difference.")
+
+
+def test_many_tests_have_a_page_a_table_and_json(tmp_path):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.8, 0.05, (2, 3, 5, 10))
+    many = paired_t(a[:, None], b[:, None])
+    told = many.to_dict()
+    assert told["winner"] == np.asarray(many.winner).tolist()
+    assert told["pvalue"] == np.asarray(many.pvalue).tolist()
+    assert many.to_latex().count("test ") == 3
+    page = many.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "None of 3 tests shows a difference" in page
+    assert "None of 3 tests" in many._repr_html_()
+
+
+def test_each_of_many_tests_has_its_own_number_of_data_sets():
+    inside = np.array([[1, 1, 1, 1], [1, 0, 1, 1]], dtype=bool)
+    outside = np.array([[0, 0, 0, 0], [1, 0, 0, 1]], dtype=bool)
+    many = binomial_truthfulness(inside, outside)
+    assert many.to_frame()["n"].tolist() == [4, 1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_bias_is_not_called_better(sign):
+    true = np.array([0.70, 0.72, 0.68, 0.70])
+    folds = 0.70 + sign * np.array([0.2, 0.15, 0.1, 0.2, 0.15])
+    belief, said = welch_bias(folds, true).conclusion
+    assert belief == "care"
+    size, side = ("high", "above") if sign > 0 else ("low", "below")
+    assert said.startswith(
+        f"The accuracy is significantly too {size}: its mean is 0.16 {side} the true"
+    )
+    assert "better" not in said
+
+
+def test_a_bias_that_is_not_shown():
+    draw = welch_bias([0.9, 0.8, 1.0], [0.70, 0.72, 0.68, 0.70]).conclusion
+    said = "No bias is shown: the mean accuracy is 0.2 above the true one (p = 0.071)."
+    assert draw == ("open", said)
+    unknown = welch_bias([0.9, 0.9], [0.7, 0.7]).conclusion
+    assert unknown.belief == "open"
+    assert unknown.sentence.startswith("Whether there is a bias is not known")
+    many = welch_bias([[[0.9, 0.91, 0.9]], [[0.5, 0.51, 0.5]]], [[[0.7, 0.71, 0.7]]])
+    assert many.conclusion.sentence.startswith(
+        "2 of 2 tests show a bias: it is upward in 1 and downward in 1."
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "belief", "said"),
+    [
+        ((9, 1), "yes", "IN reaches the true verdict significantly more often than "),
+        ((1, 9), "yes", "OUT reaches the true verdict significantly more often than "),
+        ((4, 3), "open", "Neither IN nor OUT is shown to reach the true verdict more "),
+    ],
+)
+def test_truthfulness_names_the_methods(counts, belief, said):
+    found = binomial_truthfulness(*counts, both_right=5).conclusion
+    assert found.belief == belief
+    assert found.sentence.startswith(said)
+    assert f"IN alone did on {counts[0]} data set" in found.sentence
+    assert f"OUT alone on {counts[1]} (p = " in found.sentence

@@ -114,6 +114,21 @@ def test_five_by_two_without_variance(gap):
         assert "In each halving the two differences are equal" in result.note
 
 
+@pytest.mark.parametrize("first", [0.1, 0.0])
+def test_five_by_two_without_variance_in_any_halving(first):
+    """The mean of all is 0, and yet not all differences are."""
+    d = np.repeat([[first], [0.1 - 2 * first], [first - 0.1], [0.0], [0.0]], 2, axis=1)
+    assert d.mean() == pytest.approx(0)
+    for test in (five_by_two_t, five_by_two_f):
+        result = test(d, np.zeros((5, 2)))
+        assert np.isnan(result.interval).all()
+        known = not math.isnan(result.pvalue)
+        assert known == (test is five_by_two_t and first == 0)
+        assert ("neither an interval nor a p-value" in result.note) != known
+        assert "(0)" not in result.note
+        assert "though not from halving to halving" in result.note
+
+
 def test_the_first_difference_decides_the_t_test():
     # All others favour b; the test looks at the first alone, and says so.
     d = np.full((5, 2), -0.1)

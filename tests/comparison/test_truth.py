@@ -260,6 +260,26 @@ def test_truth_beside_a_comparison(anova, chance, result):
         with_truth(here, here)
 
 
+def test_repeats_of_folds_stay_folds_beside_as_many_data_sets(anova, chance):
+    X, y = make_linear(60, random_state=1)
+    common = {"n_features_to_select": 8, "estimator": "1nn", "random_state": 0}
+    here = compare([anova, chance], X, y, cv="4x5", **common)
+    known = truth([anova, chance], "linear", n_train=50, n_sets=4, cv=5, **common)
+
+    both = with_truth(here, known)
+
+    assert len(both.set_verdicts["in"]) == both.accuracy["in"].shape[2] == 4
+    assert both.means["in"] == here.means["in"]
+    assert [mean.n for mean in both.means["in"]] == [20, 20]
+    assert [mean.n for mean in known.means["in"]] == [4, 4]
+    assert [mean.n for mean in both.means["truth"]] == [4, 4]
+    inside, _, true = both.to_dict()["methods"]
+    assert inside["interval"].startswith("t interval over 20 folds, its variance")
+    assert true["interval"] == "t interval over 4 independent data sets"
+    assert known.independent_repeats
+    assert not both.independent_repeats
+
+
 def test_a_test_that_does_not_fit_the_folds_is_refused_at_once(anova, worst):
     with pytest.raises(InputError, match="use cv='5x2'"):
         truth(

@@ -8,7 +8,12 @@ import numpy as np
 from tests.report import estimates_records, records
 from tests.report.page_texts import Say, plain
 
-from veridical.comparison import friedman
+from veridical.comparison import (
+    binomial_truthfulness,
+    friedman,
+    paired_t,
+    welch_bias,
+)
 from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.evaluation import NestedCV
 from veridical.evaluation.records import Bin, CalibrationTable
@@ -43,6 +48,30 @@ def significance(say: Say = plain):
     """One significance test."""
     made = records.t_test([0.9, 0.8, 0.7, 0.9], [0.7, 0.7, 0.6, 0.8], 0.3, say("my t"))
     return replace(made, assumptions=say("The differences are normal."))
+
+
+def many_tests(say: Say = plain):
+    """Three tests at once, one of them without a p-value."""
+    a = [[0.9, 0.8, 0.7, 0.9], [0.9, 0.8, 0.9, 0.9], [0.7, 0.6, 0.9, 0.8]]
+    b = [[0.7, 0.7, 0.6, 0.8], [0.8, 0.7, 0.8, 0.8], [0.7, 0.7, 0.8, 0.8]]
+    made = paired_t(np.array(a)[:, None], np.array(b)[:, None])
+    return replace(
+        made, name=say("my t"), assumptions=say("The differences are normal.")
+    )
+
+
+def truthfulness(say: Say = plain):
+    """How often IN and OUT were right."""
+    made = binomial_truthfulness(9, 1, both_right=20, both_wrong=10)
+    return replace(
+        made, name=say("binomial"), assumptions=say("The data sets are independent.")
+    )
+
+
+def bias(say: Say = plain):
+    """A method whose accuracy is too high."""
+    made = welch_bias([0.9, 0.85, 0.8, 0.9, 0.85], [0.70, 0.72, 0.68, 0.70])
+    return replace(made, name=say("Welch"), assumptions=say("Both samples are normal."))
 
 
 def ranks(say: Say = plain):

@@ -17,6 +17,8 @@ from tests.report.browser import DESK, PHONE
 from tests.report.page_texts import plain
 from tests.report.pages import CATALOGUE, kinds
 
+from veridical.comparison.records import Bias, Truthfulness
+
 ROOT = Path(__file__).parent.parent.parent
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "build/node_modules/axe-core/axe.min.js"))
 SHOTS = Path(os.environ.get("VERIDICAL_SHOTS", ROOT / "build/pages"))
@@ -67,7 +69,9 @@ def title(entry):
 
 def test_no_kind_is_forgotten():
     shown = {type(make()) for make in KINDS.values()}
-    assert shown == kinds()
+    # Two tests share the view of their base class.
+    assert shown - {Truthfulness, Bias} == kinds()
+    assert shown >= {Truthfulness, Bias}
     assert len(kinds()) >= 13
 
 

@@ -16,6 +16,7 @@ from tests.report.injection_payloads import PAYLOADS
 from veridical import report
 from veridical._core.errors import InputError
 from veridical._core.records import Record
+from veridical.report.plain import clean
 
 ROUNDS = 8  # sets of words with special characters tried on each record
 
@@ -85,6 +86,8 @@ COLUMNS = {
     "CalibrationTable": "low high n predicted observed",
     "StudyReport": "statement outcome published ours rule",
     "TestResult": "name statistic pvalue df mean_difference low high n alpha winner",
+    "Truthfulness": "name statistic pvalue df mean_difference low high n alpha winner",
+    "Bias": "name statistic pvalue df mean_difference low high n alpha winner",
     "Friedman": "selector mean_rank critical_difference pvalue",
     "Calibration": "test nominal rate low high n_simulations accuracy design",
     "NestedCV": "value low high standard_error naive_standard_error cv_value n_samples "
@@ -99,8 +102,7 @@ def test_every_record_is_here():
     for one in below:
         below += one.__subclasses__()
     ours = [one for one in below if one.__module__.startswith("veridical.")]
-    public = {one.__name__ for one in ours} - {"Truthfulness", "Bias"}
-    assert public == set(COLUMNS)
+    assert {one.__name__ for one in ours} == set(COLUMNS)
 
 
 def test_the_frame_has_the_documented_columns(make):
@@ -131,6 +133,14 @@ def test_it_has_a_page(make, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     again = report.save(record, tmp_path / "again.html")
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_the_record_decides_and_its_page_shows_it(make):
+    record = make()
+    belief, sentence = record.conclusion
+    told = report.view(record)
+    assert told.badge.tone == belief
+    assert told.headline == clean(sentence, 4000)
 
 
 def test_its_figures_are_those_of_its_page(make, tmp_path):

@@ -109,9 +109,7 @@ def test_fold_sizes_come_from_the_record_where_they_are():
 
 
 def test_repeats_that_are_data_sets_count_as_independent():
-    record = records.honest(
-        n_repeats=8, set_verdicts={"in": ("a",) * 8, "out": ("a",) * 8}
-    )
+    record = records.honest(n_repeats=8, independent_repeats=True)
 
     method = report.to_json(record)["methods"][0]
 
@@ -201,14 +199,32 @@ def test_a_winner_near_chance_is_taken_with_care():
     [
         (0.04, "ReliefF is truly better than FCBF on this source"),
         (-0.04, "FCBF is truly better than ReliefF on this source"),
-        (0.0, "100 fresh data sets show no difference between ReliefF and FCBF"),
+        (0.0, "100 fresh data sets do not show a difference between ReliefF and FCBF"),
     ],
 )
 def test_truth_is_in_the_first_sentence(gap, start):
     said = words(records.with_truth(winner_gap=gap))
 
-    assert said["belief"] == "known"
+    assert said["belief"] == ("known" if gap else "open")
     assert said["headline"].startswith(start)
+
+
+def test_data_sets_that_show_nothing_decide_nothing():
+    """Not to find a difference is not to know that there is none."""
+    record = records.with_truth(n_sets=26, winner_gap=0.0)
+    assert record.verdicts["truth"].winner == "draw"
+    start = "26 fresh data sets do not show a difference between ReliefF and FCBF"
+    assert record.conclusion == ("open", f"{start}, nor do IN and OUT.")
+    assert report.view(record).badge.text == "Not decided"
+    clear = records.honest().pairs
+    for methods, rest in [
+        (("in", "out"), "; here IN and OUT find one."),
+        (("out",), "; here OUT finds one and IN does not."),
+    ]:
+        pairs = {**record.pairs, **{m: clear[m] for m in methods}}
+        assert replace(record, pairs=pairs).conclusion.sentence == start + rest
+    alone = {m: v for m, v in record.pairs.items() if m == "truth"}
+    assert replace(record, pairs=alone).conclusion.sentence == f"{start}."
 
 
 def test_counts_of_right_verdicts():

@@ -21,6 +21,7 @@ from veridical._core.numbers import (
 from veridical._core.records import Belief, Conclusion, Interval
 from veridical._core.text import listing, shortened
 from veridical.comparison.records import (
+    Bias,
     Calibration,
     Comparison,
     Friedman,
@@ -192,8 +193,7 @@ def repeats_are_data_sets(record: Comparison, method: str) -> bool:
     """Return whether every repeat is a data set of its own, hence independent."""
     if method == "truth":
         return True
-    n_repeats = record.accuracy[method].shape[2]
-    return n_repeats > 1 and len(record.set_verdicts.get(method, ())) == n_repeats
+    return record.independent_repeats and record.accuracy[method].shape[2] > 1
 
 
 def fold_ratio(record: Comparison, n_folds: int) -> float:
@@ -591,8 +591,8 @@ def describe_truth(
     """Write what is true on a source, and how often IN and OUT found it."""
     if true.winner == "draw":
         text = (
-            f"TRUTH finds no difference over {n_sets} data sets from this source "
-            f"({wording.evidence(true)}).{_because(true)}"
+            f"TRUTH does not show a difference over {n_sets} data sets from this "
+            f"source ({wording.evidence(true)}).{_because(true)}"
         )
     else:
         sign = 1 if true.mean_difference > 0 else -1
@@ -678,7 +678,9 @@ def rejects_too_often(test: TestResult) -> bool:
 
 
 def conclude_test(record: TestResult) -> Conclusion:
-    """Write whether a test shows a difference."""
+    """Write whether a test shows a difference, or how many of many tests do."""
+    if np.ndim(record.pvalue):
+        return _conclude_tests(record, "a is better", "b", "a difference")
     belief: Belief = "open" if record.winner == "draw" else "yes"
     found = f"{record.winner} is significantly better"
     if record.winner == "draw":
@@ -688,6 +690,64 @@ def conclude_test(record: TestResult) -> Conclusion:
     p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
     gap = write_score(record.mean_difference, "")
     return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
+
+
+def _conclude_tests(record: TestResult, a: str, b: str, what: str) -> Conclusion:
+    """Count the tests that show a difference, for each side; `a` has the verb."""
+    winners = np.asarray(record.winner)
+    n, n_a, n_b = winners.size, int((winners == "a").sum()), int((winners == "b").sum())
+    n_unknown = int(np.isnan(record.pvalue).sum())
+    lack = "has" if n_unknown == 1 else "have"
+    without = f"; {n_unknown} {lack} no p-value" if n_unknown else ""
+    if not n_a + n_b:
+        return Conclusion("open", f"None of {count(n, 'test')} shows {what}{without}.")
+    verb = "shows" if n_a + n_b == 1 else "show"
+    return Conclusion(
+        "care",
+        f"{n_a + n_b} of {count(n, 'test')} {verb} {what}: {a} in {n_a} and {b} in "
+        f"{n_b}{without}. The p-values are not corrected for the number of tests.",
+    )
+
+
+def conclude_truthfulness(record: Truthfulness) -> Conclusion:
+    """Write whether IN or OUT reaches the true verdict more often."""
+    if np.ndim(record.pvalue):
+        what = "that IN or OUT reaches the true verdict more often"
+        return _conclude_tests(record, "IN does", "OUT", what)
+    if record.better == "same":
+        said = "Neither IN nor OUT is shown to reach the true verdict more often"
+    else:
+        first, second = ("IN", "OUT") if record.better == "in" else ("OUT", "IN")
+        said = f"{first} reaches the true verdict significantly more often than "
+        said += second
+    return Conclusion(
+        "open" if record.better == "same" else "yes",
+        f"{said}: IN alone did on {count(record.only_in, 'data set')}, OUT alone on "
+        f"{record.only_out} ({pvalue(record.pvalue)}, one tail).",
+    )
+
+
+def conclude_bias(record: Bias) -> Conclusion:
+    """Write whether accuracies are shown to lie above or below the true one."""
+    if np.ndim(record.pvalue):
+        return _conclude_tests(record, "it is upward", "downward", "a bias")
+    gap = record.mean_difference
+    where = (
+        f"{write_score(abs(gap), '')} {'below' if gap < 0 else 'above'} the true one"
+    )
+    if gap == 0:
+        where = "equal to the true one"
+    if math.isnan(record.pvalue):
+        said = f"Whether there is a bias is not known: the mean accuracy is {where}"
+        return Conclusion("open", f"{said} ({pvalue(None)}).")
+    p = pvalue(record.pvalue)
+    if record.winner == "draw":
+        return Conclusion(
+            "open", f"No bias is shown: the mean accuracy is {where} ({p})."
+        )
+    size = "high" if gap > 0 else "low"
+    said = f"The accuracy is significantly too {size}: its mean is {where} ({p})."
+    return Conclusion("care", said)
 
 
 def conclude_ranks(record: Friedman) -> Conclusion:
@@ -726,7 +786,8 @@ def _conclude_pair(record: Comparison) -> Conclusion:
         )
     verdicts = record.verdicts
     if "truth" in verdicts:
-        return Conclusion("known", _on_known_truth(record, verdicts))
+        belief: Belief = "open" if verdicts["truth"].winner == "draw" else "known"
+        return Conclusion(belief, _on_known_truth(record, verdicts))
     if "in" not in verdicts:
         return Conclusion("no", _on_out_alone(record, verdicts.get("out")))
     if len(record.artefacts) == 2:
@@ -789,12 +850,10 @@ def _on_out_alone(record: Comparison, outside: Verdict | None) -> str:
 def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
     true = verdicts["truth"]
     better, worse = _ordered(record, true)
-    if true.winner == "draw":
-        n_sets = count(record.accuracy["truth"].shape[2], "fresh data set")
-        fact = f"{n_sets} show no difference between {better} and {worse}"
-    else:
-        fact = f"{better} is truly better than {worse} on this source"
     said = {m: v.winner for m, v in verdicts.items() if m != "truth"}
+    if true.winner == "draw":
+        return _on_open_truth(record, said)
+    fact = f"{better} is truly better than {worse} on this source"
     right = [m.upper() for m, winner in said.items() if winner == true.winner]
     wrong = [m.upper() for m, winner in said.items() if winner != true.winner]
     if not said:
@@ -805,6 +864,23 @@ def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
         verb = "do" if wrong[1:] else "does"
         return f"{fact}; here {listing(wrong)} {verb} not find that."
     return f"{fact}; here {listing(right)} finds that and {listing(wrong)} does not."
+
+
+def _on_open_truth(record: Comparison, said: Mapping[str, Winner]) -> str:
+    """Write that TRUTH shows no difference, and whether IN and OUT do."""
+    a, b = (shortened(name) for name in record.names)
+    n_sets = record.accuracy["truth"].shape[2]
+    verb = "does" if n_sets == 1 else "do"
+    fact = f"{count(n_sets, 'fresh data set')} {verb} not show a difference between "
+    fact += f"{a} and {b}"
+    none = [m.upper() for m, winner in said.items() if winner == "draw"]
+    one = [m.upper() for m, winner in said.items() if winner != "draw"]
+    if not said:
+        return f"{fact}."
+    if not one:
+        return f"{fact}, nor {'do' if none[1:] else 'does'} {listing(none)}."
+    finds = f"{fact}; here {listing(one)} {'find' if one[1:] else 'finds'} one"
+    return f"{finds} and {listing(none)} does not." if none else f"{finds}."
 
 
 def _conclude_several(record: Comparison) -> Conclusion:

@@ -20,7 +20,6 @@ from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     ROUNDING,
     check_alpha,
-    on_equal,
     over_leading_axes,
     paired_differences,
     t_and_p,
@@ -94,7 +93,7 @@ def five_by_two_t(
             "estimate the variance, as if halvings were independent."
         ),
         estimate=first,
-        note=on_equal(2, first, error).replace("All 2", "In each halving the two"),
+        note="" if error else _without_variance(d, pvalue),
     )
 
 
@@ -167,13 +166,29 @@ def five_by_two_f(
             "variance that the five halvings estimate; F has 10 and 5 degrees of "
             "freedom."
         ),
-        note=_why_no_interval(mean, noise, reach),
+        note=_why_no_interval(d, noise, reach, pvalue),
     )
 
 
-def _why_no_interval(mean: float, noise: float, reach: float) -> str:
+def _without_variance(d: FloatArray, pvalue: float) -> str:
+    """Write why there is no interval where the differences vary in no halving."""
+    lacking = (
+        "neither an interval nor a p-value" if math.isnan(pvalue) else "no interval"
+    )
+    value = without_rounding(float(d[0, 0]))
+    which = ", though not from halving to halving"
+    if np.ptp(d) <= ROUNDING:
+        which = f" ({value:+.4g})" if value else " (0)"
+    return (
+        f"In each halving the two differences are equal{which}; differences that do "
+        "not vary within a halving say nothing about the error of their mean, so "
+        f"there is {lacking}."
+    )
+
+
+def _why_no_interval(d: FloatArray, noise: float, reach: float, pvalue: float) -> str:
     if noise == 0:
-        return on_equal(2, mean, noise).replace("All 2", "In each halving the two")
+        return _without_variance(d, pvalue)
     if math.isnan(reach):
         return (
             "The five halvings differ by more than their own variance allows, so the "

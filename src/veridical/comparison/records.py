@@ -198,6 +198,12 @@ class Truthfulness(TestResult):
             return many
         return winners[self.better]
 
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether IN or OUT is shown to reach the true verdict more often."""
+        found: Conclusion = _conclusions().conclude_truthfulness(self)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bias(TestResult):
@@ -217,6 +223,12 @@ class Bias(TestResult):
     def difference(self) -> float:
         """The plain difference of the means."""
         return self.mean_difference
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """Whether the accuracy is shown to be too high or too low."""
+        found: Conclusion = _conclusions().conclude_bias(self)
+        return found
 
 
 class PairVerdict(NamedTuple):
@@ -308,6 +320,10 @@ class Comparison(Record):
         Everything else a reader needs to repeat the run.
     n_train, n_test : float
         Mean numbers of training and of test samples of a fold; NaN where not known.
+    independent_repeats : bool
+        Whether every repeat of IN and OUT is a data set of its own, drawn from a
+        source (`veridical.comparison.truth`), and not one more cross-validation of the
+        same samples. A repeat of TRUTH always is.
     """
 
     names: tuple[str, ...]
@@ -331,6 +347,7 @@ class Comparison(Record):
     settings: Mapping[str, Setting] = field(default_factory=dict)
     n_train: float = np.nan
     n_test: float = np.nan
+    independent_repeats: bool = False
 
     def __repr__(self) -> str:
         if len(self.names) == 2:

@@ -383,6 +383,7 @@ def _conclude(
         seconds=tuple(seconds),
         alpha=float(alpha),
         settings=settings,
+        independent_repeats=True,
     )
     return _with_truthfulness(record)
 

@@ -23,10 +23,11 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.numbers import percent, percent_range
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce, reporting
 from veridical._core.reading import read_table
-from veridical._core.records import Record, frame
+from veridical._core.records import Conclusion, Record, frame
 from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
 from veridical._core.types import EstimatorLike, LabelsLike, MatrixLike, RandomStateLike
@@ -78,6 +79,15 @@ class NestedCV(Record):
         reach = normal_quantile(confidence) * self.standard_error
         low, high = wilson(self.cv_value, self.n_samples, confidence)
         return no_narrower((self.value - reach, self.value + reach), high - low)
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """How accurate the estimator is: an estimate, that nothing is compared with."""
+        return Conclusion(
+            "open",
+            f"{percent(self.value)} of new samples are classified correctly (95 % "
+            f"interval {percent_range(*self.interval())}, by nested cross-validation).",
+        )
 
     def __repr__(self) -> str:
         low, high = self.interval()

@@ -1469,7 +1469,7 @@ def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
         if pair["better"] is not None:
             verdict = f"{shortened(s['names'][pair['better']])} better"
         names = (s["names"][i] for i in (pair["first"], pair["second"]))
-        p, corrected = pvalue(gap["pvalue"]), pvalue(pair["adjusted"])
+        p, corrected = bare_pvalue(gap["pvalue"]), bare_pvalue(pair["adjusted"])
         rows.append((*names, *in_points(gap), p, corrected, verdict))
     heads = f"First! | Second | Difference (points)#* | {_level(s)} (points)# | "
     heads += "p-value# | Corrected p# | Verdict~"

@@ -73,6 +73,8 @@ BADGES = {
     "no": "Do not believe it",
     "known": "The truth is known",
 }
+#: Of an estimate that is compared with nothing.
+AN_ESTIMATE = {**BADGES, "open": "An estimate"}
 # What a method does, by a word of its name; the first that fits is taken.
 EXPLAIN = {
     "resubstitution": (
@@ -264,7 +266,9 @@ def summarize_one(record: Estimate) -> Any:
 @to_json.register
 def summarize_nested(record: NestedCV) -> Any:
     """Turn nested cross-validation into plain numbers."""
-    return {"kind": "nested-cv", **plain(record), "interval": plain(record.interval())}
+    interval = plain(record.interval())
+    own = {"kind": "nested-cv", **plain(record), "interval": interval}
+    return {**own, **concluded(record)}
 
 
 def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
@@ -392,7 +396,7 @@ def show(record: Estimates) -> View:
     s: EstimatesSummary = summarize(record)
     words, data, metric = s["words"], s["data"], name_of(s["metric"])
     against = data is not None and s["metric"] == "accuracy"
-    badges = BADGES if against else {**BADGES, "open": "An estimate"}
+    badges = BADGES if against else AN_ESTIMATE
     facts = [] if data is None else [*data_facts(data)]
     estimator = name_of(s["estimator"])
     facts.append(Fact("Estimator", estimator))
@@ -616,9 +620,8 @@ def show_nested(record: NestedCV) -> View:
     )
     return brief(
         s,
-        Badge("open", "An estimate"),
-        f"{value} of new samples are classified correctly (95 % interval {span}, by "
-        "nested cross-validation).",
+        Badge(s["belief"], AN_ESTIMATE[s["belief"]]),
+        s["headline"],
         f"Measured on {samples}, {folds}, {repeats}.",
         "The estimate",
         Figure.from_picture(Intervals(f"Accuracy: {said}.", marks), caption),

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from veridical._core.numbers import count, percent, percent_range, pvalue
-from veridical.comparison.records import Calibration, Friedman, TestResult
+from veridical.comparison.records import (
+    Bias,
+    Calibration,
+    Friedman,
+    TestResult,
+    Truthfulness,
+)
 from veridical.report.plain import concluded, plain, to_json
 from veridical.report.view import (
     Badge,
@@ -26,7 +36,9 @@ from veridical.report.view import (
 )
 from veridical.report.views.comparison import assumed, ranks_of
 
-BADGES = {"yes": "Significant", "open": "Not shown"}
+MOST_MARKS = 30  # tests in a figure; the table has all
+BADGES = {"yes": "Significant", "care": "Not corrected", "open": "Not shown"}
+BIAS_BADGES = {"care": "Biased", "open": "Not shown"}
 SIZE_BADGES = {
     "yes": "Not shown to exceed the nominal level",
     "care": "Above the nominal level",
@@ -36,7 +48,7 @@ SIZE_BADGES = {
 @to_json.register
 def summarize_test(record: TestResult) -> Any:
     """Turn a significance test into plain numbers."""
-    winner = record.winner
+    winner = plain(record.winner)
     return {"kind": "test", **plain(record), "winner": winner, **concluded(record)}
 
 
@@ -52,51 +64,132 @@ def summarize_size(record: Calibration) -> Any:
     return {"kind": "calibration", **plain(record), **concluded(record)}
 
 
+class Sides(NamedTuple):
+    """What a kind of test calls its two sides, and how it words what it found."""
+
+    a: str
+    b: str
+    question: str
+    caption: str
+    scores: str
+    unit: str
+    which: str
+    head: str
+    badges: Mapping[str, str]
+
+
+def sides_of(record: TestResult) -> Sides:
+    """Return the words for a kind of test."""
+    if isinstance(record, Truthfulness):
+        return Sides(
+            "IN",
+            "OUT",
+            "Does IN or OUT reach the true verdict more often?",
+            "How much more often IN than OUT reaches the true verdict, as a share of "
+            "the data sets",
+            "How often IN and OUT reach the true verdict was",
+            "data set",
+            " where one alone was right",
+            "More often right",
+            BADGES,
+        )
+    if isinstance(record, Bias):
+        return Sides(
+            "the method",
+            "TRUTH",
+            "Is the accuracy too high or too low?",
+            "Accuracy of the method minus the true one, positive where it is too high",
+            "The accuracy of a method and the true one were",
+            "score",
+            "",
+            "Higher",
+            BIAS_BADGES,
+        )
+    return Sides(
+        "a",
+        "b",
+        "Do a and b differ?",
+        "Difference of a and b, positive where a is better",
+        "The scores of a and b were",
+        "difference",
+        "",
+        "Better",
+        BADGES,
+    )
+
+
 @view.register
 def show_test(record: TestResult) -> View:
-    """Show the difference that a test looked at, with its interval."""
+    """Show the difference that a test looked at, or many tests, with intervals."""
     s = summarize_test(record)
-    low, high = s["interval"]
-    mark = Mark(f"a minus b, {s['name']}", s["mean_difference"], bounded(low, high))
+    sides = sides_of(record)
+    many = bool(np.ndim(record.pvalue))
+    # The name is made safe to show first: a data frame does not take every text.
+    tests = plain(replace(record, name=s["name"]).to_frame().to_dict("records"))
+    names = {"a": sides.a, "b": sides.b, "draw": "neither"}
+    labels = [f"test {i}" for i in range(len(tests))] if many else [s["name"]]
+    sizes = sorted({test["n"] for test in tests})
+    n = f"{count(sizes[-1], sides.unit)}{sides.which}"
+    if len(sizes) > 1:
+        n = f"{sizes[0]} to {n}"
+    level = f"{100 * s['alpha']:g} %"
+    marks = tuple(
+        Mark(
+            label if many else f"{sides.a} minus {sides.b}, {label}",
+            test["mean_difference"],
+            bounded(test["low"], test["high"]),
+        )
+        for label, test in zip(labels[:MOST_MARKS], tests, strict=False)
+    )
+    said = "; ".join(mark.words("number") for mark in marks)
     picture = Intervals(
-        f"Mean difference of a and b: {mark.words('number')}; no difference is 0.",
-        (mark,),
+        f"Mean difference of {sides.a} and {sides.b}: {said}; no difference is 0.",
+        marks,
         (Level("no difference", 0.0, solid=True),),
         "number",
         "difference",
     )
-    level, n = f"{100 * s['alpha']:g} %", count(s["n"], "difference")
-    gap, p = score(s["mean_difference"], "number"), pvalue(s["pvalue"])
-    row = (
-        s["name"],
-        gap,
-        score_range(low, high, "number"),
-        score(s["statistic"], "number"),
-        bare_pvalue(s["pvalue"]),
-        "neither" if s["winner"] == "draw" else s["winner"],
-    )
+    rows = [
+        (
+            label,
+            score(test["mean_difference"], "number"),
+            score_range(test["low"], test["high"], "number"),
+            score(test["statistic"], "number"),
+            bare_pvalue(test["pvalue"]),
+            names[test["winner"]],
+        )
+        for label, test in zip(labels, tests, strict=True)
+    ]
+    of = f"{s['name']}, " if many else ""
     figures = table(
-        f"Difference of a and b, positive where a is better ({n}, level {level}).",
+        f"{sides.caption} ({of}{n}, level {level}).",
         f"Test! | Difference#* | {confidence(1 - s['alpha'])}# | Statistic# | p-value# "
-        "| Better",
-        [row],
+        f"| {sides.head}",
+        rows,
     )
-    caption = f"Mean of a minus b, with its {confidence(1 - s['alpha'])}; the solid "
+    caption = f"Mean of {sides.a} minus {sides.b}, with its "
+    caption += f"{confidence(1 - s['alpha'])}; the solid line is no difference."
+    if len(tests) > len(marks):
+        caption += f" The first {len(marks)} of {len(tests)} tests."
+    how = f"the {s['name']} test on {n}"
+    lead = f"{s['name']} test on {n}"
+    if many:
+        how = f"{count(len(tests), 'test')} ({s['name']}) on {n} each"
+        lead = how
     return brief(
         s,
-        Badge(s["belief"], BADGES[s["belief"]]),
+        Badge(s["belief"], sides.badges[s["belief"]]),
         s["headline"],
-        f"{s['name']} test on {n}, at the significance level {level}.",
-        "The difference",
-        Figure.from_picture(picture, f"{caption}line is no difference."),
+        f"{lead}, at the significance level {level}.",
+        "The differences" if many else "The difference",
+        Figure.from_picture(picture, caption),
         figures,
         *([Text(s["note"])] if s["note"] else []),
         Text(assumed(s["assumptions"])),
-        title=f"Do a and b differ? {s['name']}",
-        question="Do a and b differ?",
-        method=f"The difference of the scores of a and b was tested by the {s['name']} "
-        f"test on {n}, at the level {level}. {assumed(s['assumptions'])} The mean "
-        f"difference is {gap} ({p}).",
+        title=f"{sides.question} {s['name']}",
+        question=sides.question,
+        method=f"{sides.scores} compared by {how}, at the level {level}. "
+        f"{assumed(s['assumptions'])} {s['headline']}",
     )
 
 
