@@ -134,7 +134,7 @@ def test_001_leak_that_changes_nothing_is_a_warning():
         "The feature is associated with the labels more strongly"
     )
     assert leak.severity == "warning"
-    assert "the leak changes little here" in leak.evidence
+    assert "the leak is not shown to change it" in leak.evidence
 
 
 def test_001_pipelines_and_random_subsets_are_not_flagged():

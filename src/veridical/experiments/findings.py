@@ -182,8 +182,8 @@ class Mean(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The mean with its 95 % t interval; NaN where the values do not vary."""
-        width = float(np.nan)
+        """The mean with its 95 % t interval."""
+        width = 0.0
         if self.error > 0:
             width = float(stdtrit(self.df, (1 + CONFIDENCE) / 2) * self.error)
         return Interval(self.value, self.value - width, self.value + width)
@@ -206,7 +206,9 @@ def average_means(means: Iterable[Mean]) -> Mean:
 def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outcome:
     """Decide whether an interval lies in the range that reproduces a statement.
 
-    Inside: reproduced. Outside: not reproduced. Across a bound: open.
+    Inside: reproduced. Outside: not reproduced. Across a bound: open, and so is an
+    interval without width that lies on a bound: values that do not vary decide nothing
+    there.
 
     Examples
     --------
@@ -216,6 +218,8 @@ def decide(found: Interval, low: float = -np.inf, high: float = np.inf) -> Outco
     >>> decide(Mean(9.0, 5.0, 2, 3).interval, low=5, high=14)
     'open'
     """
+    if found.low == found.high and found.low in (low, high):
+        return "open"
     if low <= found.low and found.high <= high:
         return "reproduced"
     if found.high < low or found.low > high:
