@@ -304,8 +304,11 @@ def evaluate_table(
 
 def _parts(n_splits: int, run: Runner) -> list[IntArray]:
     """Divide the splits into jobs: enough for all workers, and for progress."""
-    n_jobs = effective_n_jobs(run.n_jobs) if isinstance(run, Workers) else 1
-    n_parts = min(n_splits, max(4 * n_jobs, 20))
+    n_parts = 1
+    if isinstance(run, Workers):
+        n_jobs = effective_n_jobs(run.n_jobs)
+        n_parts = max(4 * n_jobs if n_jobs > 1 else 1, 20 if run.progress else 1)
+    n_parts = min(n_splits, n_parts)
     return np.array_split(np.arange(n_splits), n_parts) if n_splits else []
 
 
@@ -705,32 +708,56 @@ def _predict_splits(
     procedures: Sequence[Sequence[Procedure]],
     rankings: Sequence[Sequence[Ranked | None]],
 ) -> list[list[IntArray]]:
-    return [
-        _predict_split(table, *one)
-        for one in zip(splits, procedures, rankings, strict=True)
-    ]
-
-
-def _predict_split(
-    table: Table,
-    split: Split,
-    procedures: Sequence[Procedure],
-    rankings: Sequence[Ranked | None],
-) -> list[IntArray]:
-    """Predict one split by every procedure; equal subsets are fitted once.
+    """Predict splits by every procedure; equal subsets of a split are fitted once.
 
     A subset is a set: its features are put in the order of the table, so that two
     selectors which choose the same features get the same model.
     """
-    known: dict[tuple[int, bytes, tuple[int, ...] | None], IntArray] = {}
-    found = []
-    for one, ranked in zip(procedures, rankings, strict=True):
-        order, sizes = _order_and_sizes(one, ranked)
-        key = (id(one.estimator), b"" if order is None else order.tobytes(), sizes)
-        if key not in known:
-            known[key] = _predict(one.estimator, table, split, order, sizes)
-        found.append(known[key])
+    found: list[list[Any]] = [[None] * len(some) for some in procedures]
+    requests: dict[Any, _Request] = {}
+    for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
+        for p, (procedure, ranked) in enumerate(zip(some, ranks, strict=True)):
+            order, sizes = _order_and_sizes(procedure, ranked)
+            key = (id(procedure.estimator), sizes, order is None)
+            one = requests.setdefault(key, _Request(procedure.estimator, sizes))
+            one.add(s, order, place=p)
+    for one in requests.values():
+        codes = one.predict(table, splits)
+        for (s, _), places, predicted in zip(
+            one.places, one.places.values(), codes, strict=True
+        ):
+            for p in places:
+                found[s][p] = predicted
     return found
+
+
+@dataclass(eq=False)
+class _Request:
+    """Splits and subsets on which one estimator predicts, each of them once."""
+
+    estimator: Any
+    sizes: tuple[int, ...] | None
+    orders: list[IntArray | None] = field(default_factory=list)
+    places: dict[tuple[int, bytes], list[int]] = field(default_factory=dict)
+
+    def add(self, split: int, order: IntArray | None, place: int) -> None:
+        key = (split, b"" if order is None else order.tobytes())
+        if key not in self.places:
+            self.orders.append(order)
+        self.places.setdefault(key, []).append(place)
+
+    def predict(self, table: Table, splits: Sequence[Split]) -> list[IntArray]:
+        splits = [splits[s] for s, _ in self.places]
+        orders = [order for order in self.orders if order is not None]
+        if orders:
+            return predict(self.estimator, table, splits, orders, self.sizes)
+        if self.sizes is None:  # a fast way, if there is one, had no answer
+            return predict_loop(self.estimator, table, splits)
+        # One class only: no ranking.
+        return [
+            np.full((len(self.sizes), len(split.test)), table.y[split.train[0]])
+            for split in splits
+        ]
 
 
 def _order_and_sizes(
@@ -744,21 +771,6 @@ def _order_and_sizes(
     sizes = procedure.sizes or (len(ranked.order),)
     order = ranked.order[: sizes[-1]]
     return (np.sort(order) if len(sizes) == 1 else order), sizes
-
-
-def _predict(
-    estimator: Any,
-    table: Table,
-    split: Split,
-    order: IntArray | None,
-    sizes: tuple[int, ...] | None,
-) -> IntArray:
-    if sizes is not None and order is None:  # one class only: no ranking
-        only = table.y[split.train[0]]
-        return np.full((len(sizes), len(split.test)), only)
-    if order is None:  # where there is a fast way, it was tried for all splits
-        return predict_loop(estimator, table, [split])[0]
-    return predict(estimator, table, [split], [order], sizes)[0]
 
 
 def predict(

@@ -152,8 +152,9 @@ def primal_bound(
     below = max(0.0, -float(slack.min()))
     if below > 0.0:
         if lift is not None:
-            half += lift.cost(below)
-            lift = lift._replace(slope=lift.slope + below * lift.curvature)
+            if lift.curvature > 0.0:
+                half += lift.cost(below)
+                lift = lift._replace(slope=lift.slope + below * lift.curvature)
             slack = slack + below * lift.slack
         elif below > SLACK_ROUNDING * max(1.0, float(slack.max())):
             return np.inf, below

@@ -205,6 +205,11 @@ class PrivilegedGram:
         return self._factor
 
     @cached_property
+    def bias_lift(self) -> Lift:
+        """A larger b*, which raises all slacks and costs no weights."""
+        return Lift(np.ones(len(self.gram)))
+
+    @cached_property
     def lift(self) -> tuple[FloatArray, FloatArray]:
         """Weights of the factor that raise all slacks, and by how much."""
         return find_lift(self.factor[0])
@@ -458,7 +463,7 @@ class _HingeSolver:
         Qa = self.problem.Q @ a
         K_eta = privileged.gram @ eta
         if privileged.bias:
-            b_star -= float(K_eta.mean())  # b* was that of the centred matrix
+            b_star -= float(K_eta.sum()) / len(eta)  # b* was that of centred features
         half = 0.5 * float(a @ Qa) + 0.5 * gamma * float(eta @ K_eta)
         beta = self.c - a + gamma * eta
         dual = dual_bound(float(a.sum()) - half, beta, self.c)
@@ -469,7 +474,7 @@ class _HingeSolver:
 
     def _lift(self, eta: FloatArray) -> Lift | None:
         if self.privileged.bias:
-            return Lift(np.ones(len(eta)))
+            return self.privileged.bias_lift
         weights = self.privileged.factor[0].T @ eta
         return Lift.along(*self.privileged.lift, weights, self.gamma)
 
