@@ -66,6 +66,7 @@ def test_page_has_headline_and_numbers(tmp_path):
     assert "Probabilities with and without" in fragment(record())
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_name_becomes_markup(payload, tmp_path):
     expected = Page(save(record(), tmp_path / "a.html").read_text(encoding="utf-8"))
