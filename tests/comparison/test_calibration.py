@@ -1,5 +1,7 @@
 """The exact null, against scikit-learn; what tests measure on it; calibrated sizes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.feature_selection import f_classif
@@ -7,12 +9,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from veridical._core.errors import InputError
-from veridical.comparison import calibrate
+from veridical.comparison import calibrate, null_designs
 from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.comparison.testing import TESTS, apply_test
 from veridical.kernels import exchangeable
+from veridical.learning import make_estimator
 
 
 @pytest.mark.parametrize(
@@ -30,9 +33,9 @@ def test_accuracies_are_those_of_scikit_learn(number, model, inside):
     y = np.resize([0, 1, 2, 1], n)
     X = rng.normal(size=(n, blocks * p)) + 0.6 * y[:, None] * (np.arange(18) % 4 == 0)
     test = rng.permutation(np.arange(n) % 4) == np.arange(4)[:, None]
-    ours = exchangeable.block_accuracies(
-        X, y.astype(np.intp), 3, ~test, test, k, number, inside, blocks
-    )
+    codes = y.astype(np.intp)
+    columns = exchangeable.select_blocks(X, codes, 3, ~test, k, inside, blocks)
+    ours = exchangeable.block_accuracies(X, codes, 3, ~test, test, columns, number)
     for side in range(blocks):
         columns = np.arange(side * p, (side + 1) * p)
         for j in range(4):
@@ -42,6 +45,60 @@ def test_accuracies_are_those_of_scikit_learn(number, model, inside):
             fitted = model().fit(X[~test[j]][:, chosen], y[~test[j]])
             expected = np.mean(fitted.predict(X[test[j]][:, chosen]) == y[test[j]])
             assert ours[side, j] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("estimator", ["centroid", "nb", "1nn", "svm", "c45"])
+@pytest.mark.parametrize("method", ["in", "out"])
+def test_every_estimator_has_the_accuracies_of_a_loop(estimator, method, monkeypatch):
+    """Classes of unequal size, heavy tails; the obvious loop on the same draws."""
+    design = NullDesign(
+        2,
+        3,
+        method,
+        n_samples=32,
+        estimator=estimator,
+        n_columns=5,
+        n_relevant=2,
+        n_features_to_select=2,
+        effects="falling",
+        tail_df=4.0,
+        n_classes=3,
+        minority=0.2,
+    )
+    drawn = []
+    whole = null_designs._accuracies
+    monkeypatch.setattr(
+        null_designs, "_accuracies", lambda *args: drawn.append(args) or whole(*args)
+    )
+    found = simulate(design, 3, 0)
+    loops = {"centroid": NearestCentroid, "nb": GaussianNB}
+    loops["1nn"] = partial(KNeighborsClassifier, 1)
+    make = loops.get(estimator, partial(make_estimator, estimator))
+    for ours, (_, X, y, splits, _) in zip(found, drawn, strict=True):
+        assert np.bincount(y).tolist() == [13, 13, 6]
+        for side in range(2):
+            columns = np.arange(5 * side, 5 * side + 5)
+            for (train, test), accuracy in zip(splits, ours[side], strict=True):
+                rows = train if method == "in" else np.arange(32)
+                scores, _ = f_classif(X[rows][:, columns], y[rows])
+                chosen = np.sort(columns[np.argsort(-scores)[:2]])
+                fitted = make().fit(X[train][:, chosen], y[train])
+                assert accuracy == np.mean(
+                    fitted.predict(X[test][:, chosen]) == y[test]
+                )
+
+
+def test_effects_fall_and_class_means_are_equally_far_apart():
+    design = NullDesign(
+        1, 5, n_samples=30, n_columns=4, n_relevant=3, n_classes=3, minority=1 / 3,
+        effects="falling", effect=1.2, n_features_to_select=1,
+    )  # fmt: skip
+    shift = null_designs._shift(design, np.repeat(np.arange(3), 10))
+    means = np.sort(shift[::10], axis=0)
+    assert np.diff(means[:, :3], axis=0) == pytest.approx(
+        np.array([[1.2, 0.6, 0.4]] * 2)
+    )
+    assert not shift[:, 3].any()
 
 
 def test_the_sides_are_exchangeable():
@@ -149,7 +206,7 @@ def test_critical_values_agree_with_pvalues(n, alpha):
         ({"test": "t"}, "There is no test 't'"),
         ({"cv": "ten"}, "There is no method 'ten'.*a number of folds"),
         ({"cv": "loo"}, "cv='loo' is not a number of folds"),
-        ({"cv": 60}, "at least 2 folds, 4 samples in a fold"),
+        ({"cv": 60}, "at least 2 folds, 2 samples in a fold"),
         ({"estimator": "svm"}, "no estimator 'svm' in simulations"),
         ({"method": "truth"}, "method must be"),
         ({"n_features_to_select": 30}, "n_features_to_select=30 of n_columns=20"),

@@ -14,6 +14,7 @@ from veridical.comparison import conclusions as say
 from veridical.comparison.significance import Geometry
 from veridical.comparison.testing import TESTS
 from veridical.comparison.verdicts import PairTester, SignificanceTest
+from veridical.evaluation.situations import Situation
 
 RESAMPLINGS = ((1, 2), (1, 5), (1, 10), (5, 2), (10, 10))
 
@@ -42,7 +43,8 @@ def draw(seed):
     if rng.random() < 0.1:
         del accuracy[rng.choice(["in", "out"])]
     names = tuple("ABCD"[:n_selectors])
-    tester = PairTester(test, geometry, n_samples)
+    situation = Situation(n_samples, 60, 5, 2, 0.5, "", 0.5)
+    tester = PairTester(test, geometry, situation)
     scores = {method: values[:, 0] for method, values in accuracy.items()}
     pairs = tester.pairs(scores, "", names, "holm")
     share = rng.choice([0.5, 0.7])

@@ -32,6 +32,7 @@ from veridical.comparison import conclusions as say
 from veridical.comparison.significance import Geometry
 from veridical.comparison.testing import apply_test, on_accuracies
 from veridical.comparison.verdicts import PairTester, SignificanceTest
+from veridical.evaluation.situations import Situation
 from veridical.report import save, to_json
 from veridical.report.render import terminal as on_terminal
 from veridical.report.view import view
@@ -48,7 +49,11 @@ def record(inside, outside, geometry=GEOMETRY):
         "in": np.asarray(inside, dtype=float)[:, None, None],
         "out": np.asarray(outside, dtype=float)[:, None, None],
     }
-    tester = PairTester(SignificanceTest("corrected-t", 0.05, 0.01), geometry, 100)
+    tester = PairTester(
+        SignificanceTest("corrected-t", 0.05, 0.01),
+        geometry,
+        Situation(100, 60, 5, 2, 0.5, "", 0.5),
+    )
     made = records.comparison({"in": (0.6, 0.6), "out": (0.6, 0.6)})
     scores = {method: values[:, 0] for method, values in accuracy.items()}
     pairs = tester.pairs(scores, "", made.names, "holm")

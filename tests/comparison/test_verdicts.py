@@ -1,15 +1,18 @@
 """What stands beside a p-value: a looked-up size, or a null measured on the spot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from benchmarks.truth import sizes
 
-from benchmarks import sizes
 from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
-from veridical.comparison.null_designs import NullDesign, simulate
-from veridical.comparison.sizes import ALPHAS, measured_size, size_table
+from veridical.comparison.null_designs import simulate
+from veridical.comparison.sizes import measured_size, size_table
 from veridical.comparison.testing import TESTS
 from veridical.comparison.verdicts import count_draws
+from veridical.evaluation.situations import N_NEAR, SIMULATED, Situation
 
 COMMON = {"n_features_to_select": 5, "estimator": "nb", "random_state": 0}
 
@@ -17,11 +20,16 @@ COMMON = {"n_features_to_select": 5, "estimator": "nb", "random_state": 0}
 def test_the_shipped_table_covers_every_test():
     rows = [row for row in size_table() if row.kind == "plain"]
     for test in TESTS:
-        designs = {r[3:9] for r in rows if r.test == test}
-        assert len(designs) >= 6, test
-    assert {row.n_simulations for row in size_table()} == {2000}
+        designs = {row.design for row in rows if row.test == test}
+        assert len(designs) >= 90, test
+        assert {design.estimator for design in designs} == set(SIMULATED)
+        for name, least in (("n_samples", 8), ("n_columns", 8), ("n_classes", 1.5)):
+            values = [getattr(design, name) for design in designs]
+            assert max(values) >= least * min(values)
+        assert {design.tail_df for design in designs} == {2.0, 4.0, np.inf}
+        assert min(design.minority for design in designs) < 0.2
     assert all(
-        0 <= count <= 2000 and list(row.rejected) == sorted(row.rejected)
+        0 <= count <= row.n_simulations and list(row.rejected) == sorted(row.rejected)
         for row in size_table()
         for count in row.rejected
     )
@@ -34,34 +42,68 @@ def test_calibrated_tests_hold_their_size_in_the_shipped_table():
         if not entry.calibrated:
             assert own == []
             continue
-        assert len({row[3:9] for row in own}) >= 6, test
+        assert len({row.design for row in own}) >= 6, test
         for row in own:
             assert 0.034 <= row.size(0.05).rate <= 0.066, row
 
 
-def test_the_nearest_design_is_looked_up():
-    common = {"n_samples": 110, "estimator": "nb", "accuracy": 0.9, "alpha": 0.05}
-    size = measured_size("corrected-t", "in", (1, 10), **common)
-    row = next(
-        r
-        for r in size_table()
-        if r.kind == "plain"
-        and r[1:9] == ("corrected-t", 2, "in", 1, 10, 100, "nb", 1.0)
-    )
-    assert size.rate == row.rejected[ALPHAS.index(0.05)] / 2000
-    assert size.low < size.rate < size.high
-    assert "10 folds of 100 samples under IN, naive Bayes" in size.design
-    near = measured_size("corrected-t", "in", (1, 10), **{**common, "n_samples": 1000})
-    assert "200 samples" in near.design
-    low = measured_size("corrected-t", "in", (1, 10), **{**common, "accuracy": 0.5})
-    assert low.design != size.design
-    other = measured_size("corrected-t", "out", (1, 10), **common)
+SITUATION = Situation(110, 200, 10, 2, 0.5, "nb", 0.8)
+
+
+def test_the_range_is_that_of_the_nearest_designs():
+    size = measured_size("corrected-t", "in", (1, 10), SITUATION, alpha=0.05)
+    rows = [
+        row
+        for row in size_table()
+        if (row.kind, row.test) == ("plain", "corrected-t")
+        and row.design.method == "in"
+        and (row.design.n_repeats, row.design.n_folds) == (1, 10)
+        and row.design.estimator == "nb"
+    ]
+    rows.sort(key=lambda row: row.situation.distance(SITUATION))
+    sizes = [row.size(0.05) for row in rows[:N_NEAR]]
+    assert size.n_designs == N_NEAR
+    assert size.rate == np.median([one.rate for one in sizes])
+    assert size.low == min(one.low for one in sizes)
+    assert size.high == max(one.high for one in sizes)
+    assert "under IN, naive Bayes with accuracy" in size.design
+    other = measured_size("corrected-t", "out", (1, 10), SITUATION, alpha=0.05)
     assert "under OUT" in other.design
-    assert measured_size("corrected-t", "in", (3, 7), **common) is None
-    assert measured_size("corrected-t", "truth", (1, 10), **common) is None
-    assert (
-        measured_size("corrected-t", "in", (1, 10), **{**common, "alpha": 0.02}) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "shape", "alpha", "changed"),
+    [
+        ("in", (3, 7), 0.05, {}),
+        ("truth", (1, 10), 0.05, {}),
+        ("in", None, 0.05, {}),
+        ("in", (1, 10), 0.02, {}),
+        ("in", (1, 10), 0.05, {"n_samples": 100_000}),
+        ("in", (1, 10), 0.05, {"n_features": 10_000_000}),
+        ("in", (1, 10), 0.05, {"n_classes": 40, "minority": 0.01}),
+    ],
+)
+def test_what_was_not_measured_near_has_no_size(method, shape, alpha, changed):
+    far = SITUATION._replace(**changed)
+    assert measured_size("corrected-t", method, shape, far, alpha=alpha) is None
+
+
+def test_an_unknown_estimator_is_compared_with_all():
+    size = measured_size(
+        "corrected-t",
+        "in",
+        (1, 10),
+        SITUATION._replace(estimator="SuperLearner"),
+        alpha=0.05,
     )
+    assert size.design.count(" or ") >= 1
+
+
+def test_the_printed_range_holds_the_size_of_other_designs():
+    """Each design is left out in turn: 95 of 100 ranges hold what was measured."""
+    held, asked = np.sum(list(sizes.check().values()), axis=0)
+    assert asked >= 200
+    assert held >= 0.95 * asked
 
 
 def test_every_verdict_carries_its_measured_size(anova, worst, problem):
@@ -70,7 +112,7 @@ def test_every_verdict_carries_its_measured_size(anova, worst, problem):
     for method in ("in", "out"):
         size = record.verdicts[method].test.size
         assert size.nominal == 0.05
-        assert size.n_simulations == 2000
+        assert size.n_designs == N_NEAR
         assert f"under {method.upper()}" in size.design
     unmeasured = compare([anova, worst], X, y, cv=7, **COMMON)
     assert unmeasured.verdicts["in"].test.size is None
@@ -139,17 +181,22 @@ def test_the_shortest_null_can_still_be_significant(alpha, n_pairs):
 
 
 @pytest.mark.parametrize(
-    ("geometry", "test", "method"),
-    [((1, 5), "corrected-t", "in"), ((5, 2), "five-by-two-f", "out")],
+    ("shape", "estimator", "test", "method"),
+    [
+        ((1, 5), "centroid", "corrected-t", "in"),
+        ((5, 2), "nb", "five-by-two-f", "out"),
+    ],
 )
-def test_the_shipped_table_is_what_its_script_makes(geometry, test, method):
-    design = NullDesign(*geometry, method, 50, "centroid", 0.5)
-    found = simulate(design, sizes.N_SIMULATIONS, sizes.seed(design))
+def test_the_shipped_table_is_what_its_script_makes(shape, estimator, test, method):
+    designs = sizes.draw_designs(shape, estimator, sizes.SHAPES[shape][0])
+    design = replace(min(designs, key=_cost), method=method)
+    found = simulate(design, sizes.SHAPES[shape][1], sizes.seed(design))
     (row,) = (
-        r
-        for r in size_table()
-        if r.kind == "plain"
-        and r[1:9] == (test, 2, method, *geometry, 50, "centroid", 0.5)
+        r for r in size_table() if (r.kind, r.test, r.design) == ("plain", test, design)
     )
     assert list(row.rejected) == sizes.count(test, design, found)
     assert row.accuracy == pytest.approx(found.mean(), abs=5e-5)
+
+
+def _cost(design):
+    return design.n_samples * design.n_columns

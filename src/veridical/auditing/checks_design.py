@@ -19,6 +19,7 @@ from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate
+from veridical.evaluation.situations import Situation
 
 #: Samples in a test fold; with fewer its accuracy has too few possible values.
 SMALLEST_FOLD = 5
@@ -175,9 +176,10 @@ def uncorrected_test(e: AuditEvidence) -> Finding | None:
     if measured is not None:
         details["measured_size"] = measured.rate
         said += (
-            f" Where nothing differs it rejects in {percent(measured.rate)} "
-            f"of data sets, not in {100 * measured.nominal:g} % (measured on "
-            f"{measured.n_simulations}: {measured.design})."
+            f" Where nothing differs it rejects in "
+            f"{percent_range(measured.low, measured.high)} of data sets, not in "
+            f"{100 * measured.nominal:g} % (measured in {measured.n_designs} designs "
+            f"near this one: {measured.design})."
         )
     return finding("VD010", "warning", said, details)
 
@@ -186,15 +188,16 @@ def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
     """Look up how often the paired t-test rejects in a design like this one."""
     if not isinstance(e.method, CrossValidation):
         return None
-    return measured_size(
-        "paired-t",
-        "in",
-        (e.method.n_repeats, e.method.n_folds),
-        n_samples=e.n_samples,
-        estimator=type(e.procedure.procedure.estimator).__name__,
-        accuracy=e.accuracy["in"].value,
-        alpha=e.alpha,
+    p = e.procedure
+    chosen = p.table.n_features if p.procedure.sizes is None else p.procedure.sizes[-1]
+    situation = Situation.from_table(
+        p.table,
+        chosen,
+        type(p.procedure.estimator).__name__,
+        e.accuracy["in"].value,
     )
+    shape = (e.method.n_repeats, e.method.n_folds)
+    return measured_size("paired-t", "in", shape, situation, alpha=e.alpha)
 
 
 def feature_gives_class_away(e: AuditEvidence) -> Finding | None:

@@ -41,7 +41,6 @@ from veridical.comparison.design import (
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import Comparison, Friedman, TestResult
 from veridical.comparison.significance import check_alpha
-from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits, make_splits
 from veridical.comparison.testing import TESTS, check_fit, find_test
 from veridical.comparison.verdicts import (
@@ -51,6 +50,7 @@ from veridical.comparison.verdicts import (
     measure_nulls,
 )
 from veridical.evaluation.engine import count_jobs
+from veridical.evaluation.situations import Situation
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -245,7 +245,8 @@ def compare(
     columns = feature_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
-    tester = PairTester(chosen, splits.geometry, data.n_samples, nulls)
+    situation = Situation.from_table(data, design.n_features)
+    tester = PairTester(chosen, splits.geometry, situation, nulls)
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
@@ -337,16 +338,7 @@ def _rank(
 ) -> Friedman:
     """Apply Friedman's test to the splits, and look up its measured size."""
     scores = values.reshape(len(values), -1)
-    size = measured_size(
-        "friedman",
-        method,
-        tester.geometry.shape,
-        n_samples=tester.n_samples,
-        estimator=estimator,
-        accuracy=float(scores.mean()),
-        alpha=tester.test.alpha,
-        n_selectors=len(values),
-    )
+    size = tester.size("friedman", method, estimator, scores, len(values))
     return replace(friedman(scores, alpha=tester.test.alpha), size=size)
 
 

@@ -358,11 +358,11 @@ def false_positives(size: MeasuredSize) -> str:
 
     Examples
     --------
-    >>> false_positives(MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds"))
-    'false-positive rate of the test 8.3 % (measured; nominal 5 %)'
+    >>> false_positives(MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds", 8))
+    'false-positive rate of the test 7.0 to 10.0 % (measured; nominal 5 %)'
     """
     return (
-        f"false-positive rate of the test {percent(size.rate)} "
+        f"false-positive rate of the test {percent_range(size.low, size.high)} "
         f"(measured; nominal {100 * size.nominal:g} %)"
     )
 
@@ -620,8 +620,8 @@ def describe_truth(
 
 #: Tests that treat folds as independent, and therefore reject too often on them.
 NAIVE_ON_FOLDS = ("paired t",)
-#: Measured over nominal size of a test; if the whole interval lies above it, the test
-#: is not believed alone.
+#: Measured over nominal size of a test, the median over designs; above it the test is
+#: not believed alone.
 TOO_OFTEN = 1.5
 _LEAK = "the test samples took part in the selection"
 _OUT_ALONE = (
@@ -671,10 +671,10 @@ def find_doubt(record: Comparison, verdict: Verdict) -> str:
 
 
 def rejects_too_often(test: TestResult) -> bool:
-    """Return whether a test certainly rejects too often in such a design."""
+    """Return whether a test rejects too often in most designs like this one."""
     if test.size is None or test.calibrated:
         return False
-    return test.size.low > TOO_OFTEN * test.size.nominal
+    return test.size.rate > TOO_OFTEN * test.size.nominal
 
 
 def conclude_test(record: TestResult) -> Conclusion:

@@ -1,16 +1,24 @@
 """Data sets on which neither of two selectors is better, by construction.
 
 The features form blocks with the same distribution, and each side may select from one
-block only. So neither side is better, whatever the resampling. Selector (largest F
-statistic), classifiers and data are the simplest that behave like the real ones, so
-that thousands of data sets take little time.
+block only, by the largest F statistic. So neither side is better, whatever the
+resampling and the estimator. Nearest centroid, naive Bayes and nearest neighbour are
+compiled, so that thousands of data sets take little time; a support vector machine and
+a tree are those of `veridical.learning`.
 
-| symbol | meaning                                                           |
-|--------|-------------------------------------------------------------------|
-| n      | samples, half of them in each of two classes                      |
-| p      | features in a block, normal with standard deviation 1             |
-| r      | of them, those whose means differ between the classes, by `effect`|
-| F      | features that each side selects                                   |
+| symbol   | meaning                                                            |
+|----------|--------------------------------------------------------------------|
+| n        | samples, in `n_classes` classes                                    |
+| minority | share of the smallest class; the others share the rest equally     |
+| p        | features in a block, normal, or of Student's t with `tail_df` [1]_ |
+| r        | of them, those whose class means differ                            |
+| effect   | distance of neighbouring class means, in standard deviations of a  |
+|          | normal feature; "falling" effects are effect, effect/2, effect/3 … |
+| F        | features that each side selects                                    |
+
+References
+----------
+.. [1] With 2 degrees of freedom the variance is infinite: a few outliers dominate.
 """
 
 from __future__ import annotations
@@ -24,18 +32,25 @@ from numpy.typing import NDArray
 from veridical._core import seeds
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical._core.splits import CrossValidation, Split
 from veridical._core.text import listed
 from veridical.comparison.significance import Geometry
+from veridical.evaluation import engine
+from veridical.evaluation.situations import SIMULATED
 from veridical.kernels import exchangeable
+from veridical.learning import make_estimator
 
 BoolArray = NDArray[np.bool_]
 
-#: Estimators of a simulation: number in the kernel and display name.
-ESTIMATORS = {
-    "centroid": (exchangeable.CENTROID, "nearest centroid"),
-    "nb": (exchangeable.BAYES, "naive Bayes"),
-    "1nn": (exchangeable.NEIGHBOUR, "nearest neighbour"),
+#: Number in the kernel of those that are compiled.
+_COMPILED = {
+    "centroid": exchangeable.CENTROID,
+    "nb": exchangeable.BAYES,
+    "1nn": exchangeable.NEIGHBOUR,
 }
+#: Fewest samples of a class: then every training set has two or more of it.
+_FEWEST_OF_CLASS = 4
 
 
 @dataclass(frozen=True)
@@ -51,9 +66,21 @@ class NullDesign:
     n_columns: int = 20
     n_relevant: int = 5
     n_features_to_select: int = 5
+    effects: Literal["equal", "falling"] = "equal"
+    tail_df: float = np.inf
+    n_classes: int = 2
+    minority: float = 0.5
 
     def __post_init__(self) -> None:
         _check_design(self)
+
+    @property
+    def class_sizes(self) -> tuple[int, ...]:
+        """Number of samples of each class, the smallest class last."""
+        least = round(self.minority * self.n_samples)
+        others, rest = divmod(self.n_samples - least, self.n_classes - 1)
+        larger = [others + (c < rest) for c in range(self.n_classes - 1)]
+        return (*larger, least)
 
     @property
     def geometry(self) -> Geometry:
@@ -99,7 +126,7 @@ def describe(
     folds = f"{n_repeats} x {n_folds}" if n_repeats > 1 else str(n_folds)
     return (
         f"{folds} folds of {n_samples} samples under {method.upper()}, "
-        f"{ESTIMATORS[estimator][1]} with accuracy {100 * accuracy:.0f} %"
+        f"{SIMULATED[estimator]} with accuracy {100 * accuracy:.0f} %"
     )
 
 
@@ -128,68 +155,98 @@ def simulate(
     -------
     array of shape (n_simulations, sides, n_splits)
     """
-    y = np.arange(design.n_samples, dtype=np.intp) % 2
-    shift = np.zeros((design.n_samples, design.n_columns))
-    shift[:, : design.n_relevant] = design.effect * (y - 0.5)[:, np.newaxis]
-    shift = np.tile(shift, sides)
+    y = np.repeat(np.arange(design.n_classes), design.class_sizes)
+    shift = np.tile(_shift(design, y), sides)
     rng = seeds.as_generator(seeds.stream(seed, stream))
-    learner = ESTIMATORS[design.estimator][0]
+    method = CrossValidation(design.n_folds, n_repeats=design.n_repeats)
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
     for b in range(n_simulations):
-        X = rng.standard_normal(shift.shape) + shift
-        test = _folds(design, y, rng)
-        result[b] = exchangeable.block_accuracies(
-            X,
-            y,
-            2,
-            ~test,
-            test,
-            design.n_features_to_select,
-            learner,
-            design.method == "in",
-            sides,
-        )
+        if np.isinf(design.tail_df):
+            X = rng.standard_normal(shift.shape) + shift
+        else:
+            X = rng.standard_t(design.tail_df, shift.shape) + shift
+        splits = method.split(y, int(rng.integers(2**31)))
+        result[b] = _accuracies(design, X, y, splits, sides)
     return result
 
 
-def _folds(design: NullDesign, y: IntArray, rng: np.random.Generator) -> BoolArray:
-    """Draw plain shuffled folds; return which samples each split tests.
+def _shift(design: NullDesign, y: IntArray) -> FloatArray:
+    """Return the class mean of every sample and feature of a block.
 
-    They are drawn again where a training set would have fewer than two samples of a
-    class, for which a comparison raises an error.
+    A relevant feature orders the classes in its own way.
     """
-    number = np.arange(design.n_samples) % design.n_folds
-    first = y == 0
-    while True:
-        test = np.concatenate(
-            [
-                rng.permutation(number) == np.arange(design.n_folds)[:, np.newaxis]
-                for _ in range(design.n_repeats)
-            ]
+    effect = np.full(design.n_relevant, design.effect)
+    if design.effects == "falling":
+        effect = effect / np.arange(1, design.n_relevant + 1)
+    place = np.arange(design.n_classes) - (design.n_classes - 1) / 2
+    shift = np.zeros((len(y), design.n_columns))
+    for j in range(design.n_relevant):
+        shift[:, j] = effect[j] * np.roll(place, j)[y]
+    return shift
+
+
+def _accuracies(
+    design: NullDesign, X: FloatArray, y: IntArray, splits: list[Split], sides: int
+) -> FloatArray:
+    """Compute the accuracy of every side on every split."""
+    train, test = np.zeros((2, len(splits), len(y)), dtype=bool)
+    for s, split in enumerate(splits):
+        train[s, split.train], test[s, split.test] = True, True
+    chosen = exchangeable.select_blocks(
+        X,
+        y,
+        design.n_classes,
+        train,
+        design.n_features_to_select,
+        design.method == "in",
+        sides,
+    )
+    if design.estimator in _COMPILED:
+        return exchangeable.block_accuracies(
+            X, y, design.n_classes, train, test, chosen, _COMPILED[design.estimator]
         )
-        if (
-            min((~test[:, first]).sum(axis=1).min(), (~test[:, ~first]).sum(1).min())
-            > 1
-        ):
-            return test
+    predicted = engine.predict(
+        make_estimator(design.estimator),
+        read_table(X, y),
+        splits * sides,
+        list(np.sort(chosen.reshape(sides * len(splits), -1))),
+        (design.n_features_to_select,),
+    )
+    hits = [
+        float(np.mean(codes[0] == y[split.test]))
+        for codes, split in zip(predicted, splits * sides, strict=True)
+    ]
+    return np.reshape(hits, (sides, len(splits)))
 
 
 def _check_design(design: NullDesign) -> None:
     """Raise if a design cannot be simulated."""
-    if design.estimator not in ESTIMATORS:
+    if design.estimator not in SIMULATED:
         raise InputError(
             f"There is no estimator {design.estimator!r} in simulations; use one of "
-            f"{listed(ESTIMATORS)}."
+            f"{listed(SIMULATED)}."
         )
     if design.method not in ("in", "out"):
         raise InputError(f"method must be 'in' or 'out', got {design.method!r}.")
     few = design.n_samples < 12
-    if design.n_repeats < 1 or few or not 2 <= design.n_folds <= design.n_samples // 4:
+    if design.n_repeats < 1 or few or not 2 <= design.n_folds <= design.n_samples // 2:
         raise InputError(
             f"{design.n_repeats} repeat(s) of {design.n_folds} folds cannot be drawn "
-            f"from {design.n_samples} samples; use at least 2 folds, 4 samples in a "
+            f"from {design.n_samples} samples; use at least 2 folds, 2 samples in a "
             "fold and 12 samples."
         )
+    if design.n_classes < 2 or not 0 < design.minority <= 1 / design.n_classes:
+        raise InputError(
+            f"minority={design.minority!r} must be a share of the smallest of "
+            f"{design.n_classes} classes, and there must be two or more."
+        )
+    if min(design.class_sizes) < _FEWEST_OF_CLASS:
+        raise InputError(
+            f"{min(design.class_sizes)} samples of the smallest class are too few; use "
+            f"at least {_FEWEST_OF_CLASS}, by more samples or a larger minority."
+        )
+    if not design.tail_df > 0:
+        raise InputError(f"tail_df={design.tail_df!r} must be positive.")
     if not 1 <= design.n_features_to_select <= design.n_columns:
         raise InputError(
             f"n_features_to_select={design.n_features_to_select} of "

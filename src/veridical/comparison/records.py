@@ -477,7 +477,8 @@ class MeasuredSize(NamedTuple):
     """How often a test rejects where neither side is better, measured.
 
     ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
-    ``nominal`` share; ``design`` says in words what was simulated.
+    ``nominal`` share; ``design`` says in words what was simulated. Over several designs
+    ``rate`` is the median of the rates, and the interval spans those of all.
     """
 
     nominal: float
@@ -486,6 +487,7 @@ class MeasuredSize(NamedTuple):
     high: float
     n_simulations: int
     design: str
+    n_designs: int = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -531,7 +533,7 @@ class Calibration(Record):
         DataFrame
             Columns test, nominal, rate, low, high, n_simulations, accuracy, design.
         """
-        *measured, design = self.size
+        *measured, design, _ = self.size
         row = (self.test, *measured, self.accuracy, design)
         names = ("test", "nominal", "rate", "low", "high", "n_simulations")
         return frame([row], *names, "accuracy", "design")

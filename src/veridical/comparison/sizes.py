@@ -1,20 +1,27 @@
-"""The table of measured sizes: how often each test rejects in a null design.
+"""Measured sizes of the tests: how often each rejects where neither side is better.
 
-``sizes.csv`` was made by ``benchmarks/sizes.py``, 2000 data sets per design, on the
-exact null of `veridical.comparison.null_designs`.
+``sizes.csv`` was made by ``benchmarks/truth/sizes.py`` on the exact null of
+`veridical.comparison.null_designs`, in designs drawn at random. No design is exactly
+the user's, and sizes differ between designs, so a range is given: that of the measured
+designs which are nearest to the user's, each with the error of its measurement.
 """
 
 from __future__ import annotations
 
 import csv
-import math
+from collections.abc import Sequence
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from veridical.comparison.calibration import measure_rate
-from veridical.comparison.null_designs import describe
+from veridical.comparison.null_designs import NullDesign
 from veridical.comparison.records import MeasuredSize
+from veridical.evaluation.situations import Situation, describe_designs, find_near
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
@@ -24,48 +31,41 @@ COLUMNS = (
     "kind",
     "test",
     "n_selectors",
-    "method",
-    "n_repeats",
-    "n_folds",
-    "n_samples",
-    "estimator",
-    "effect",
+    *(field.name for field in fields(NullDesign)),
     "accuracy",
     "n_simulations",
     *(f"rejected_{alpha:g}" for alpha in ALPHAS),
 )
 
-#: The simulated estimator that is most similar to a named one; any other estimator is
-#: compared with all three.
-_LIKE = {"svm": "centroid", "logistic": "centroid", "nb": "nb", "1nn": "1nn"}
-
 
 class SizeRow(NamedTuple):
-    """The measured sizes of one test in one design."""
+    """How often one test rejected in one design, at each level of `ALPHAS`."""
 
     kind: str
     test: str
     n_selectors: int
-    method: str
-    n_repeats: int
-    n_folds: int
-    n_samples: int
-    estimator: str
-    effect: float
+    design: NullDesign
     accuracy: float
     n_simulations: int
     rejected: tuple[int, ...]
 
+    @property
+    def situation(self) -> Situation:
+        """The design in the words of a comparison."""
+        one = self.design
+        return Situation(
+            one.n_samples,
+            one.n_columns,
+            one.n_features_to_select,
+            one.n_classes,
+            one.minority,
+            one.estimator,
+            self.accuracy,
+        )
+
     def size(self, alpha: float) -> MeasuredSize:
         """Return how often it rejected at a level of `ALPHAS`."""
-        words = describe(
-            self.n_repeats,
-            self.n_folds,
-            self.n_samples,
-            self.estimator,
-            self.accuracy,
-            self.method,
-        )
+        words = self.design.describe(self.accuracy)
         if self.n_selectors > 2:
             words = f"{self.n_selectors} selectors, {words}"
         return measure_rate(
@@ -75,22 +75,27 @@ class SizeRow(NamedTuple):
 
 @cache
 def size_table() -> tuple[SizeRow, ...]:
-    """Read the table of measured sizes."""
-    with files("veridical.comparison").joinpath("sizes.csv").open("r") as file:
+    """Read the table of measured sizes that ships with the package."""
+    return read_sizes(files("veridical.comparison").joinpath("sizes.csv"))
+
+
+def read_sizes(path: Path | Any) -> tuple[SizeRow, ...]:
+    """Read a table of measured sizes."""
+    with path.open("r") as file:
         return tuple(_row(record) for record in csv.DictReader(file))
 
 
 def _row(record: dict[str, str]) -> SizeRow:
+    kinds = {"int": int, "float": float}
+    design = {
+        field.name: kinds.get(str(field.type), str)(record[field.name])
+        for field in fields(NullDesign)
+    }
     return SizeRow(
         record["kind"],
         record["test"],
         int(record["n_selectors"]),
-        record["method"],
-        int(record["n_repeats"]),
-        int(record["n_folds"]),
-        int(record["n_samples"]),
-        record["estimator"],
-        float(record["effect"]),
+        NullDesign(**design),
         float(record["accuracy"]),
         int(record["n_simulations"]),
         tuple(int(record[f"rejected_{alpha:g}"]) for alpha in ALPHAS),
@@ -101,14 +106,12 @@ def measured_size(
     test: str,
     method: str,
     shape: tuple[int, int] | None,
+    situation: Situation,
     *,
-    n_samples: int,
-    estimator: str,
-    accuracy: float,
     alpha: float,
     n_selectors: int = 2,
 ) -> MeasuredSize | None:
-    """Look up the size that was measured in the design nearest to this one.
+    """Return the range of the sizes that were measured in designs near this one.
 
     Parameters
     ----------
@@ -119,12 +122,8 @@ def measured_size(
     shape : tuple of int or None
         Repeats and folds, which must be those of the design; None where the test sets
         are no folds, for which nothing was measured.
-    n_samples : int
-        Number of samples; the design with the nearest number, by ratio, is taken.
-    estimator : str
-        Name of the estimator; designs with the most similar one are taken.
-    accuracy : float
-        Mean accuracy; of the designs left, the one with the nearest is taken.
+    situation : Situation
+        Samples, features, classes, estimator and accuracy.
     alpha : float
         Nominal size, one of `ALPHAS`.
     n_selectors : int, default=2
@@ -133,26 +132,39 @@ def measured_size(
     Returns
     -------
     MeasuredSize or None
-        None where nothing was measured for this test and shape.
+        The range over the nearest designs; None where nothing was measured near.
     """
-    if alpha not in ALPHAS:
+    if alpha not in ALPHAS or shape is None:
         return None
     rows = [
         row
         for row in size_table()
         if row.kind != "calibrated"
-        and (row.test, row.method) == (test, method)
-        and (row.n_repeats, row.n_folds) == shape
+        and (row.test, row.design.method) == (test, method)
+        and (row.design.n_repeats, row.design.n_folds) == shape
     ]
-    alike = [row for row in rows if row.estimator == _LIKE.get(estimator)]
     if not rows:
         return None
+    nearest = min(abs(row.n_selectors - n_selectors) for row in rows)
+    rows = [row for row in rows if abs(row.n_selectors - n_selectors) == nearest]
+    near = find_near(rows, situation)
+    return size_range(near, alpha) if near else None
 
-    def distance(row: SizeRow) -> tuple[float, float, float]:
-        return (
-            abs(row.n_selectors - n_selectors),
-            abs(math.log(row.n_samples / n_samples)),
-            abs(row.accuracy - accuracy),
-        )
 
-    return min(alike or rows, key=distance).size(alpha)
+def size_range(rows: Sequence[SizeRow], alpha: float) -> MeasuredSize:
+    """Return the range of sizes over some designs, with the median as rate."""
+    sizes = [row.size(alpha) for row in rows]
+    first = rows[0].design
+    folds = f"{first.n_folds} folds"
+    if first.n_repeats > 1:
+        folds = f"{first.n_repeats} x {folds}"
+    designs = describe_designs([row.situation for row in rows])
+    return MeasuredSize(
+        nominal=alpha,
+        rate=float(np.median([size.rate for size in sizes])),
+        low=min(size.low for size in sizes),
+        high=max(size.high for size in sizes),
+        n_simulations=sum(size.n_simulations for size in sizes),
+        design=f"{folds} under {first.method.upper()}, {designs}",
+        n_designs=len(rows),
+    )

@@ -37,6 +37,7 @@ from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
+from veridical.evaluation.situations import Situation
 
 #: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
 N_DRAWS = 100
@@ -213,15 +214,15 @@ class PairTester:
         The test, its level and its region of equivalence.
     geometry : Geometry
         Of the splits.
-    n_samples : int
-        Number of samples.
+    situation : Situation
+        Samples, features and classes, on which the size of the test depends.
     nulls : Nulls or None
         Measured nulls, for calibrated verdicts.
     """
 
     test: SignificanceTest
     geometry: Geometry
-    n_samples: int
+    situation: Situation
     nulls: Nulls | None = None
 
     def verdict(
@@ -236,20 +237,25 @@ class PairTester:
         null = self.nulls.join_pair(method, estimator, pair) if self.nulls else None
         test = self.test
         result = run_test(test.name, a, b, self.geometry, test.alpha, test.rope, null)
-        size = null.size if null else self._size(method, estimator, scores)
+        size = null.size if null else self.size(test.name, method, estimator, scores)
         return Verdict.from_test(replace(result, size=size))
 
-    def _size(
-        self, method: str, estimator: str, scores: FloatArray
+    def size(
+        self,
+        test: str,
+        method: str,
+        estimator: str,
+        scores: FloatArray,
+        n_selectors: int = 2,
     ) -> MeasuredSize | None:
+        """Look up how often a test rejects in designs like this one."""
         return measured_size(
-            self.test.name,
+            test,
             method,
             self.geometry.shape,
-            n_samples=self.n_samples,
-            estimator=estimator,
-            accuracy=float(scores.mean()),
+            self.situation._replace(estimator=estimator, accuracy=float(scores.mean())),
             alpha=self.test.alpha,
+            n_selectors=n_selectors,
         )
 
     def pairs(

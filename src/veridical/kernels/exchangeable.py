@@ -30,27 +30,23 @@ BoolArray = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def block_accuracies(
+def select_blocks(
     X: FloatArray,
     y: IntArray,
     n_classes: int,
     train: BoolArray,
-    test: BoolArray,
     n_selected: int,
-    learner: int,
     inside: bool,
     n_blocks: int,
-) -> FloatArray:
-    """Compute the accuracy of every selector on every split.
+) -> IntArray:
+    """Select the features of every block for every split.
 
     Parameters
     ----------
-    X, y, n_classes, train, test : see the table above
-        The data set and its splits.
+    X, y, n_classes, train : see the table above
+        The data set and its training sets.
     n_selected : int
         Features that each selects, those with the largest F statistic.
-    learner : int
-        CENTROID, BAYES or NEIGHBOUR.
     inside : bool
         Whether each split selects on its training samples (IN) or selection sees all
         samples once (OUT).
@@ -59,20 +55,54 @@ def block_accuracies(
 
     Returns
     -------
-    array of shape (n_blocks, J)
+    int array of shape (n_blocks, J, n_selected)
     """
     n_splits = train.shape[0]
     p = X.shape[1] // n_blocks
-    result = np.empty((n_blocks, n_splits))
+    result = np.empty((n_blocks, n_splits, n_selected), dtype=np.intp)
     all_samples = np.ones(X.shape[0], dtype=np.bool_)
     for b in range(n_blocks):
-        first = b * p
-        columns = _best(X, y, n_classes, all_samples, first, p, n_selected)
+        columns = np.empty(0, dtype=np.intp)
+        if not inside:
+            columns = _best(X, y, n_classes, all_samples, b * p, p, n_selected)
         for j in range(n_splits):
             if inside:
-                columns = _best(X, y, n_classes, train[j], first, p, n_selected)
+                columns = _best(X, y, n_classes, train[j], b * p, p, n_selected)
+            result[b, j] = columns
+    return result
+
+
+@njit(cache=True, nogil=True)
+def block_accuracies(
+    X: FloatArray,
+    y: IntArray,
+    n_classes: int,
+    train: BoolArray,
+    test: BoolArray,
+    columns: IntArray,
+    learner: int,
+) -> FloatArray:
+    """Compute the accuracy of every selector on every split.
+
+    Parameters
+    ----------
+    X, y, n_classes, train, test : see the table above
+        The data set and its splits.
+    columns : int array of shape (n_blocks, J, n_selected)
+        The selected features, as `select_blocks` returns them.
+    learner : int
+        CENTROID, BAYES or NEIGHBOUR.
+
+    Returns
+    -------
+    array of shape (n_blocks, J)
+    """
+    n_blocks, n_splits, _ = columns.shape
+    result = np.empty((n_blocks, n_splits))
+    for b in range(n_blocks):
+        for j in range(n_splits):
             result[b, j] = _accuracy(
-                X, y, n_classes, train[j], test[j], columns, learner
+                X, y, n_classes, train[j], test[j], columns[b, j], learner
             )
     return result
 

@@ -58,8 +58,9 @@ class DataInfo(TypedDict):
 class SizeSummary(TypedDict):
     """How often a test rejects where there is nothing to find, measured.
 
-    ``design`` says in words what was simulated. Where ``calibrated``, p-value and
-    interval already make up for it.
+    ``design`` says in words what was simulated. Over several designs ``rate`` is the
+    median, and ``low`` and ``high`` span the intervals of all. Where ``calibrated``,
+    p-value and interval already make up for it.
     """
 
     nominal: float
@@ -68,6 +69,7 @@ class SizeSummary(TypedDict):
     high: float
     n_simulations: int
     design: str
+    n_designs: int
     calibrated: bool
 
 

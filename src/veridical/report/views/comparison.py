@@ -667,13 +667,16 @@ def write_size(size: SizeSummary | None) -> str:
     Examples
     --------
     >>> size = dict(nominal=0.05, rate=0.083, low=0.07, high=0.1, n_simulations=2000,
-    ...             design="", calibrated=False)
+    ...             design="", n_designs=8, calibrated=False)
     >>> write_size(size)
-    '8.3 % (measured; nominal 5 %)'
+    '7.0 to 10.0 % (measured; nominal 5 %)'
     """
     if size is None:
-        return "not measured"
-    text = f"{percent(size['rate'])} (measured; nominal {100 * size['nominal']:g} %)"
+        return "not measured near this design"
+    rate = percent(size["rate"])
+    if size["n_designs"] > 1:
+        rate = percent_range(size["low"], size["high"])
+    text = f"{rate} (measured; nominal {100 * size['nominal']:g} %)"
     return f"{text} before calibration" if size["calibrated"] else text
 
 
@@ -682,23 +685,27 @@ def on_size(label: str, gap: DifferenceSummary) -> str:
     size = gap["size"]
     if size is None:
         return (
-            f"{label}: the false-positive rate of this test has not been measured for "
-            "this resampling; veridical.comparison.calibrate measures it."
+            f"{label}: the false-positive rate of this test has not been measured near "
+            "this design; calibrated=True (--calibrated) measures it on data sets like "
+            "these."
         )
-    seen = (
-        f"95 % interval {percent_range(size['low'], size['high'])}, "
-        f"n = {size['n_simulations']} data sets on which neither selector is better"
-    )
+    seen = f"n = {size['n_simulations']} data sets on which neither selector is better"
     if size["calibrated"]:
         return (
             f"{label}: p-value and interval come from a measured null. The false-"
             "positive rate of the test's own p-value is "
             f"{write_size(size).removesuffix(' before calibration')} "
-            f"in this design ({size['design']}; {seen})."
+            f"in this design ({size['design']}; 95 % interval "
+            f"{percent_range(size['low'], size['high'])}, {seen})."
         )
+    return f"{label}: false-positive rate of the test {_over_designs(size)} ({seen})."
+
+
+def _over_designs(size: SizeSummary) -> str:
+    """Write a range of rates, and the designs in which they were measured."""
     return (
-        f"{label}: false-positive rate of the test {write_size(size)} in this design "
-        f"(the nearest simulated: {size['design']}; {seen})."
+        f"{write_size(size)} in the {count(size['n_designs'], 'measured design')} "
+        f"nearest to this one: {size['design']}"
     )
 
 
@@ -828,15 +835,11 @@ def _many_sizes(s: ManySummary) -> list[str]:
         gap = method["pairs"][0]["difference"]
         said.append(on_size(f"{method['label']}, pairs ({gap['test']} test)", gap))
         size = method["friedman"]["size"]
+        rate = write_size(None) if size is None else _over_designs(size)
         text = (
             f"{method['label']}, Friedman's test treats folds as independent: "
-            f"false-positive rate {write_size(size)}"
+            f"false-positive rate {rate}"
         )
-        if size is not None:
-            text += (
-                f" in this design (the nearest simulated: {size['design']}; n = "
-                f"{size['n_simulations']} data sets on which all selectors are equal)"
-            )
         said.append(f"{text}. Mean ranks show an order; claims rest on the pairs.")
     return said
 

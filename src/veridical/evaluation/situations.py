@@ -1,0 +1,148 @@
+"""What measured sizes and coverages depend on, and which designs are near to a table.
+
+Tables of measurements hold designs that were drawn at random. None is exactly the
+user's, and rates differ between designs; so a range is given, over the designs that are
+nearest to the user's, and nothing where even these are far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from veridical._core.table import Table
+
+#: Number of designs in a range.
+N_NEAR = 8
+#: Largest distance of the nearest design; beyond it nothing was measured near.
+_FARTHEST = 2.0
+
+#: Estimators of the measured designs, and their display names.
+SIMULATED = {
+    "centroid": "nearest centroid",
+    "nb": "naive Bayes",
+    "1nn": "nearest neighbour",
+    "svm": "linear SVM",
+    "c45": "C4.5 tree",
+}
+_LINEAR = ("svm", "centroid")
+#: Those that are like a named estimator; any other is compared with all.
+_LIKE = {
+    "svm": _LINEAR,
+    "dagsvm": _LINEAR,
+    "logistic": _LINEAR,
+    "LinearSVC": _LINEAR,
+    "SVC": _LINEAR,
+    "LogisticRegression": _LINEAR,
+    "centroid": _LINEAR,
+    "nb": ("nb",),
+    "GaussianNB": ("nb",),
+    "1nn": ("1nn",),
+    "KNeighborsClassifier": ("1nn",),
+    "c45": ("c45",),
+    "DecisionTreeClassifier": ("c45",),
+}
+
+
+class Situation(NamedTuple):
+    """A table and an estimator, as far as rates of errors depend on them.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_selected : int
+        Samples, features to choose from, features selected.
+    n_classes : int
+        Number of classes.
+    minority : float
+        Share of the smallest class.
+    estimator : str
+        Name of the estimator; "" for the mean of several.
+    accuracy : float
+        Its accuracy.
+    """
+
+    n_samples: int
+    n_features: int
+    n_selected: int
+    n_classes: int
+    minority: float
+    estimator: str
+    accuracy: float
+
+    @classmethod
+    def from_table(
+        cls, data: Table, n_selected: int, estimator: str = "", accuracy: float = 0.5
+    ) -> Situation:
+        """Describe a table from which features are selected."""
+        counts = np.bincount(data.y)
+        return cls(
+            data.n_samples,
+            data.n_features,
+            n_selected,
+            len(counts),
+            float(counts.min() / counts.sum()),
+            estimator,
+            accuracy,
+        )
+
+    def distance(self, other: Situation) -> float:
+        """Return how far another design is; 1 is twice the samples, say."""
+        steps = (
+            math.log2(self.n_samples / other.n_samples),
+            math.log2(self.n_features / other.n_features) / 2,
+            math.log2(self.n_selected / other.n_selected) / 2,
+            (self.accuracy - other.accuracy) / 0.1,
+            (self.minority - other.minority) / 0.2,
+            float(min(self.n_classes, 4) - min(other.n_classes, 4)),
+        )
+        return math.hypot(*steps)
+
+
+class Measured(Protocol):
+    """A row of a table of measurements."""
+
+    @property
+    def situation(self) -> Situation:
+        """Where it was measured."""
+        ...
+
+
+Row = TypeVar("Row", bound=Measured)
+
+
+def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
+    """Return the measured designs nearest to a situation.
+
+    Only designs with an estimator like that of the situation count. The list is empty
+    where even the nearest design is far.
+    """
+    rows = list(rows)
+    known = {row.situation.estimator for row in rows}
+    like = set(_LIKE.get(situation.estimator, tuple(SIMULATED))) & known or known
+    alike = [row for row in rows if row.situation.estimator in like]
+    distances = [row.situation.distance(situation) for row in alike]
+    near: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
+    if not near or distances[near[0]] > _FARTHEST:
+        return []
+    return [alike[i] for i in near]
+
+
+def describe_designs(designs: Sequence[Situation]) -> str:
+    """Write what some designs have in common, and the ranges of what they have not.
+
+    Examples
+    --------
+    >>> describe_designs([Situation(40, 90, 5, 2, 0.5, "nb", 0.7),
+    ...                   Situation(60, 20, 5, 2, 0.4, "1nn", 0.82)])
+    '40 to 60 samples, naive Bayes or nearest neighbour with accuracy 70 to 82 %'
+    """
+    n = [one.n_samples for one in designs]
+    accuracy = [round(100 * one.accuracy) for one in designs]
+    names = " or ".join(dict.fromkeys(SIMULATED[one.estimator] for one in designs))
+    return (
+        f"{min(n)} to {max(n)} samples, {names} with accuracy {min(accuracy)} to "
+        f"{max(accuracy)} %"
+    )
