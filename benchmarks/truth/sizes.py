@@ -15,19 +15,17 @@ The second asks of every design whether the range that is printed for it, from t
 from __future__ import annotations
 
 import argparse
-import csv
-import time
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import veridical.comparison
+from benchmarks.truth.designs import SEED, add_rows, draw_designs, measure_all
 from veridical._core.arrays import FloatArray
 from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
@@ -43,7 +41,6 @@ from veridical.comparison.testing import TESTS
 from veridical.evaluation.situations import SIMULATED, find_near
 
 TABLE = Path(veridical.comparison.__file__).with_name("sizes.csv")
-SEED = 2007
 METHODS = ("in", "out")
 
 #: Repeats and folds: designs per estimator, and data sets per design.
@@ -59,54 +56,6 @@ N_NULL = 10_000
 MANY = (3, 5)
 
 
-# -- designs -------------------------------------------------------------------------
-
-
-def draw_designs(
-    shape: tuple[int, int], estimator: str, number: int
-) -> list[NullDesign]:
-    """Draw designs at random; the first ones are the same whatever the number."""
-    rng = np.random.default_rng(zlib.crc32(f"{SEED} {shape} {estimator}".encode()))
-    return [_draw_design(shape, estimator, rng) for _ in range(number)]
-
-
-def _draw_design(
-    shape: tuple[int, int], estimator: str, rng: np.random.Generator
-) -> NullDesign:
-    n_samples = round(_between(rng, max(20, 2 * shape[1]), 400))
-    n_columns = round(_between(rng, 8, 1500))
-    n_selected = round(_between(rng, 1, min(50, n_columns / 2)))
-    n_classes = int(rng.choice([2, 2, 2, 3]))
-    minority = 1 / n_classes
-    if rng.random() < 0.4:
-        minority = rng.uniform(max(0.1, 5 / n_samples), minority)
-    n_relevant = round(n_selected * _between(rng, 0.3, 3))
-    kind = rng.random()
-    if kind < 0.15:
-        n_relevant = 0
-    elif kind < 0.3:
-        n_relevant = 1
-    return NullDesign(
-        *shape,
-        method="in",
-        n_samples=n_samples,
-        estimator=estimator,
-        effect=round(float(rng.uniform(0.2, 1.8)), 2),
-        n_columns=n_columns,
-        n_relevant=min(n_relevant, n_columns),
-        n_features_to_select=n_selected,
-        effects="falling" if rng.random() < 0.5 else "equal",
-        tail_df=float(rng.choice([np.inf, np.inf, 4.0, 2.0])),
-        n_classes=n_classes,
-        minority=round(float(minority), 3),
-    )
-
-
-def _between(rng: np.random.Generator, low: float, high: float) -> float:
-    """Draw a number whose logarithm is uniform."""
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
 # -- measurements --------------------------------------------------------------------
 
 
@@ -116,7 +65,7 @@ def plan() -> Iterator[tuple[str, NullDesign, int]]:
     Estimators and shapes take turns, so that a part of the work covers all of them.
     """
     drawn = [
-        [("plain", one, n) for one in draw_designs(shape, estimator, number)]
+        [("plain", one, n) for one in designs_of(shape, estimator, number)]
         for shape, (number, n) in SHAPES.items()
         for estimator in SIMULATED
     ]
@@ -130,6 +79,19 @@ def plan() -> Iterator[tuple[str, NullDesign, int]]:
         drawn.append([("many", one, 1000) for one in usual])
     for turn in zip_longest(*drawn):
         yield from (one for one in turn if one is not None)
+
+
+def designs_of(
+    shape: tuple[int, int], estimator: str, number: int
+) -> Iterator[NullDesign]:
+    """Draw designs for a number of repeats and folds, and an estimator."""
+    return draw_designs(
+        f"{shape} {estimator}",
+        number,
+        n_repeats=shape[0],
+        n_folds=shape[1],
+        estimator=estimator,
+    )
 
 
 def measure_design(kind: str, design: NullDesign, n: int) -> list[dict[str, Any]]:
@@ -220,43 +182,17 @@ def main() -> None:
     if asked.check:
         check()
         return
-    end = time.monotonic() + 60 * asked.minutes
-    done = (
-        {(row.kind, row.design) for row in read_sizes(TABLE)}
-        if TABLE.exists()
-        else set()
-    )
+    known = read_sizes(TABLE) if TABLE.exists() else ()
+    done = {(row.kind, replace(row.design, method="in")) for row in known}
     todo = [one for one in plan() if one[:2] not in done]
     print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        waiting, running = iter(todo), {}
-        for one in _next(waiting, asked.jobs):
-            running[pool.submit(measure_design, *one)] = one
-        while running:
-            job = next(as_completed(running))
-            kind, design, _ = running.pop(job)
-            _write(job.result())
-            print(f"{kind} {design.describe(0.0)}", flush=True)
-            if time.monotonic() < end:
-                for one in _next(waiting, 1):
-                    running[pool.submit(measure_design, *one)] = one
-
-
-def _next(waiting: Iterator[Any], number: int) -> list[Any]:
-    return list(islice(waiting, number))
-
-
-def _write(rows: list[dict[str, Any]]) -> None:
-    """Add rows, and keep the table in order."""
-    every = list(rows)
-    if TABLE.exists():
-        with TABLE.open(newline="", encoding="utf-8") as file:
-            every += csv.DictReader(file)
-    every.sort(key=lambda row: [str(row[name]).rjust(12) for name in COLUMNS])
-    with TABLE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(every)
+    measure_all(
+        todo,
+        measure_design,
+        lambda rows: add_rows(TABLE, COLUMNS, rows),
+        jobs=asked.jobs,
+        minutes=asked.minutes,
+    )
 
 
 # -- does the printed range hold? ----------------------------------------------------

@@ -93,7 +93,7 @@ def test_effects_fall_and_class_means_are_equally_far_apart():
         1, 5, n_samples=30, n_columns=4, n_relevant=3, n_classes=3, minority=1 / 3,
         effects="falling", effect=1.2, n_features_to_select=1,
     )  # fmt: skip
-    shift = null_designs._shift(design, np.repeat(np.arange(3), 10))
+    shift = null_designs.class_means(design, np.repeat(np.arange(3), 10))
     means = np.sort(shift[::10], axis=0)
     assert np.diff(means[:, :3], axis=0) == pytest.approx(
         np.array([[1.2, 0.6, 0.4]] * 2)

@@ -188,7 +188,7 @@ def test_the_shortest_null_can_still_be_significant(alpha, n_pairs):
     ],
 )
 def test_the_shipped_table_is_what_its_script_makes(shape, estimator, test, method):
-    designs = sizes.draw_designs(shape, estimator, sizes.SHAPES[shape][0])
+    designs = sizes.designs_of(shape, estimator, sizes.SHAPES[shape][0])
     design = replace(min(designs, key=_cost), method=method)
     found = simulate(design, sizes.SHAPES[shape][1], sizes.seed(design))
     (row,) = (

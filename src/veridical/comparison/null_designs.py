@@ -156,7 +156,7 @@ def simulate(
     array of shape (n_simulations, sides, n_splits)
     """
     y = np.repeat(np.arange(design.n_classes), design.class_sizes)
-    shift = np.tile(_shift(design, y), sides)
+    shift = np.tile(class_means(design, y), sides)
     rng = seeds.as_generator(seeds.stream(seed, stream))
     method = CrossValidation(design.n_folds, n_repeats=design.n_repeats)
     result = np.empty((n_simulations, sides, design.n_repeats * design.n_folds))
@@ -170,7 +170,7 @@ def simulate(
     return result
 
 
-def _shift(design: NullDesign, y: IntArray) -> FloatArray:
+def class_means(design: NullDesign, y: IntArray) -> FloatArray:
     """Return the class mean of every sample and feature of a block.
 
     A relevant feature orders the classes in its own way.

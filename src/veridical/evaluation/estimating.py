@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,8 @@ from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.reading import label_of, name_of, read_estimator
-from veridical.evaluation.records import Estimate
+from veridical.evaluation.records import Coverage, Estimate
+from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
 
 
@@ -219,8 +220,10 @@ def _by_splits(
                 "n_jobs": run.n_jobs,
             }
         )
+    situation = _situation(table, label_of(learner), value) if is_accuracy else None
+    measured = coverage_of(method, splits, situation) if situation else {}
     return {
-        **_from_scores(method, splits, len(table), value, scores, is_accuracy),
+        **_from_scores(method, splits, value, scores, is_accuracy, measured),
         "details": details,
         "notes": tuple(remarks),
         "nested": later,
@@ -231,8 +234,8 @@ def accuracy_of_hits(
     method: Method,
     splits: Sequence[Split],
     hits: Sequence[NDArray[np.bool_]],
+    situation: Situation,
     *,
-    estimator: str,
     random_state: int,
 ) -> Estimate:
     """Make an estimate from predictions that were made elsewhere.
@@ -245,8 +248,8 @@ def accuracy_of_hits(
         All splits.
     hits : sequence of bool arrays
         For every split, which of its test samples were predicted correctly.
-    estimator : str
-        Name of the estimator.
+    situation : Situation
+        The table and the estimator.
     random_state : int
         The seed of the splits.
 
@@ -255,17 +258,18 @@ def accuracy_of_hits(
     Estimate
         As `estimate` returns it, without the interval that takes more fits.
     """
-    n = splits[0].n_rows
     pooled = np.concatenate(hits)
     scores = np.array([one.mean() for one in hits])
-    found = _from_scores(method, splits, n, float(pooled.mean()), scores, True)
+    value = float(pooled.mean())
+    measured = coverage_of(method, splits, situation._replace(accuracy=value))
+    found = _from_scores(method, splits, value, scores, True, measured)
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"
     }
     return Estimate(
         **{**found, "assumes": assumes},
         metric="accuracy",
-        estimator=estimator,
+        estimator=situation.estimator,
         method=method.describe(),
         random_state=random_state,
         details={"mean_of_splits": float(scores.mean())},
@@ -275,14 +279,13 @@ def accuracy_of_hits(
 def _from_scores(
     method: Method,
     splits: Sequence[Split],
-    n: int,
     value: float,
     scores: FloatArray,
     is_accuracy: bool,
+    measured: Mapping[str, Coverage],
 ) -> dict[str, Any]:
     """Compute spread, valid intervals and their coverage from the scores of splits."""
-    assumes = _assumes(method, splits, n, is_accuracy, scores)
-    measured = coverage_of(method, len(splits)) if is_accuracy else {}
+    assumes = _assumes(method, splits, splits[0].n_rows, is_accuracy, scores)
     sizes = [(len(split.test), split.n_train) for split in splits]
     mean_test, mean_train = np.mean(sizes, axis=0)
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
@@ -426,6 +429,23 @@ def _summary(table: Table, name: str | None) -> DataSummary | None:
         return table.summary(name)
     names, counts = first.shown_names, table.target.counts()
     return DataSummary(name or "the data", table.n_samples, len(names), counts, names)
+
+
+def _situation(table: Table, estimator: str, accuracy: float) -> Situation | None:
+    """Describe the table; None where X is not one."""
+    data = _summary(table, None)
+    if data is None:
+        return None
+    counts = list(data.classes.values())
+    return Situation(
+        data.n_samples,
+        data.n_features,
+        data.n_features,
+        len(counts),
+        min(counts) / sum(counts),
+        estimator,
+        accuracy,
+    )
 
 
 def _hash(table: Table) -> dict[str, str]:

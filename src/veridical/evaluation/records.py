@@ -33,7 +33,8 @@ class Coverage(NamedTuple):
     Parameters
     ----------
     low, high : float
-        The smallest and the largest share of data sets, over the estimators tried.
+        The smallest and the largest share of data sets, over the designs nearest to
+        the user's.
     conditions : str
         How it was measured, in words.
     """
@@ -312,6 +313,9 @@ class Selection(Record):
     interval : str
         Kind of the interval of `accuracy`: the one whose measured coverage is closest
         to nominal, see `veridical.evaluation.default_interval`.
+    coverage : Coverage or None
+        How often such intervals have covered the truth in the measured designs nearest
+        to this one; None where nothing was measured near.
     other_features : tuple of SelectedFeature
         Features that folds selected but that are not in the list, the most frequent
         first.
@@ -340,6 +344,7 @@ class Selection(Record):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Setting] = field(default_factory=dict)
     interval: str = "wilson"
+    coverage: Coverage | None = None
     other_features: tuple[SelectedFeature, ...] = ()
     stability: Interval | None = None
     size_intervals: tuple[Interval, ...] = ()

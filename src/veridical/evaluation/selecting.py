@@ -46,6 +46,7 @@ from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import label_of, read_estimator, read_selector
 from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.situations import Situation
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
 from veridical.learning import DAGSVM
@@ -161,11 +162,12 @@ def select(
     predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
     remarks += notes.on_predictions(method, table, splits, predicted)
+    situation = Situation.from_table(table, len(ranked.order), label_of(estimator))
     estimate = accuracy_of_hits(
         method,
         splits,
         [hits[-1] for hits in found.hits],
-        estimator=label_of(estimator),
+        situation,
         random_state=root,
     )
     return Selection(
@@ -177,12 +179,13 @@ def select(
         stability=_stability(found, table.n_features),
         accuracy=Interval(estimate.value, *_bounds(estimate)),
         interval=default_interval(estimate) or "",
+        coverage=estimate.coverage.get(default_interval(estimate) or ""),
         n_test=int(sum(hits.shape[1] for hits in found.hits)),
         n_folds=len(splits),
         classes=_by_class(found, table),
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
-        size_intervals=_by_size(method, splits, found, root),
+        size_intervals=_by_size(method, splits, found, situation, root),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={
@@ -332,15 +335,17 @@ def _stability(found: Evaluation, n_features: int) -> Interval | None:
 
 
 def _by_size(
-    method: Any, splits: Sequence[Split], found: Evaluation, root: int
+    method: Any,
+    splits: Sequence[Split],
+    found: Evaluation,
+    situation: Situation,
+    root: int,
 ) -> tuple[Interval, ...]:
     """Estimate the accuracy at every size, with its interval."""
     result = []
     for k in range(len(found.hits[0])):
         hits = [one[k] for one in found.hits]
-        estimate = accuracy_of_hits(
-            method, splits, hits, estimator="", random_state=root
-        )
+        estimate = accuracy_of_hits(method, splits, hits, situation, random_state=root)
         result.append(Interval(estimate.value, *_bounds(estimate)))
     return tuple(result)
 

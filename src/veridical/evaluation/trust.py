@@ -1,85 +1,153 @@
 """Which interval is the default, and how often each kind has covered the truth.
 
-The coverages were measured on sources whose truth is known: two classes, two weakly
-informative features, and features without information. docs/estimating.md has them
-estimator by estimator, and a test checks that the two agree.
+``coverages.csv`` was made by ``benchmarks/truth/coverages.py``: in designs drawn at
+random, how often 95 % intervals covered the accuracy of the model fitted on all samples
+(of a holdout: on its training samples). Beside an interval stands the range of the
+measured designs nearest to the user's.
 """
 
 from __future__ import annotations
 
-from veridical._core.splits import (
-    CompleteCV,
-    CrossValidation,
-    Holdout,
-    LeaveOut,
-    Method,
-    RandomSubsampling,
-)
+import csv
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.splits import CompleteCV, Method, Split
 from veridical.evaluation.records import Coverage, Estimate
+from veridical.evaluation.situations import Situation, describe_designs, find_near
 
 #: Splits; with fewer the corrected t interval is not the default.
 _FEWEST_SPLITS = 3
 
-#: Confidence of the intervals whose coverage was measured.
-_NOMINAL = 0.95
+#: Kinds of interval, the one with the best coverage over all measured designs first;
+#: docs/estimating.md has the figures.
+_BEST_FIRST = ("nested", "corrected-t", "wilson")
 
-#: Parts of the conditions below.
-_EACH = "500 data sets each"
-_ALONE = "100 samples; naive Bayes, 500 data sets"
-
-#: ``python -m tests.evaluation.coverage`` measures them.
-MEASURED: dict[Method, dict[str, Coverage]] = {
-    Holdout(): {
-        "wilson": Coverage(
-            0.942, 0.942, "100 of 300 samples; naive Bayes, 2000 data sets"
-        )
-    },
-    CrossValidation(10): {
-        "wilson": Coverage(
-            0.884, 0.926, f"10 folds of 100 samples; 4 estimators, {_EACH}"
-        ),
-        "nested": Coverage(
-            0.950, 0.950, f"10 folds of 100 samples; 3 estimators, {_EACH}"
-        ),
-        "corrected-t": Coverage(
-            0.972, 0.986, f"10 folds of 100 samples; 4 estimators, {_EACH}"
-        ),
-    },
-    CrossValidation(10, n_repeats=10): {
-        "wilson": Coverage(0.938, 0.938, f"10 folds, 10 times, of {_ALONE}"),
-        "corrected-t": Coverage(0.936, 0.936, f"10 folds, 10 times, of {_ALONE}"),
-    },
-    LeaveOut(1): {"wilson": Coverage(0.930, 0.930, f"leave-one-out of {_ALONE}")},
-    RandomSubsampling(20): {
-        "corrected-t": Coverage(0.956, 0.956, f"20 holdouts of {_ALONE}")
-    },
+#: Methods that were measured, as ``cv=`` takes them, and their names.
+MEASURED = {
+    "holdout": "one holdout",
+    "5": "5 folds",
+    "10": "10 folds",
+    "10x10": "10 x 10 folds",
+    "loo": "leave-one-out",
+    "subsampling": "20 random holdouts",
 }
 
+#: Columns of ``coverages.csv``.
+COLUMNS = ("method", "kind", *Situation._fields, "n_simulations", "covered")
 
-def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
-    """Look up the coverages measured with this method, or with a similar one."""
-    if n_splits == 1:
-        like: Method = Holdout()
-    elif isinstance(method, CompleteCV):
+
+class CoverageRow(NamedTuple):
+    """How often intervals of one kind covered the truth in one design."""
+
+    method: str
+    kind: str
+    situation: Situation
+    n_simulations: int
+    covered: int
+
+
+@cache
+def coverage_table() -> tuple[CoverageRow, ...]:
+    """Read the table of measured coverages that ships with the package."""
+    return read_coverages(files("veridical.evaluation").joinpath("coverages.csv"))
+
+
+def read_coverages(path: Any) -> tuple[CoverageRow, ...]:
+    """Read a table of measured coverages."""
+    with path.open("r") as file:
+        return tuple(_row(record) for record in csv.DictReader(file))
+
+
+def _row(record: dict[str, str]) -> CoverageRow:
+    where = Situation(
+        int(record["n_samples"]),
+        int(record["n_features"]),
+        int(record["n_selected"]),
+        int(record["n_classes"]),
+        float(record["minority"]),
+        record["estimator"],
+        float(record["accuracy"]),
+    )
+    n, covered = int(record["n_simulations"]), int(record["covered"])
+    return CoverageRow(record["method"], record["kind"], where, n, covered)
+
+
+def coverage_of(
+    method: Method, splits: Sequence[Split], situation: Situation
+) -> dict[str, Coverage]:
+    """Look up the coverages measured with such splits in the nearest designs.
+
+    Parameters
+    ----------
+    method : Method
+        What made the splits.
+    splits : sequence of Split
+        Training and test rows.
+    situation : Situation
+        The table, the estimator and its accuracy.
+
+    Returns
+    -------
+    mapping of str to Coverage
+        By kind of interval; without those that were not measured near.
+    """
+    if isinstance(method, CompleteCV):
         return {}
-    elif isinstance(method, LeaveOut) and method.k == 1:
-        like = LeaveOut(1)
-    elif isinstance(method, (CrossValidation, LeaveOut)):
-        repeated = getattr(method, "n_repeats", 1) > 1
-        like = CrossValidation(10, n_repeats=10 if repeated else 1)
-    else:
-        like = RandomSubsampling(20)
-    # Nested cross-validation repeats the folds itself, whatever the number of repeats.
-    return {"nested": MEASURED[CrossValidation(10)]["nested"], **MEASURED[like]}
+    name = _measured_method(splits)
+    found = {}
+    for kind in _BEST_FIRST:
+        # Nested cross-validation repeats the folds itself, however many there are.
+        like = "10" if kind == "nested" else name
+        rows = [
+            row for row in coverage_table() if (row.method, row.kind) == (like, kind)
+        ]
+        near = find_near(rows, situation)
+        if near:
+            found[kind] = coverage_range(near)
+    return found
+
+
+def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
+    """Return the range of coverages over some designs."""
+    shares = [row.covered / row.n_simulations for row in rows]
+    designs = describe_designs([row.situation for row in rows])
+    n = min(row.n_simulations for row in rows)
+    return Coverage(
+        min(shares),
+        max(shares),
+        f"{MEASURED[rows[0].method]}, {designs}; {len(rows)} designs, {n} data sets or "
+        "more in each",
+    )
+
+
+def _measured_method(splits: Sequence[Split]) -> str:
+    """Return the measured method whose splits are most like these.
+
+    Splits that test every sample equally often are folds, whatever made them.
+    """
+    if len(splits) == 1:
+        return "holdout"
+    times = np.bincount(np.concatenate([split.test for split in splits]))
+    if times.size < splits[0].n_rows or times.min() < times.max():
+        return "subsampling"
+    n_folds = len(splits) / times[0]
+    if times[0] > 1:
+        return "10x10"
+    if n_folds == splits[0].n_rows:
+        return "loo"
+    return "5" if n_folds < 7 else "10"
 
 
 def default_interval(estimate: Estimate) -> str | None:
-    """Choose the kind of interval whose measured coverage is closest to nominal.
+    """Choose the kind of interval whose measured coverage is best.
 
     ``Estimate.interval()`` returns this kind, and every display of an estimate shows it
-    first. Where the coverage was measured with several estimators, the worst of them
-    counts; where a kind was not measured with the method, its coverage with ten folds
-    is used.
+    first.
 
     Parameters
     ----------
@@ -93,9 +161,9 @@ def default_interval(estimate: Estimate) -> str | None:
         ``"nested"`` as long as it has not been computed, because it takes many more
         fits; not ``"corrected-t"`` with fewer than three splits.
     """
-    offered = list(estimate.assumes)
+    offered = [kind for kind in _BEST_FIRST if kind in estimate.assumes]
     ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
-    return min(ready, key=lambda kind: _distance(estimate, kind), default=None)
+    return ready[0] if ready else None
 
 
 def _is_ready(estimate: Estimate, kind: str) -> bool:
@@ -104,9 +172,3 @@ def _is_ready(estimate: Estimate, kind: str) -> bool:
     if kind == "corrected-t":
         return len(estimate.scores) >= _FEWEST_SPLITS
     return True
-
-
-def _distance(estimate: Estimate, kind: str) -> float:
-    """Return the largest distance of a measured coverage from the nominal one."""
-    measured = estimate.coverage.get(kind, MEASURED[CrossValidation(10)][kind])
-    return max(abs(measured.low - _NOMINAL), abs(measured.high - _NOMINAL))

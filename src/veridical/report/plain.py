@@ -55,6 +55,18 @@ class DataInfo(TypedDict):
     chance: float
 
 
+class CoverageSummary(TypedDict):
+    """How often 95 % intervals of a kind covered the truth, as shares, and with what.
+
+    ``low`` and ``high`` are the least and the most over the designs nearest to the
+    user's.
+    """
+
+    low: float
+    high: float
+    conditions: str
+
+
 class SizeSummary(TypedDict):
     """How often a test rejects where there is nothing to find, measured.
 

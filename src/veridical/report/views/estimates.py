@@ -31,7 +31,15 @@ from veridical.evaluation.conclusions import (
 )
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import Coverage, Estimate, Estimates
-from veridical.report.plain import DataInfo, clean, concluded, fill, plain, to_json
+from veridical.report.plain import (
+    CoverageSummary,
+    DataInfo,
+    clean,
+    concluded,
+    fill,
+    plain,
+    to_json,
+)
 from veridical.report.view import (
     Badge,
     Bounds,
@@ -127,17 +135,6 @@ DETAILS = {
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
 RATES = {"overfitting_rate", "weight"}  # not accuracies
-
-
-class CoverageSummary(TypedDict):
-    """How often 95 % intervals of a kind covered the truth, as shares, and with what.
-
-    ``low`` and ``high`` are the least and the most over the estimators tried.
-    """
-
-    low: float
-    high: float
-    conditions: str
 
 
 class BoundsSummary(TypedDict):

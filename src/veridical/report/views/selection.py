@@ -10,9 +10,11 @@ from typing_extensions import TypedDict
 from veridical._core.numbers import count, number, percent, percent_range, with_range
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
+from veridical.evaluation.conclusions import write_coverage
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
+    CoverageSummary,
     DataInfo,
     IntervalSummary,
     clean,
@@ -158,6 +160,7 @@ class SelectionSummary(TypedDict):
     low: float | None
     high: float | None
     interval: str
+    coverage: CoverageSummary | None
     n_test: int
     n_folds: int
     features: list[FeatureInfo]
@@ -239,10 +242,20 @@ def _evidence(record: Selection) -> str:
     return said
 
 
+def _on_coverage(record: Selection) -> str:
+    if record.coverage is None:
+        return "How often it covers the truth has not been measured near this design."
+    return (
+        f"Such intervals covered the truth in {write_coverage(record.coverage)} of "
+        f"data sets ({record.coverage.conditions})."
+    )
+
+
 def _remarks(record: Selection) -> list[str]:
     said = [
-        f"The interval of the accuracy: {_INTERVALS[record.interval]}. The intervals "
-        "of classes are Wilson's for independent samples.",
+        f"The interval of the accuracy: {_INTERVALS[record.interval]}. "
+        f"{_on_coverage(record)} The intervals of classes are Wilson's for independent "
+        "samples.",
         "The features listed were selected on all samples; the accuracy is that of "
         "the selection procedure, not of this list itself.",
     ]

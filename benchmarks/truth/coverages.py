@@ -1,0 +1,235 @@
+"""Measure how often intervals cover the truth: the table that veridical ships.
+
+    python -m benchmarks.truth.coverages [--jobs 2] [--minutes 60]
+    python -m benchmarks.truth.coverages --check
+
+The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
+designs that are in the table already are left out. In every design, data sets are
+drawn, the procedure (AnovaF and the estimator, or the estimator alone) is evaluated,
+and its interval is compared with the accuracy, on fresh samples, of the model fitted on
+all samples; of a holdout, on its training samples.
+
+The second asks of every design whether the range that is printed for it, from the
+*other* designs, contains the coverage that was measured in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+import zlib
+from collections import Counter
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+
+import veridical.evaluation
+from benchmarks.truth.designs import Row, add_rows, draw_designs, measure_all
+from veridical._core.arrays import FloatArray, IntArray
+from veridical.comparison.null_designs import NullDesign, class_means
+from veridical.evaluation import (
+    CrossValidation,
+    Estimate,
+    Holdout,
+    LeaveOut,
+    RandomSubsampling,
+    estimate,
+)
+from veridical.evaluation.situations import SIMULATED, Situation, find_near
+from veridical.evaluation.trust import (
+    COLUMNS,
+    CoverageRow,
+    coverage_range,
+    read_coverages,
+)
+from veridical.learning import make_estimator
+from veridical.selection import AnovaF
+
+TABLE = Path(veridical.evaluation.__file__).with_name("coverages.csv")
+
+METHODS = {
+    "holdout": Holdout(),
+    "5": CrossValidation(5),
+    "10": CrossValidation(10),
+    "10x10": CrossValidation(10, n_repeats=10),
+    "loo": LeaveOut(1),
+    "subsampling": RandomSubsampling(20),
+}
+#: Designs per method and estimator, and data sets per design.
+N_DESIGNS, N_DATA_SETS = 10, 200
+#: Fresh samples on which the accuracy of a model is measured.
+N_FRESH = 2000
+
+
+def make_procedure(design: NullDesign) -> Any:
+    """Return a pipeline, or the estimator alone where all features are used."""
+    model = (
+        NearestCentroid()
+        if design.estimator == "centroid"
+        else make_estimator(design.estimator)
+    )
+    if design.n_features_to_select == design.n_columns:
+        return model
+    return make_pipeline(AnovaF(design.n_features_to_select), model)
+
+
+def draw(design: NullDesign, y: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Draw the features of samples whose classes are given."""
+    shift = class_means(design, y)
+    if np.isinf(design.tail_df):
+        return rng.standard_normal(shift.shape) + shift
+    return rng.standard_t(design.tail_df, shift.shape) + shift
+
+
+def measure_design(name: str, design: NullDesign) -> list[Row]:
+    """Count how often the intervals of one method cover the truth."""
+    warnings.simplefilter("ignore")
+    method, procedure = METHODS[name], make_procedure(design)
+    shares = np.array(design.class_sizes) / design.n_samples
+    covered: Counter[str] = Counter()
+    n: Counter[str] = Counter()
+    truths = []
+    for run in range(N_DATA_SETS):
+        rng = np.random.default_rng([zlib.crc32(repr(design).encode()), run])
+        # Of a random sample the number in a class varies; every class has two.
+        y = rng.choice(design.n_classes, design.n_samples, p=shares)
+        while np.bincount(y, minlength=design.n_classes).min() < 2:
+            y = rng.choice(design.n_classes, design.n_samples, p=shares)
+        X = draw(design, y, rng)
+        fresh = rng.choice(design.n_classes, N_FRESH, p=shares)
+        Z = draw(design, fresh, rng)
+        found = estimate(procedure, X, y, cv=method, random_state=run)
+        rows = method.split(y, run)[0].train if name == "holdout" else np.arange(len(y))
+        if len(np.unique(y[rows])) < 2:
+            continue
+        model = procedure.fit(X[rows], y[rows])
+        truths.append(float(np.mean(model.predict(Z) == fresh)))
+        for kind, low, high in _intervals(found):
+            n[kind] += 1
+            covered[kind] += low <= truths[-1] <= high
+    where = Situation(
+        design.n_samples,
+        design.n_columns,
+        design.n_features_to_select,
+        design.n_classes,
+        design.minority,
+        design.estimator,
+        round(float(np.mean(truths)), 4),
+    )
+    return [
+        {
+            "method": name,
+            "kind": kind,
+            **where._asdict(),
+            "n_simulations": n[kind],
+            "covered": covered[kind],
+        }
+        for kind in n
+    ]
+
+
+def _intervals(found: Estimate) -> list[tuple[str, float, float]]:
+    """Return the intervals that cost no further fits."""
+    kinds = [kind for kind in found.assumes if kind != "nested"]
+    return [(kind, *found.interval(0.95, kind)) for kind in kinds]
+
+
+def plan() -> list[tuple[str, NullDesign]]:
+    """Return methods and designs; estimators and methods take turns."""
+    drawn = []
+    for name in METHODS:
+        for estimator in SIMULATED:
+            designs = draw_designs(
+                f"coverage {name} {estimator}",
+                N_DESIGNS,
+                n_repeats=1,
+                n_folds=10,
+                estimator=estimator,
+            )
+            drawn.append(
+                [(name, _some_unselected(i, d)) for i, d in enumerate(designs)]
+            )
+    return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
+
+
+def _some_unselected(i: int, design: NullDesign) -> NullDesign:
+    """Let every third design use all of its features, which then are few."""
+    if i % 3:
+        return design
+    few = min(design.n_columns, 40)
+    return replace(
+        design,
+        n_columns=few,
+        n_features_to_select=few,
+        n_relevant=min(design.n_relevant, few),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--check", action="store_true")
+    asked = parser.parse_args()
+    if asked.check:
+        check()
+        return
+    if not TABLE.exists():
+        add_rows(TABLE, COLUMNS, [])
+    known = read_coverages(TABLE)
+    done = {(row.method, row.situation[:6]) for row in known}
+    todo = [one for one in plan() if _key(*one) not in done]
+    print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
+    measure_all(
+        todo,
+        measure_design,
+        lambda rows: add_rows(TABLE, COLUMNS, rows),
+        jobs=asked.jobs,
+        minutes=asked.minutes,
+    )
+
+
+def _key(name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:
+    return name, (
+        design.n_samples,
+        design.n_columns,
+        design.n_features_to_select,
+        design.n_classes,
+        design.minority,
+        design.estimator,
+    )
+
+
+def check() -> dict[str, tuple[int, int]]:
+    """Count, per method and kind, the designs whose range from others holds theirs.
+
+    A design whose own interval, from its number of data sets, meets the range counts.
+    """
+    rows = read_coverages(TABLE)
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        tally = counts.setdefault(f"{row.method} {row.kind}", [0, 0, 0])
+        others: list[CoverageRow] = [
+            other
+            for other in rows
+            if (other.method, other.kind) == (row.method, row.kind) and other != row
+        ]
+        near = find_near(others, row.situation)
+        if not near:
+            tally[2] += 1
+            continue
+        printed = coverage_range(near)
+        tally[0] += printed.low <= row.covered / row.n_simulations <= printed.high
+        tally[1] += 1
+    for name, (held, asked, far) in sorted(counts.items()):
+        print(f"{name:30} {held:4} of {asked:4} designs held, {far} without neighbours")
+    return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+if __name__ == "__main__":
+    main()
