@@ -2,6 +2,7 @@
 
     python -m benchmarks.truth.coverages [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.coverages --check
+    python -m benchmarks.truth.coverages --table
 
 The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
 designs that are in the table already are left out. In every design, data sets are
@@ -10,7 +11,8 @@ and its interval is compared with the accuracy, on fresh samples, of the model f
 all samples; of a holdout, on its training samples.
 
 The second asks of every design whether the range that is printed for it, from the
-*other* designs, contains the coverage that was measured in it.
+*other* designs, contains the coverage that was measured in it. The third prints the
+table of docs/estimating.md.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from veridical.evaluation import (
 from veridical.evaluation.situations import SIMULATED, Situation, find_near
 from veridical.evaluation.trust import (
     COLUMNS,
+    MEASURED,
     CoverageRow,
     coverage_range,
     read_coverages,
@@ -175,15 +178,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
+        return
+    if asked.table:
+        print(tabulate())
         return
     if not TABLE.exists():
         add_rows(TABLE, COLUMNS, [])
     known = read_coverages(TABLE)
     done = {(row.method, row.situation[:6]) for row in known}
-    todo = [one for one in plan() if _key(*one) not in done]
+    todo = [one for one in plan() if key_of(*one) not in done]
     print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
     measure_all(
         todo,
@@ -194,7 +201,7 @@ def main() -> None:
     )
 
 
-def _key(name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:
+def key_of(name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:
     return name, (
         design.n_samples,
         design.n_columns,
@@ -229,6 +236,27 @@ def check() -> dict[str, tuple[int, int]]:
     for name, (held, asked, far) in sorted(counts.items()):
         print(f"{name:30} {held:4} of {asked:4} designs held, {far} without neighbours")
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def tabulate() -> str:
+    """Write the median coverage over all designs, and the range of 90 %."""
+    lines = [
+        "| method | kind | median | 90 % of the designs | designs |",
+        "|---|---|---|---|---|",
+    ]
+    rows = read_coverages(TABLE)
+    for method, kind in sorted({(row.method, row.kind) for row in rows}):
+        shares = [
+            100 * row.covered / row.n_simulations
+            for row in rows
+            if (row.method, row.kind) == (method, kind)
+        ]
+        low, middle, high = np.quantile(shares, (0.05, 0.5, 0.95))
+        lines.append(
+            f"| {MEASURED[method]} | `{kind}` | {middle:.1f} | {low:.1f} to {high:.1f} "
+            f"| {len(shares)} |"
+        )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python -m benchmarks.truth.sizes [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.sizes --check
+    python -m benchmarks.truth.sizes --table
 
 The first command writes ``src/veridical/comparison/sizes.csv``, a design at a time;
 designs that are in the table already are left out, so the work can be done in pieces.
@@ -9,7 +10,8 @@ Designs are drawn at random, so that all their properties vary at once: samples,
 features, features selected, signal, tails, balance and classes.
 
 The second asks of every design whether the range that is printed for it, from the
-*other* designs, contains the size that was measured in it.
+*other* designs, contains the size that was measured in it. The third prints the table
+of docs/which-test.md.
 """
 
 from __future__ import annotations
@@ -178,9 +180,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
+        return
+    if asked.table:
+        print(tabulate())
         return
     known = read_sizes(TABLE) if TABLE.exists() else ()
     done = {(row.kind, replace(row.design, method="in")) for row in known}
@@ -216,6 +222,32 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     for name, (held, asked, far) in sorted(counts.items()):
         print(f"{name:40} {held:4} of {asked:4} designs held, {far} without neighbours")
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def tabulate(method: str = "in", alpha: float = 0.05) -> str:
+    """Write the median size of every test over all designs, and the range of 90 %."""
+    rows = [row for row in read_sizes(TABLE) if row.kind == "plain"]
+    lines = [
+        "| test | " + " | ".join(_fold_names(shape) for shape in SHAPES) + " |",
+        "|---" * (1 + len(SHAPES)) + "|",
+    ]
+    for test in TESTS:
+        cells = []
+        for shape in SHAPES:
+            rates = [
+                100 * row.size(alpha).rate
+                for row in rows
+                if (row.test, row.design.method) == (test, method)
+                and (row.design.n_repeats, row.design.n_folds) == shape
+            ]
+            low, middle, high = np.quantile(rates or [np.nan], (0.05, 0.5, 0.95))
+            cells.append(f"{middle:.1f} ({low:.1f} to {high:.1f})" if rates else "–")
+        lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _fold_names(shape: tuple[int, int]) -> str:
+    return f"{shape[1]} folds" if shape[0] == 1 else f"{shape[0]} x {shape[1]}"
 
 
 def _rivals(rows: list[SizeRow], row: SizeRow) -> list[SizeRow]:

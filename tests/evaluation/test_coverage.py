@@ -1,90 +1,128 @@
-"""Intervals cover the truth as often as the documentation says."""
+"""What is shown beside an interval is how often such intervals cover the truth."""
 
-import re
-from pathlib import Path
-
+import numpy as np
 import pytest
-from tests.evaluation import coverage
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from veridical.evaluation import CrossValidation, Holdout
-from veridical.evaluation.trust import MEASURED, coverage_of
+from benchmarks.truth import coverages
+from veridical import estimate, select
+from veridical.evaluation import (
+    CompleteCV,
+    CrossValidation,
+    Holdout,
+    LeaveOut,
+    RandomSubsampling,
+    default_interval,
+)
+from veridical.evaluation.naming import read_cv
+from veridical.evaluation.situations import (
+    N_NEAR,
+    SIMULATED,
+    Situation,
+    describe_designs,
+    find_near,
+)
+from veridical.evaluation.trust import (
+    MEASURED,
+    coverage_of,
+    coverage_range,
+    coverage_table,
+)
 
-PAGE = Path(__file__).parents[2] / "docs" / "estimating.md"
-
-
-def documented(*names: str) -> list[str]:
-    """The figures in the row of a table that begins with these cells."""
-    begin = "".join(rf"\| {re.escape(name)} " for name in names)
-    (row,) = re.findall(rf"^{begin}\| (.+) \|$", PAGE.read_text(), re.M)
-    return [cell.strip() for cell in row.split("|")]
-
-
-def figures_of(column) -> list[float]:
-    """What the documentation says of a method and a kind, estimator by estimator."""
-    method, kind = column
-    if column in coverage.FOLDS:
-        place = coverage.FOLDS.index(column)
-        cells = [documented(name)[place] for name in coverage.ROWS]
-    else:
-        cells = documented(method.describe(), f"`{kind}`")
-    return [float(cell) for cell in cells if cell != "–"]
-
-
-def test_every_row_is_documented():
-    for name in coverage.ROWS:
-        figures = [cell for cell in documented(name) if cell != "–"]
-        assert len(figures) == len(coverage.folds_of(name))
-
-
-def test_what_is_shown_beside_an_interval_is_what_is_documented():
-    for column in (*coverage.FOLDS, *coverage.OTHERS):
-        shown = MEASURED[column[0]][column[1]]
-        figures = figures_of(column)
-        assert shown.low == pytest.approx(min(figures) / 100)
-        assert shown.high == pytest.approx(max(figures) / 100)
-        estimators = (
-            "naive Bayes" if len(figures) == 1 else f"{len(figures)} estimators"
-        )
-        assert estimators in shown.conditions
-        assert f"{coverage.N_RUNS} data sets" in shown.conditions
-    shown = MEASURED[Holdout()]["wilson"]
-    assert f"{100 * shown.low:.1f} % of 2000 data sets" in PAGE.read_text()
-    methods = {method for method, _ in (*coverage.FOLDS, *coverage.OTHERS)}
-    assert set(MEASURED) == {Holdout(), *methods}
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 2
+X = RNG.normal(size=(60, 20)) + 0.5 * Y[:, None] * (np.arange(20) < 5)
+SITUATION = Situation(60, 20, 20, 2, 0.5, "nb", 0.75)
 
 
-def test_other_numbers_of_folds_borrow_the_figures_of_ten():
-    ten = MEASURED[CrossValidation(10)]
-    assert coverage_of(CrossValidation(5, stratified=False), 5) == ten
-    assert coverage_of(CrossValidation(5, n_repeats=2), 10) != ten
-    assert all(c.conditions.startswith("10 folds") for c in ten.values())
+def test_the_table_covers_every_method_estimator_and_kind_of_data():
+    rows = coverage_table()
+    assert {row.method for row in rows} == set(MEASURED)
+    for method in MEASURED:
+        own = [row.situation for row in rows if row.method == method]
+        assert {one.estimator for one in own} == set(SIMULATED)
+        assert max(one.n_samples for one in own) > 5 * min(o.n_samples for o in own)
+        assert {one.n_classes for one in own} == {2, 3}
+    assert len({(row.method, row.situation) for row in rows}) >= 200
+    assert all(0 <= row.covered <= row.n_simulations for row in rows)
 
 
-@pytest.mark.slow
-def test_holdout_interval_covers_as_promised():
-    share = coverage.of_holdout(2000)
-    assert 0.93 <= share <= 0.97
-    assert f"{100 * share:.1f} %" in PAGE.read_text()
+@pytest.mark.parametrize(
+    ("cv", "name"),
+    [
+        (10, "10 folds"),
+        (CrossValidation(8, stratified=False), "10 folds"),
+        (StratifiedKFold(10), "10 folds"),
+        (KFold(5), "5 folds"),
+        ("10x10", "10 x 10 folds"),
+        ("2x3", "10 x 10 folds"),
+        (LeaveOut(1), "leave-one-out"),
+        (Holdout(), "one holdout"),
+        (RandomSubsampling(20), "20 random holdouts"),
+        (ShuffleSplit(20, random_state=0), "20 random holdouts"),
+    ],
+    ids=str,
+)
+def test_splits_are_what_they_are_whatever_made_them(cv, name):
+    found = estimate("nb", X, Y, cv=cv, random_state=0)
+    shown = found.coverage[default_interval(found)]
+    assert shown.conditions.startswith(name)
+    assert 0.5 < shown.low < shown.high <= 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in coverage.ROWS if "Bayes" in n])
-def test_cross_validation_intervals_cover_as_documented(name):
-    """A fifth of the runs, and the tolerance that this asks for."""
-    shares = coverage.of_splits(name, coverage.folds_of(name), coverage.N_RUNS // 5)
-    for share, cell in zip(shares.values(), documented(name), strict=True):
-        assert share == pytest.approx(float(cell) / 100, abs=tolerance(cell))
+def test_nothing_is_shown_that_was_not_measured():
+    method = CompleteCV(1)
+    assert coverage_of(method, method.split(Y, 0), SITUATION) == {}
+    folds = CrossValidation(10).split(Y, 0)
+    far = SITUATION._replace(n_samples=10**6)
+    assert coverage_of(read_cv(10), folds, far) == {}
+    texts = [f"word{i % 2} other" for i in range(60)]
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(CountVectorizer(), MultinomialNB())
+    assert estimate(model, texts, Y, cv=3, random_state=0).coverage == {}
 
 
-@pytest.mark.slow
-def test_other_methods_cover_as_documented():
-    found = coverage.of_splits(coverage.FIRST, coverage.OTHERS, coverage.N_RUNS // 5)
-    for (method, kind), share in found.items():
-        (cell,) = documented(method.describe(), f"`{kind}`")
-        assert share == pytest.approx(float(cell) / 100, abs=tolerance(cell))
+def test_the_range_is_that_of_the_nearest_designs():
+    folds = CrossValidation(10).split(Y, 0)
+    shown = coverage_of(read_cv(10), folds, SITUATION)["corrected-t"]
+    rows = [
+        row
+        for row in coverage_table()
+        if (row.method, row.kind, row.situation.estimator) == ("10", "corrected-t", "nb")
+    ]
+    rows.sort(key=lambda row: row.situation.distance(SITUATION))
+    shares = [row.covered / row.n_simulations for row in rows[:N_NEAR]]
+    assert shown.low <= min(shares) <= max(shares) <= shown.high
+    assert describe_designs([row.situation for row in rows[:N_NEAR]]) in shown.conditions
+    assert shown == coverage_range(find_near(rows, SITUATION))
 
 
-def tolerance(cell: str) -> float:
-    """Four standard errors of a share over a fifth of the runs."""
-    p = float(cell) / 100
-    return 4 * (max(p * (1 - p), 0.01) / (coverage.N_RUNS // 5)) ** 0.5
+def test_the_printed_range_holds_the_coverage_of_other_designs():
+    """Each design is left out in turn: 95 of 100 ranges hold what was measured."""
+    held, asked = np.sum(list(coverages.check().values()), axis=0)
+    assert asked >= 200
+    assert held >= 0.95 * asked
+
+
+def test_a_selection_shows_the_coverage_of_its_interval():
+    found = select("anova", X, Y, estimator="nb", n_features_to_select=5, random_state=0)
+    assert found.interval == "corrected-t"
+    assert found.coverage is not None
+    assert found.coverage.conditions.startswith("10 folds")
+
+
+def test_the_table_is_what_its_script_makes():
+    known = {(row.method, row.situation[:6]): row for row in coverage_table()}
+    done = [one for one in coverages.plan() if coverages.key_of(*one) in known]
+    assert len(done) == len({coverages.key_of(*one) for one in coverages.plan()})
+    cheap = [one for one in done if one[0] == "holdout" and one[1].estimator == "nb"]
+    name, design = min(cheap, key=lambda one: one[1].n_columns * one[1].n_samples)
+    (row,) = coverages.measure_design(name, design)
+    again = known[coverages.key_of(name, design)]
+    assert (row["covered"], row["n_simulations"]) == (
+        again.covered,
+        again.n_simulations,
+    )

@@ -19,6 +19,7 @@ import numpy as np
 from veridical._core.splits import CompleteCV, Method, Split
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, describe_designs, find_near
+from veridical.kernels.statistics import wilson_bounds
 
 #: Splits; with fewer the corrected t interval is not the default.
 _FEWEST_SPLITS = 3
@@ -36,6 +37,9 @@ MEASURED = {
     "loo": "leave-one-out",
     "subsampling": "20 random holdouts",
 }
+
+#: Standard errors on either side of a measured share.
+_NORMAL = 1.96
 
 #: Columns of ``coverages.csv``.
 COLUMNS = ("method", "kind", *Situation._fields, "n_simulations", "covered")
@@ -113,13 +117,16 @@ def coverage_of(
 
 
 def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
-    """Return the range of coverages over some designs."""
-    shares = [row.covered / row.n_simulations for row in rows]
+    """Return the range of coverages over some designs, with the error of measuring."""
+    bounds = [
+        wilson_bounds(row.covered / row.n_simulations, row.n_simulations, _NORMAL)
+        for row in rows
+    ]
     designs = describe_designs([row.situation for row in rows])
     n = min(row.n_simulations for row in rows)
     return Coverage(
-        min(shares),
-        max(shares),
+        min(low for low, _ in bounds),
+        max(high for _, high in bounds),
         f"{MEASURED[rows[0].method]}, {designs}; {len(rows)} designs, {n} data sets or "
         "more in each",
     )
