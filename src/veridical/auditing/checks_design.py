@@ -111,16 +111,13 @@ def unstable_selection(e: AuditEvidence) -> Finding | None:
         return None
     d = e.procedure.table.n_features
     s = e.stability
-    interval = "no interval"
-    if math.isfinite(s.low):
-        interval = f"95 % interval {s.low:.2f} to {s.high:.2f}"
     shared = ", although they share most of their samples" if len(e.splits) > 2 else ""
     return finding(
         "VD008",
         "note",
         f"The {len(e.splits)} training sets select {e.n_selected:.0f} of {d} features "
         f"each, and their feature sets agree with a stability of {s.value:.2f} "
-        f"({interval}; 1 is perfect, 0 is that of random selections, below "
+        f"(1 is perfect, 0 is that of random selections, below "
         f"{POOR_STABILITY} is poor){shared}.",
         {"stability": s.value},
     )

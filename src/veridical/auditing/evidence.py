@@ -223,4 +223,5 @@ def _stability(
     if len(sets) < 2:
         return None, None
     size = float(np.mean([len(chosen) for chosen in sets]))
-    return stability(sets, procedure.table.n_features), size
+    n_features = procedure.table.n_features
+    return stability(sets, n_features, independent=False), size

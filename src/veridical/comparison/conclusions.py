@@ -282,6 +282,8 @@ def measure_stability(
 ) -> dict[str, tuple[Interval, ...]]:
     """Measure the stability of every selector, per method that selects repeatedly.
 
+    Under IN the selections share samples, and there is no interval.
+
     Parameters
     ----------
     selected : mapping of method to array (n_selectors, n_repeats, n_folds, n_chosen)
@@ -296,7 +298,10 @@ def measure_stability(
         sets = chosen.reshape(len(chosen), -1, chosen.shape[-1])
         if sets.shape[1] > 1:
             result[method] = tuple(
-                stability(own, n_features, confidence=1 - alpha) for own in sets
+                stability(
+                    own, n_features, confidence=1 - alpha, independent=method != "in"
+                )
+                for own in sets
             )
     return result
 

@@ -331,7 +331,9 @@ def _other_features(
 def _stability(found: Evaluation, n_features: int) -> Interval | None:
     """Measure the agreement of the sets that the folds select."""
     sets = [r.order for r in found.rankings if r is not None]
-    return stability(sets, n_features) if len(sets) > 1 else None
+    if len(sets) < 2:
+        return None
+    return stability(sets, n_features, independent=False)
 
 
 def _by_size(

@@ -407,10 +407,9 @@ def _facts(s: AuditSummary) -> Facts:
     balanced = f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
     items.append(Fact("Balanced accuracy, IN", balanced))
     if steady is not None:
-        value, span = in_numbers(steady)
-        said = f"{value} (95 % interval {span}; Nogueira's measure: 1 where the "
-        said += "training folds select the same features, 0 where they agree as by "
-        said += f"chance), {s['n_selected']:g} of "
+        said = f"{in_numbers(steady)[0]} (Nogueira's measure: 1 where the training "
+        said += "folds select the same features, 0 where they agree as by chance; no "
+        said += f"interval, because folds share samples), {s['n_selected']:g} of "
         said += f"{count(s['data']['n_features'], 'feature')} selected"
         items.append(Fact("Stability of the selection", said))
     return Facts(tuple(items))

@@ -764,13 +764,12 @@ def _on_stability(s: Summary, side: Side) -> str:
     if total < 2:
         return ""
     times = [f[side].get("in", 0) for f in s["features"]]
-    value, span = in_numbers(s["stability"].get("in", {}).get(side))
+    value, _ = in_numbers(s["stability"].get("in", {}).get(side))
     measured = ""
     if value != MISSING:
-        known = "no interval" if span == MISSING else f"{_level(s)} {span}"
         measured = (
-            f" Stability {value} ({known}; 1 is always the same, 0 is agreement as by "
-            "chance)."
+            f" Stability {value} (1 is always the same, 0 is agreement as by chance; "
+            "no interval, because folds share samples)."
         )
     return (
         f"{shortened(s['names'][side])} chose "
@@ -1190,9 +1189,8 @@ def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]
 ON_STABILITY = (
     "Stability is the measure of Nogueira, Sechidis and Brown (2018): 1 where every "
     "selection is the same, 0 where selections agree as by chance. The training folds "
-    "of IN share samples, so the interval of the stability holds for these folds and "
-    "not for fresh data. Time is that of all selections of a selector together, on the "
-    "machine that made this page."
+    "of IN share samples, so there is no interval for it. Time is that of all "
+    "selections of a selector together, on the machine that made this page."
 )
 
 

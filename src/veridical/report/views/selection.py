@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import count, number, percent, percent_range, with_range
+from veridical._core.numbers import count, number, percent, percent_range
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.conclusions import write_coverage
@@ -236,8 +236,8 @@ def _evidence(record: Selection) -> str:
     if record.stability is not None:
         said += (
             " Stability of the selection over the folds "
-            f"{with_range(*record.stability, 2)}: 1 is always the same features, 0 is "
-            "agreement as by chance."
+            f"{number(record.stability.value, 2)}: 1 is always the same features, 0 is "
+            "agreement as by chance. It has no interval, because folds share samples."
         )
     return said
 
