@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.truth import coverages
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from benchmarks.truth import coverages
 from veridical import estimate, select
 from veridical.evaluation import (
     CompleteCV,
@@ -14,7 +14,6 @@ from veridical.evaluation import (
     RandomSubsampling,
     default_interval,
 )
-from veridical.evaluation.naming import read_cv
 from veridical.evaluation.situations import (
     N_NEAR,
     SIMULATED,
@@ -71,11 +70,9 @@ def test_splits_are_what_they_are_whatever_made_them(cv, name):
 
 
 def test_nothing_is_shown_that_was_not_measured():
-    method = CompleteCV(1)
-    assert coverage_of(method, method.split(Y, 0), SITUATION) == {}
+    assert estimate("nb", X[:12], Y[:12], cv=CompleteCV(2)).coverage == {}
     folds = CrossValidation(10).split(Y, 0)
-    far = SITUATION._replace(n_samples=10**6)
-    assert coverage_of(read_cv(10), folds, far) == {}
+    assert coverage_of(folds, SITUATION._replace(n_samples=10**6)) == {}
     texts = [f"word{i % 2} other" for i in range(60)]
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
@@ -87,16 +84,19 @@ def test_nothing_is_shown_that_was_not_measured():
 
 def test_the_range_is_that_of_the_nearest_designs():
     folds = CrossValidation(10).split(Y, 0)
-    shown = coverage_of(read_cv(10), folds, SITUATION)["corrected-t"]
+    shown = coverage_of(folds, SITUATION)["corrected-t"]
     rows = [
         row
         for row in coverage_table()
-        if (row.method, row.kind, row.situation.estimator) == ("10", "corrected-t", "nb")
+        if (row.method, row.kind, row.situation.estimator)
+        == ("10", "corrected-t", "nb")
     ]
     rows.sort(key=lambda row: row.situation.distance(SITUATION))
     shares = [row.covered / row.n_simulations for row in rows[:N_NEAR]]
     assert shown.low <= min(shares) <= max(shares) <= shown.high
-    assert describe_designs([row.situation for row in rows[:N_NEAR]]) in shown.conditions
+    assert (
+        describe_designs([row.situation for row in rows[:N_NEAR]]) in shown.conditions
+    )
     assert shown == coverage_range(find_near(rows, SITUATION))
 
 
@@ -108,7 +108,9 @@ def test_the_printed_range_holds_the_coverage_of_other_designs():
 
 
 def test_a_selection_shows_the_coverage_of_its_interval():
-    found = select("anova", X, Y, estimator="nb", n_features_to_select=5, random_state=0)
+    found = select(
+        "anova", X, Y, estimator="nb", n_features_to_select=5, random_state=0
+    )
     assert found.interval == "corrected-t"
     assert found.coverage is not None
     assert found.coverage.conditions.startswith("10 folds")

@@ -50,7 +50,9 @@ from veridical.comparison.verdicts import (
     measure_nulls,
 )
 from veridical.evaluation.engine import count_jobs
+from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
+from veridical.evaluation.trust import coverage_of
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -325,12 +327,27 @@ def _conclude(
         ),
         seconds=tuple(outcome.seconds.tolist()),
         correction=correction,
+        coverage=_coverage(splits, tester.situation, only, accuracy),
         alpha=alpha,
         settings=settings,
         n_train=float(np.mean(geometry.n_train)),
         n_test=float(np.mean(geometry.n_test)),
     )
     return replace(record, recommendation=say.recommend(record))
+
+
+def _coverage(
+    splits: Splits,
+    situation: Situation,
+    estimator: str,
+    accuracy: Mapping[str, FloatArray],
+) -> Coverage | None:
+    """Look up how often intervals of mean accuracies under IN cover the truth."""
+    if "in" not in accuracy:
+        return None
+    mean = float(accuracy["in"].mean())
+    where = situation._replace(estimator=estimator, accuracy=mean)
+    return coverage_of(splits.splits, where).get("corrected-t")
 
 
 def _rank(

@@ -23,6 +23,7 @@ from veridical._core.records import (
     Setting,
     frame,
 )
+from veridical.evaluation.records import Coverage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,6 +315,9 @@ class Comparison(Record):
         Per selector: time of all its selections together.
     correction : str
         Adjustment of p-values for the number of pairs: "holm", "bonferroni" or "none".
+    coverage : Coverage or None
+        How often intervals of mean accuracies under IN have covered the truth in the
+        measured designs nearest to this one; None where nothing was measured near.
     alpha : float
         Significance level.
     settings : mapping of str to str or number
@@ -343,6 +347,7 @@ class Comparison(Record):
     stability: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
     seconds: tuple[float, ...] = ()
     correction: str = "holm"
+    coverage: Coverage | None = None
     alpha: float = 0.05
     settings: Mapping[str, Setting] = field(default_factory=dict)
     n_train: float = np.nan

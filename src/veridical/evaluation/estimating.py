@@ -220,8 +220,10 @@ def _by_splits(
                 "n_jobs": run.n_jobs,
             }
         )
-    situation = _situation(table, label_of(learner), value) if is_accuracy else None
-    measured = coverage_of(method, splits, situation) if situation else {}
+    situation = None
+    if is_accuracy and not isinstance(method, CompleteCV):  # of which nothing is known
+        situation = _situation(table, label_of(learner), value)
+    measured = coverage_of(splits, situation) if situation else {}
     return {
         **_from_scores(method, splits, value, scores, is_accuracy, measured),
         "details": details,
@@ -261,7 +263,7 @@ def accuracy_of_hits(
     pooled = np.concatenate(hits)
     scores = np.array([one.mean() for one in hits])
     value = float(pooled.mean())
-    measured = coverage_of(method, splits, situation._replace(accuracy=value))
+    measured = coverage_of(splits, situation._replace(accuracy=value))
     found = _from_scores(method, splits, value, scores, True, measured)
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"

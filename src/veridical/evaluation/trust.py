@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.splits import CompleteCV, Method, Split
+from veridical._core.splits import Split
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, describe_designs, find_near
 from veridical.kernels.statistics import wilson_bounds
@@ -81,15 +81,11 @@ def _row(record: dict[str, str]) -> CoverageRow:
     return CoverageRow(record["method"], record["kind"], where, n, covered)
 
 
-def coverage_of(
-    method: Method, splits: Sequence[Split], situation: Situation
-) -> dict[str, Coverage]:
+def coverage_of(splits: Sequence[Split], situation: Situation) -> dict[str, Coverage]:
     """Look up the coverages measured with such splits in the nearest designs.
 
     Parameters
     ----------
-    method : Method
-        What made the splits.
     splits : sequence of Split
         Training and test rows.
     situation : Situation
@@ -100,8 +96,6 @@ def coverage_of(
     mapping of str to Coverage
         By kind of interval; without those that were not measured near.
     """
-    if isinstance(method, CompleteCV):
-        return {}
     name = _measured_method(splits)
     found = {}
     for kind in _BEST_FIRST:
