@@ -10,17 +10,16 @@ from sklearn.base import clone
 
 from veridical._core.numbers import percent, percent_range, points
 from veridical._core.sklearn_private import is_search
+from veridical._core.seeds import Purpose, seed_for
+from veridical.auditing.agreement import AGREES
 from veridical.auditing.association import LEVEL, find_selection_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
-from veridical.auditing.records import Finding, Severity
+from veridical.auditing.records import Finding, Preselection, Severity
 from veridical.evaluation.reading import name_of
 
-#: Smallest share of agreement at which a selector is named as having chosen the
-#: features.
-AGREES = 0.8
 _MOST_PAIRS_SHOWN = 5
 
 
@@ -31,9 +30,18 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     """VD001: features were selected with the labels of all samples."""
     if e.preselection is None:
         return _selection_trace(e)
-    if e.preselection.pvalue > LEVEL:
-        return None
     assert e.optimism is not None
+    details = {
+        "optimism": e.optimism.value,
+        "accuracy_out": e.accuracy["out"].value,
+        "accuracy_in": e.accuracy["in"].value,
+        "pvalue": e.preselection.pvalue,
+        "association_pvalue": e.preselection.association_pvalue,
+    }
+    if e.preselection.pvalue > LEVEL:
+        if e.preselection.association_pvalue > LEVEL:
+            return None
+        return _undecided(e, details)
     severity: Severity = "error"
     shown = e.optimism.low > 0  # never where there is no interval
     if e.above_chance and not shown:
@@ -44,39 +52,75 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
             "Selected inside the folds, the accuracy is still above that on random "
             "labels, and the leak is not shown to change it."
         )
-    details = {
-        "optimism": e.optimism.value,
-        "accuracy_out": e.accuracy["out"].value,
-        "accuracy_in": e.accuracy["in"].value,
-        "pvalue": e.preselection.pvalue,
-    }
     return finding("VD001", severity, " ".join(said), details)
+
+
+def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
+    """Report features that were either selected by the labels or known to be useful."""
+    chosen = e.preselection
+    assert chosen is not None
+    k, p = len(chosen.features), e.procedure.table.n_features
+    features = f"The {k} features are" if k > 1 else "The feature is"
+    others = f"{k} others" if k > 1 else "another"
+    said = [
+        f"{features} associated with the labels more strongly than {others} of the "
+        f"{p} would be (p = {chosen.association_pvalue:.3f}). Features selected by "
+        "these labels are, and so are features that were known to be useful; these "
+        f"samples cannot tell which ({_agreement(e)}).",
+        _optimism(e),
+    ]
+    return finding(
+        "VD001",
+        "note",
+        " ".join(said),
+        details,
+        cure="If the features were selected on these samples, report the accuracy "
+        "under IN; name the selector (selector=) to test that selector. If they were "
+        "known before these samples were seen, ignore this code.",
+    )
 
 
 def _describe_selection(e: AuditEvidence) -> str:
     chosen = e.preselection
     assert chosen is not None
-    k = len(chosen.features)
-    data = e.procedure.table
-    features = f"The {k} features are" if k > 1 else "The feature is"
-    others = f"{k} others" if k > 1 else "another"
-    tied = (
-        f"{features} associated with the labels more strongly than {others} of the "
-        f"{data.n_features} would be (p = {chosen.pvalue:.3f})"
-    )
-    named = name_of(chosen.selector)
+    said = f"The features were selected on these samples: {_agreement(e)}."
+    named, best = name_of(chosen.selector), _best(chosen)
     if chosen.given:
-        return f"{tied}. {named} repeats the selection inside the folds."
-    best = chosen.overlap[chosen.selector]
-    if best >= AGREES * k:
-        which = "the best" if best == k else "among the best"
-        return f"{tied}; {best} of {k} are {which} {k} by {named}."
+        return f"{said} {named} repeats the selection inside the folds."
+    k = len(chosen.features)
+    if chosen.selector == best and chosen.overlap[best] >= AGREES * k:
+        return said
     return (
-        f"{tied}. No selector tried agrees with the selection: the nearest, "
-        f"{named}, shares {best} of {k} and is used instead inside the "
-        "folds, so the optimism is an approximation; name the selector (selector=) to "
-        "be exact."
+        f"{said} Inside the folds {named} is used, which shares "
+        f"{chosen.overlap[chosen.selector]} of {k}, so the optimism is an "
+        "approximation; name the selector (selector=) to be exact."
     )
+
+
+def _agreement(e: AuditEvidence) -> str:
+    """Write how the best selector agrees with the features, and with itself."""
+    chosen = e.preselection
+    assert chosen is not None
+    k, best = len(chosen.features), _best(chosen)
+    common = chosen.overlap[best]
+    which = "among" if 0 < common < k else ""
+    verb = "is" if common == 1 else "are"
+    noun = f"the best {k}" if k > 1 else "the best"
+    said = f"{common} of {k} {verb} {which} {noun} by {name_of(best)} on all samples"
+    said = said.replace("  ", " ")
+    if not chosen.halves:
+        return f"{said}, which cannot be repeated on halves of them"
+    low, high = min(chosen.halves), max(chosen.halves)
+    span = f"{low}" if low == high else f"{low} to {high}"
+    return (
+        f"{said}, which on {len(chosen.halves)} random halves of them chooses {span} "
+        f"of its own {k} again"
+    )
+
+
+def _best(chosen: Preselection) -> str:
+    """Return the selector that agrees best, the first of equals."""
+    return max(chosen.overlap, key=lambda name: chosen.overlap[name])
 
 
 def _optimism(e: AuditEvidence) -> str:
@@ -104,18 +148,19 @@ def _on_random_labels(e: AuditEvidence) -> str:
 
 def _selection_trace(e: AuditEvidence) -> Finding | None:
     """Report a table that contains only selected features."""
-    found = find_selection_trace(e.procedure.table)
+    seed = seed_for(e.seed, Purpose.ASSOCIATION, 2)
+    found = find_selection_trace(e.procedure.table, seed)
     if found is None:
         return None
-    k, largest, _ = found
+    k, largest, pvalue = found
     return finding(
         "VD001",
         "warning",
         f"Each of the {k} features differs between the classes (p at most "
-        f"{largest:.2g}), and their p-values are uniform below that, like those of the "
-        "best of many noise features. The features look as if they had been selected "
-        "on these samples.",
-        {"n_features": k, "largest_pvalue": largest},
+        f"{largest:.2g}), and the differences are more alike than chance makes those "
+        f"of features that were not selected (p = {pvalue:.2g}). The features look as "
+        "if they had been selected on these samples.",
+        {"n_features": k, "largest_pvalue": largest, "pvalue": pvalue},
         cure="Pass all features and name the selected ones (selected=), to measure the "
         "effect of the selection. If nothing was selected, ignore this code.",
     )

@@ -89,13 +89,20 @@ class Preselection:
     selector : str
         The selector that repeats the selection inside the folds.
     given : bool
-        Whether the user named that selector; otherwise it is the one, of those tried,
+        Whether the user named that selector; otherwise it is the one, of the fast ones,
         that agrees best with the features on all samples.
     overlap : mapping of str to int
         For every selector tried, how many of the features are among its best.
     pvalue : float
+        p-value of the agreement with the selector that agrees best, if the features had
+        been fixed before these samples were seen.
+    association_pvalue : float
         p-value of the association between features and labels, if the features had
-        been selected without the labels.
+        been taken without regard to the class. Features known to be useful have a
+        small one, too.
+    halves : tuple of int
+        For random halves of the samples, how many of the features that the selector
+        which agrees best chooses on all samples it also chooses on the half.
     """
 
     features: tuple[int, ...]
@@ -103,6 +110,8 @@ class Preselection:
     given: bool
     overlap: Mapping[str, int]
     pvalue: float
+    association_pvalue: float = float("nan")
+    halves: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
