@@ -1,40 +1,30 @@
-"""Test whether a selector chose features on all samples, labels included.
+"""Test whether features are those that a selector chooses on all samples.
 
-A selector that saw all samples agrees with its own choice completely. Features that
-were fixed before the data were seen agree with it only as far as the data repeat what
-was known. The best such features are those that the selector would choose on infinitely
-many samples, and even they differ from its choice on n samples, by chance.
-
-Half-samples show by how much. The difference between an estimate from a random half
-and one from all n samples has the variance of the difference between an estimate from
-n samples and the truth (σ²/(n/2) − σ²/n = σ²/n), so that the choice on a half is to the
-choice on all samples as the latter is to the truth [1]_. Halves keep the correlation
-of the features, and have no repeated samples as bootstrap samples do.
+A selector that saw all samples agrees with its own choice completely. How much it
+agrees with the same features by chance is measured by permuting the labels and
+selecting again, which keeps the correlation of the features.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
 | S      | the k features in question                                           |
 | T      | the k features that a selector chooses on all samples                |
-| T_b    | the k features that it chooses on the b-th half, classes in proportion |
-| a      | number of features in both S and T                                   |
-| a_b    | number of features in both T and T_b                                 |
+| T_b    | the k features that it chooses for the b-th permutation of the labels|
+| a      | number of features in both S and T, those chosen by a tie left out   |
+| a_b    | the same for T_b                                                     |
 
-S counts as chosen on these samples where a is larger than the a_b explain, by Student's
-distribution for one more a_b. Where the selector chooses the same features on nearly
-every half, this cannot be shown; but then the choice inside training folds is the same
-too. On halves of noise the a_b contain what is by chance common to a half and to all
-samples, which features fixed beforehand do not have, so the test is conservative.
+The p-value of a is that of one more a_b by Student's distribution. Features that are
+tied are chosen by their place in the table and not by the labels; they are those that
+change if the selector sees the features in reverse order.
 
-References
-----------
-.. [1] J. Shao & C. F. J. Wu, "A general theory for jackknife variance estimation",
-   Annals of Statistics 17 (1989).
+Agreement beyond chance does not show that S was chosen on these samples: features that
+are known to be useful are also chosen by a good selector. Where labels can be predicted
+with a selection inside the training folds, the two cannot be distinguished. Where they
+cannot, features that are known to be useful would not agree with T.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,17 +32,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from veridical._core.arrays import IntArray
-from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
+from veridical.auditing.records import AGREES
 from veridical.evaluation.engine import rank
 from veridical.selection import SELECTORS, Correlation
 
-#: Smallest share of agreement at which a selector is named as having chosen the
-#: features.
-AGREES = 0.8
-#: Number of half-samples: for selectors that are fast on every table, and for others.
-HALVES, FEW_HALVES = 99, 24
+#: Number of permutations of the labels: for selectors that are fast, and for others.
+DRAWS, FEW_DRAWS = 99, 12
 # Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
 _LARGEST_COST = 2e8
 # Largest ``p * (n**3 + n * p)`` for each pair of classes at which recursive elimination
@@ -76,18 +63,17 @@ class Agreement:
     best : str
         The selector that agrees best, and was tested; it may be slower than
         `selector`.
-    halves : tuple of int
-        a_b: how many of the features that `best` chooses on all samples it also
-        chooses on each half.
+    permuted : tuple of int
+        a_b: how many of the features `best` chooses for each permutation of the labels.
     pvalue : float
-        p-value of a, if the features had been fixed before these samples were seen.
+        p-value of a, if the features had nothing to do with the labels.
     """
 
     selector: Any
     name: str
     overlap: Mapping[str, int]
     best: str
-    halves: tuple[int, ...]
+    permuted: tuple[int, ...]
     pvalue: float
 
 
@@ -101,7 +87,7 @@ def find_agreement(table: Table, features: IntArray, seed: int) -> Agreement:
     features : int array
         The features in question.
     seed : int
-        Seed of the halves.
+        Seed of the permutations.
     """
     k = features.size
     chosen: dict[str, IntArray] = {}
@@ -118,16 +104,10 @@ def find_agreement(table: Table, features: IntArray, seed: int) -> Agreement:
         if overlap[name] > overlap[best]:
             best = name
     selector = SELECTORS[best](n_features_to_select=k)
-    n_halves = FEW_HALVES if best in slow else HALVES
-    halves = agreement_on_halves(selector, table, chosen[best], n_halves, seed)
-    return Agreement(
-        SELECTORS[used](n_features_to_select=k),
-        used,
-        overlap,
-        best,
-        halves,
-        agreement_pvalue(overlap[best], halves),
-    )
+    n_draws = FEW_DRAWS if best in slow else DRAWS
+    permuted, pvalue = permute_labels(selector, table, features, n_draws, seed)
+    used_selector = SELECTORS[used](n_features_to_select=k)
+    return Agreement(used_selector, used, overlap, best, permuted, pvalue)
 
 
 def measure_agreement(
@@ -138,63 +118,67 @@ def measure_agreement(
     common = _common(chosen, features)
     cost = getattr(selector, "_cost", None)
     fast = cost is not None and cost.power is not None
-    n_halves = HALVES if fast else FEW_HALVES
-    halves = agreement_on_halves(selector, table, chosen, n_halves, seed)
-    pvalue = agreement_pvalue(common, halves)
-    return Agreement(selector, name, {name: common}, name, halves, pvalue)
+    n_draws = DRAWS if fast else FEW_DRAWS
+    permuted, pvalue = permute_labels(selector, table, features, n_draws, seed)
+    return Agreement(selector, name, {name: common}, name, permuted, pvalue)
 
 
-def choose_on_all(selector: Any, table: Table, n_features: int) -> IntArray:
+def choose_on_all(
+    selector: Any, table: Table, n_features: int, order: IntArray | None = None
+) -> IntArray:
     """Return the features that a selector chooses on all samples."""
-    (ranking,) = rank(selector, table, [np.arange(table.n_samples)], n_features)
+    everything = [np.arange(table.n_samples)]
+    (ranking,) = rank(selector, table, everything, n_features, order)
     return ranking.order
 
 
-def agreement_on_halves(
-    selector: Any, table: Table, chosen: IntArray, n_halves: int, seed: int
-) -> tuple[int, ...]:
-    """Count how many of the features chosen on all samples are chosen on each half.
+def permute_labels(
+    selector: Any, table: Table, features: IntArray, n_draws: int, seed: int
+) -> tuple[tuple[int, ...], float]:
+    """Select again for permuted labels; return the agreements and the p-value.
 
-    Empty where the selector cannot be fitted on the halves, which may be too small.
+    Parameters
+    ----------
+    selector : selector
+        What may have chosen the features.
+    table : Table
+        All samples, all features.
+    features : int array
+        The features in question.
+    n_draws : int
+        Number of permutations.
+    seed : int
+        Seed of the permutations.
     """
+    k = features.size
+    reverse = np.arange(table.n_features)[::-1].copy()
+    chosen = choose_on_all(selector, table, k)
+    backward = choose_on_all(selector, table, k, reverse)
+    tied = not np.isin(chosen, backward).all()
+    common = _common(np.intersect1d(chosen, backward), features)
     rng = as_generator(seed)
-    halves = [draw_half(table.y, rng) for _ in range(n_halves)]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rankings = rank(selector, table, halves, chosen.size)
-    except (InputError, ValueError):
-        return ()
-    return tuple(_common(ranking.order, chosen) for ranking in rankings)
+    permuted = []
+    for _ in range(n_draws):
+        drawn = table.with_codes(rng.permutation(table.y))
+        again = choose_on_all(selector, drawn, k)
+        if tied:
+            again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))
+        permuted.append(_common(again, features))
+    return tuple(permuted), agreement_pvalue(common, permuted)
 
 
-def draw_half(codes: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw half of the samples of each class; an odd one is taken half of the time.
-
-    A class keeps at least one sample.
-    """
-    parts = []
-    for k in range(codes.max() + 1):
-        rows = rng.permutation(np.flatnonzero(codes == k))
-        size = rows.size // 2 + (rows.size % 2 and int(rng.integers(2)))
-        parts.append(rows[: max(1, size)])
-    return np.sort(np.concatenate(parts))
-
-
-def agreement_pvalue(common: int, halves: tuple[int, ...]) -> float:
-    """Return the probability that halves agree as well as the features do.
+def agreement_pvalue(common: int, permuted: Sequence[int]) -> float:
+    """Return the probability that permuted labels agree as well as the true ones.
 
     By Student's distribution for one more value, the observed one included as in a
-    permutation test; at least the share of halves that agree as well.
+    permutation test; at least the share of permutations that agree as well.
     """
-    if not halves:
-        return 1.0
-    values = np.array([*halves, common], dtype=np.float64)
-    as_good = float(np.count_nonzero(values >= common)) / values.size
-    if as_good > 1 / values.size:
-        return as_good
+    values = np.array([*permuted, common], dtype=np.float64)
+    as_good = np.count_nonzero(values >= common)
+    if as_good > 1:
+        return float(as_good / values.size)
     spread = float(values.std(ddof=1))
-    return float(stdtr(values.size - 1, -(common - values.mean()) / spread))
+    return float(stdtr(values.size - 1, (values.mean() - common) / spread))
 
 
 def _common(chosen: IntArray, features: IntArray) -> int:

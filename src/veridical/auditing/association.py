@@ -32,13 +32,11 @@ from scipy import sparse, stats
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
+from veridical.auditing.records import LEVEL
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
-#: p-value up to which features count as selected by the labels: the rate of false
-#: positives.
-LEVEL = 0.01
 # Number of features in one block of a matrix product.
 _BLOCK = 512
 # Distances, in ranks along a feature, of the samples that are compared as neighbours.

@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.numbers import percent, percent_range, points
-from veridical._core.sklearn_private import is_search
 from veridical._core.seeds import Purpose, seed_for
-from veridical.auditing.agreement import AGREES
-from veridical.auditing.association import LEVEL, find_selection_trace
+from veridical._core.sklearn_private import is_search
+from veridical.auditing.association import find_selection_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
-from veridical.auditing.records import Finding, Preselection, Severity
+from veridical.auditing.records import LEVEL, Finding, Severity
 from veridical.evaluation.reading import name_of
 
 _MOST_PAIRS_SHOWN = 5
@@ -38,9 +37,9 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
         "pvalue": e.preselection.pvalue,
         "association_pvalue": e.preselection.association_pvalue,
     }
-    if e.preselection.pvalue > LEVEL:
-        if e.preselection.association_pvalue > LEVEL:
-            return None
+    if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
+        return None
+    if not e.preselection.agrees or (predicted_inside(e) and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
     shown = e.optimism.low > 0  # never where there is no interval
@@ -55,6 +54,16 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     return finding("VD001", severity, " ".join(said), details)
 
 
+def predicted_inside(e: AuditEvidence) -> bool:
+    """Return whether a selection inside the folds predicts the labels, at 1 %.
+
+    Then features may agree with a selector because they were known to be useful. With
+    fewer than 99 permutations, the accuracy must be above that of all of them.
+    """
+    null = e.null["in"]
+    return null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+
+
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
     """Report features that were either selected by the labels or known to be useful."""
     chosen = e.preselection
@@ -62,11 +71,16 @@ def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
     k, p = len(chosen.features), e.procedure.table.n_features
     features = f"The {k} features are" if k > 1 else "The feature is"
     others = f"{k} others" if k > 1 else "another"
-    said = [
-        f"{features} associated with the labels more strongly than {others} of the "
-        f"{p} would be (p = {chosen.association_pvalue:.3f}). Features selected by "
-        "these labels are, and so are features that were known to be useful; these "
-        f"samples cannot tell which ({_agreement(e)}).",
+    said = []
+    if chosen.association_pvalue <= LEVEL:
+        said.append(
+            f"{features} associated with the labels more strongly than {others} of the "
+            f"{p} would be (p = {chosen.association_pvalue:.3f})."
+        )
+    said += [
+        f"{_agreement(e)}. Features that were selected by these labels look like this, "
+        "and so do features that were known to be useful; these samples cannot tell "
+        "which.",
         _optimism(e),
     ]
     return finding(
@@ -75,52 +89,42 @@ def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
         " ".join(said),
         details,
         cure="If the features were selected on these samples, report the accuracy "
-        "under IN; name the selector (selector=) to test that selector. If they were "
-        "known before these samples were seen, ignore this code.",
+        "under IN, and name the selector (selector=) to measure the optimism. If they "
+        "were known before these samples were seen, ignore this code.",
     )
 
 
 def _describe_selection(e: AuditEvidence) -> str:
     chosen = e.preselection
     assert chosen is not None
-    said = f"The features were selected on these samples: {_agreement(e)}."
-    named, best = name_of(chosen.selector), _best(chosen)
+    said = f"{_agreement(e)}: the features were selected by these labels."
     if chosen.given:
-        return f"{said} {named} repeats the selection inside the folds."
-    k = len(chosen.features)
-    if chosen.selector == best and chosen.overlap[best] >= AGREES * k:
+        return (
+            f"{said} {name_of(chosen.selector)} repeats the selection inside the folds."
+        )
+    if chosen.selector == chosen.best:
         return said
+    k, shared = len(chosen.features), chosen.overlap[chosen.selector]
     return (
-        f"{said} Inside the folds {named} is used, which shares "
-        f"{chosen.overlap[chosen.selector]} of {k}, so the optimism is an "
-        "approximation; name the selector (selector=) to be exact."
+        f"{said} Inside the folds {name_of(chosen.selector)} is used, which is faster "
+        f"and shares {shared} of {k}, so the optimism is an approximation; name the "
+        "selector (selector=) to be exact."
     )
 
 
 def _agreement(e: AuditEvidence) -> str:
-    """Write how the best selector agrees with the features, and with itself."""
+    """Write how the best selector agrees with the features, and by chance."""
     chosen = e.preselection
     assert chosen is not None
-    k, best = len(chosen.features), _best(chosen)
-    common = chosen.overlap[best]
-    which = "among" if 0 < common < k else ""
+    k, common = len(chosen.features), chosen.overlap[chosen.best]
+    which = "the best" if common == k else "among the best"
     verb = "is" if common == 1 else "are"
-    noun = f"the best {k}" if k > 1 else "the best"
-    said = f"{common} of {k} {verb} {which} {noun} by {name_of(best)} on all samples"
-    said = said.replace("  ", " ")
-    if not chosen.halves:
-        return f"{said}, which cannot be repeated on halves of them"
-    low, high = min(chosen.halves), max(chosen.halves)
+    said = f"{common} of {k} {verb} {which} {k} by {name_of(chosen.best)}"
+    if not chosen.permuted:
+        return said
+    low, high = min(chosen.permuted), max(chosen.permuted)
     span = f"{low}" if low == high else f"{low} to {high}"
-    return (
-        f"{said}, which on {len(chosen.halves)} random halves of them chooses {span} "
-        f"of its own {k} again"
-    )
-
-
-def _best(chosen: Preselection) -> str:
-    """Return the selector that agrees best, the first of equals."""
-    return max(chosen.overlap, key=lambda name: chosen.overlap[name])
+    return f"{said} on all samples, where permuted labels give {span}"
 
 
 def _optimism(e: AuditEvidence) -> str:
@@ -206,6 +210,8 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
     if not len(copies.pairs):
         return None
     apart = across_folds(copies.pairs, e.splits) > 0
+    if copies.explained:
+        apart &= ~copies.exact
     if not apart.any():
         return None
     pairs, exact = copies.pairs[apart], copies.exact[apart]
@@ -220,13 +226,6 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
         "have a copy in a training set while they are tested."
     )
     n_exact = int(exact.sum())
-    severity: Severity = "warning"
-    if n_exact == len(pairs) and copies.expected >= n_exact / 2:
-        severity = "note"
-        said.append(
-            f"With features of so few values, about {copies.expected:.0f} such pairs "
-            "are expected among different samples."
-        )
     details = {
         "n_pairs": len(pairs),
         "n_exact": n_exact,
@@ -234,7 +233,7 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
         "first": int(pairs[0, 0]),
         "second": int(pairs[0, 1]),
     }
-    return finding("VD003", severity, " ".join(said), details)
+    return finding("VD003", "warning", " ".join(said), details)
 
 
 def _list_pairs(pairs: Any, exact: Any, nearness: Any) -> str:

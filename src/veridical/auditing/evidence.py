@@ -154,7 +154,7 @@ def gather_evidence(
             given=selector is not None,
             overlap=agreement.overlap,
             pvalue=agreement.pvalue,
-            halves=agreement.halves,
+            permuted=agreement.permuted,
             association_pvalue=chosen_by_labels(
                 data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
             ),

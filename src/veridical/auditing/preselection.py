@@ -28,8 +28,9 @@ from veridical.auditing.agreement import (
     find_agreement,
     measure_agreement,
 )
-from veridical.auditing.association import LEVEL, chosen_by_labels
+from veridical.auditing.association import chosen_by_labels
 from veridical.auditing.procedures import Audited, make_audited
+from veridical.auditing.records import LEVEL
 from veridical.comparison.comparing import feature_order
 from veridical.evaluation.engine import Procedure, is_rowwise
 from veridical.evaluation.reading import label_of, read_selector

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+#: Smallest share of the features that a selector chooses, at which it is named as
+#: having chosen them.
+AGREES = 0.8
+#: p-value up to which features count as chosen by the labels.
+LEVEL = 0.01
 
 
 @dataclass(frozen=True)
@@ -95,14 +100,14 @@ class Preselection:
         For every selector tried, how many of the features are among its best.
     pvalue : float
         p-value of the agreement with the selector that agrees best, if the features had
-        been fixed before these samples were seen.
+        nothing to do with the labels.
     association_pvalue : float
         p-value of the association between features and labels, if the features had
         been taken without regard to the class. Features known to be useful have a
         small one, too.
-    halves : tuple of int
-        For random halves of the samples, how many of the features that the selector
-        which agrees best chooses on all samples it also chooses on the half.
+    permuted : tuple of int
+        How many of the features the selector which agrees best chooses for each
+        permutation of the labels.
     """
 
     features: tuple[int, ...]
@@ -110,8 +115,19 @@ class Preselection:
     given: bool
     overlap: Mapping[str, int]
     pvalue: float
-    association_pvalue: float = float("nan")
-    halves: tuple[int, ...] = ()
+    association_pvalue: float = 1.0
+    permuted: tuple[int, ...] = ()
+
+    @property
+    def best(self) -> str:
+        """The selector that agrees best, the first of equals."""
+        return max(self.overlap, key=lambda name: self.overlap[name])
+
+    @property
+    def agrees(self) -> bool:
+        """Whether a selector chooses most of the features, and not by chance."""
+        most = self.overlap[self.best] >= AGREES * len(self.features)
+        return most and self.pvalue <= LEVEL
 
 
 @dataclass(frozen=True, eq=False, repr=False)
