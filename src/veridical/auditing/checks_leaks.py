@@ -211,7 +211,7 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
         return None
     apart = across_folds(copies.pairs, e.splits) > 0
     if copies.explained:
-        apart &= ~copies.exact
+        apart &= copies.nearness > 0
     if not apart.any():
         return None
     pairs, exact = copies.pairs[apart], copies.exact[apart]

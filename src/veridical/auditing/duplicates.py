@@ -16,7 +16,7 @@ and none is reported.
 Rows of rounded values are equal by chance. If N(m) pairs of different rows differ by at
 most m steps (of the resolution of each feature) in every feature, and N(m) grows like
 (2 m + 1)^D, as around the points of a D-dimensional distribution, then pairs with m = 0
-are expected in proportion [2]_. This needs no independence of the features: where they
+are expected in proportion [2]_, rather too many than too few. This needs no independence of the features: where they
 are correlated, D is smaller than their number. For categorical features, where there
 are no steps, the expected number follows from the pairs that differ in one and in two
 features, and from independence within each class; the larger of the two counts.
@@ -213,26 +213,21 @@ def _from_steps(values: FloatArray) -> float:
         gaps = np.diff(np.unique(feature))
         steps[j] = gaps[gaps > 1e-9 * np.abs(feature).max()].min(initial=np.inf)
     places = values / steps
-    within = np.zeros(4)
+    within = np.zeros(3)
     for i in range(len(places) - 1):
         apart = np.abs(places[i + 1 :] - places[i]).max(axis=1)
-        within += [np.count_nonzero(apart < m + 0.5) for m in range(4)]
-    one, two, three = within[1:] - within[0]
+        within += [np.count_nonzero(apart < m + 0.5) for m in range(3)]
+    one, two = within[1:] - within[0]
     if not one:
-        # Nothing is that near; the bound of the next steps, in all dimensions.
-        return float(max(two, three) / (5.0 ** min(values.shape[1], 100)))
-    found = []
-    for other, side in ((two, 5.0), (three, 7.0)):
-        grown = other / one
-        low, high = 1e-6, float(values.shape[1])
-        for _ in range(60):  # (side^D − 1) / (3^D − 1) grows with D
-            middle = (low + high) / 2
-            if np.expm1(middle * np.log(side)) < grown * np.expm1(middle * np.log(3)):
-                low = middle
-            else:
-                high = middle
-        found.append(one / np.expm1(low * np.log(3)))
-    return float(min(max(found), one))
+        return float(two / 5.0 ** min(values.shape[1], 100))
+    low, high = 1e-6, float(values.shape[1])
+    for _ in range(60):  # (5^D − 1) / (3^D − 1) grows with D
+        middle = (low + high) / 2
+        if np.expm1(middle * np.log(5)) < two / one * np.expm1(middle * np.log(3)):
+            low = middle
+        else:
+            high = middle
+    return float(min(one / np.expm1(low * np.log(3)), one))
 
 
 def _from_mismatches(values: FloatArray) -> float:

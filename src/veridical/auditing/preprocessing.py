@@ -148,13 +148,14 @@ def _is_mean_imputed(feature: FloatArray, most_by_chance: float) -> bool:
         error = 10.0**-digits * float(np.abs(others).max())
         if abs(distinct[i] - others.mean()) > 10 * error:
             continue
-        step = _step(others, digits)
+        step = _step(others, digits, 1.0)
         steps = distinct[i] / step
         if abs(steps - round(steps)) > max(0.01, 20 * error / step):
             return True  # it is between the values that a measurement can have
         spread = float(others.std())
         density = 1 / (np.sqrt(2 * np.pi) * spread) if spread > 0 else np.inf
-        width = max(step, 20 * error)
+        # Some values may have been changed since they were rounded.
+        width = max(_step(others, digits, 0.5), 20 * error)
         if repeated.size * width * density <= most_by_chance:
             return True
     return False
@@ -165,8 +166,8 @@ def _count_digits(values: FloatArray) -> int:
     return 7 if np.array_equal(values, values.astype(np.float32)) else 14
 
 
-def _step(values: FloatArray, digits: int) -> float:
-    """Return the largest power of ten of which all values are multiples."""
+def _step(values: FloatArray, digits: int, share: float) -> float:
+    """Return the largest power of ten of which a share of the values are multiples."""
     size = float(np.abs(values).max())
     if size == 0:
         return 1.0
@@ -174,7 +175,7 @@ def _step(values: FloatArray, digits: int) -> float:
     for exponent in range(most, most - digits, -1):
         steps = values / 10.0**exponent
         error = 2 * 10.0**-digits * np.abs(steps)
-        if np.all(np.abs(steps - np.round(steps)) <= error):
+        if np.mean(np.abs(steps - np.round(steps)) <= error) >= share:
             return float(10.0**exponent)
     return float(10.0 ** (most - digits))
 
