@@ -243,7 +243,7 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
         for selector in SELECTORS:
             if selector == "svm-rfe" and name != "colon":
                 continue  # minutes for one selection
-            n = 3 if selector == "svm-rfe" else 12
+            n = 3 if selector == "svm-rfe" else 9
             yield (
                 ("VD001", "permuted", name, selector),
                 n,

@@ -16,10 +16,11 @@ and none is reported.
 Rows of rounded values are equal by chance. If N(m) pairs of different rows differ by at
 most m steps (of the resolution of each feature) in every feature, and N(m) grows like
 (2 m + 1)^D, as around the points of a D-dimensional distribution, then pairs with m = 0
-are expected in proportion [2]_, rather too many than too few. This needs no independence of the features: where they
-are correlated, D is smaller than their number. For categorical features, where there
-are no steps, the expected number follows from the pairs that differ in one and in two
-features, and from independence within each class; the larger of the two counts.
+are expected in proportion [2]_; where a feature has few values, rather too many than
+too few. This needs no independence of the features: where they are correlated, D is
+smaller than their number. For categorical features, where there are no steps, the
+expected number follows from the pairs that differ in one and in two features, and from
+independence within each class; the larger of the two counts.
 
 References
 ----------

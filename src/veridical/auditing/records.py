@@ -125,9 +125,14 @@ class Preselection:
 
     @property
     def agrees(self) -> bool:
-        """Whether a selector chooses most of the features, and not by chance."""
+        """Whether a selector chooses most of the features, and not by chance.
+
+        Of a selector that the user named it is enough that the features are associated
+        with the labels.
+        """
         most = self.overlap[self.best] >= AGREES * len(self.features)
-        return most and self.pvalue <= LEVEL
+        named = self.given and self.association_pvalue <= LEVEL
+        return most and (self.pvalue <= LEVEL or named)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
