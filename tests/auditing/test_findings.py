@@ -156,7 +156,7 @@ def test_001_features_that_may_have_been_known_are_a_note():
     assert "If they were known before" in note.cure
     assert found.clean
     assert found.conclusion.belief == "care"
-    assert "only if the features were known before" in found.conclusion.headline
+    assert "only if the features were known before" in found.conclusion[1]
 
 
 @pytest.mark.parametrize("effect", [0.7, 1.2, 2.0])
