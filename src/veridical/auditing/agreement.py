@@ -10,7 +10,7 @@ selecting again, which keeps the correlation of the features.
 | T      | the k features that a selector chooses on all samples                |
 | T_b    | the k features that it chooses for the b-th permutation of the labels|
 | a      | number of features in both S and T, those chosen by a tie left out   |
-| a_b    | the same for T_b                                                     |
+| a_b    | how many of those a are also in T_b                                  |
 
 The p-value of a is that of one more a_b by Student's distribution. Features that are
 tied are chosen by their place in the table and not by the labels; they are those that
@@ -155,7 +155,8 @@ def permute_labels(
     chosen = choose_on_all(selector, table, k)
     backward = choose_on_all(selector, table, k, reverse)
     tied = not np.isin(chosen, backward).all()
-    common = _common(np.intersect1d(chosen, backward), features)
+    # Features that are tied are left out, also of those in question.
+    agreed = np.intersect1d(np.intersect1d(chosen, backward), features)
     rng = as_generator(seed)
     permuted = []
     for _ in range(n_draws):
@@ -163,8 +164,8 @@ def permute_labels(
         again = choose_on_all(selector, drawn, k)
         if tied:
             again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))
-        permuted.append(_common(again, features))
-    return tuple(permuted), agreement_pvalue(common, permuted)
+        permuted.append(_common(again, agreed))
+    return tuple(permuted), agreement_pvalue(agreed.size, permuted)
 
 
 def agreement_pvalue(common: int, permuted: Sequence[int]) -> float:
