@@ -16,9 +16,9 @@ from veridical.kernels.normal_classes import add_log_densities, class_sums, marg
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected import BiasCorrected
-from veridical.learning.bias_corrected_evidence import low_normal
+from veridical.learning.bias_corrected_evidence import Components, low_normal
 from veridical.learning.bias_corrected_nominal import check_threshold
-from veridical.learning.bias_corrected_prior import Prior
+from veridical.learning.bias_corrected_prior import NullShare, Prior
 
 #: Largest r = 1/α to search, above that of binary features: numeric features may
 #: separate classes better.
@@ -53,21 +53,21 @@ class NormalFeatures:
     n_discarded: int
     gamma: float
 
-    def tables(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Compute log-evidence (A,) and the predictive distributions of `marginal`."""
+    def tables(self, alphas: FloatArray) -> tuple[Components, FloatArray, FloatArray]:
+        """Compute log-evidence and the predictive distributions of `marginal`."""
         logs, place, shrunk = marginal(
             1.0 / alphas, self.sizes, self.means, self.within, self.df, self.squares
         )
-        return logs.sum(axis=1), place, shrunk
+        return Components(logs, np.ones(logs.shape[1])), place, shrunk
 
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
         return self.tables(alphas)[0]
 
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probability of what is known of a discarded feature."""
         if self.n_discarded == 0:
-            return np.zeros(len(alphas))
+            return Components(np.zeros((len(alphas), 0)), np.zeros(0))
         sizes = self.sizes.astype(np.intp)
         gamma = max(self.gamma, _SAME)
         sides = np.array([low_normal(sizes, 1.0 / a, gamma) for a in alphas])
@@ -77,7 +77,7 @@ class NormalFeatures:
                 np.log1p(-np.minimum(sides[:, 1], 0.5)),
                 np.log(sides[:, 0]),
             )
-        return self.n_discarded * logs
+        return Components(logs[:, None], np.array([float(self.n_discarded)]))
 
 
 class BiasCorrectedGaussianNB(BiasCorrected):
@@ -244,9 +244,11 @@ class BiasCorrectedGaussianNB(BiasCorrected):
     def _integrate(self, prior: Prior, sizes: IntArray) -> None:
         """Compute the posterior of α and what predictions need."""
         normals = self._normals
-        grid = self._make_grid(prior, normals, 1.0 / _LARGEST_RATIO)
+        null = NullShare(0.0)
+        grid = self._make_grid(prior, null, normals, 1.0 / _LARGEST_RATIO)
         evidence, self._place, self._shrunk = normals.tables(grid.alphas)
-        self._store_posterior(grid, evidence, normals, sizes)
+        adjustment = normals.adjustment(grid.alphas)
+        self._store_posterior(grid, null, evidence, adjustment, sizes)
 
     # -- predicting ------------------------------------------------------------------
 
