@@ -2,8 +2,7 @@
 
 ``1/α ~ Gamma(shape a, rate b)``. In log α the density is proportional to
 ``α^(−a) exp(−b/α)``. The share π of null features, which have no effect, is 0 in the
-published model, or known, or uniform on (0, 1). In logit π that density is
-``π (1 − π)``.
+published model, or known, or uniform on (0, 1).
 """
 
 from __future__ import annotations
@@ -15,7 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainccinv, gammaincinv, log_expit, logit, logsumexp
+from scipy.special import (
+    expit,
+    gammainccinv,
+    gammaincinv,
+    logit,
+    logsumexp,
+    roots_legendre,
+)
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -30,12 +36,11 @@ _NEGLIGIBLE = np.log(1e-9)
 #: Number of searches, each within the range that the previous one found.
 _N_SEARCHES = 2
 
-#: Values of logit π for each α: in one search for the range of the posterior, and in
-#: the grid; number of searches.
-_SEARCH_SHARES, _N_SHARES, _SHARE_SEARCHES = 17, 13, 3
-#: Log of the posterior density of logit π relative to its maximum; below it π is left
-#: out.
-_NEGLIGIBLE_SHARE = np.log(1e-7)
+#: Values of π for each α: in one search for the range of the posterior, and in the
+#: grid; number of searches.
+_SEARCH_SHARES, _N_SHARES, _SHARE_SEARCHES = 17, 16, 3
+#: Log of the posterior density of π relative to its maximum; below it π is left out.
+_NEGLIGIBLE_SHARE = np.log(1e-6)
 #: Bound of |logit π|, beyond the logarithm of the number of features.
 _SHARE_MARGIN = 7.0
 
@@ -236,22 +241,19 @@ class NullShare:
         steps = np.linspace(0.0, 1.0, _SEARCH_SHARES)
         for _ in range(_SHARE_SEARCHES):
             logits = low[:, None] + (high - low)[:, None] * steps
-            found = likelihood(logits) + _log_uniform(logits)
+            found = likelihood(logits)
             kept = found > found.max(axis=1, keepdims=True) + _NEGLIGIBLE_SHARE
             first = np.maximum(kept.argmax(axis=1) - 1, 0)
             last = kept[:, ::-1].argmax(axis=1)
             last = np.minimum(_SEARCH_SHARES - last, _SEARCH_SHARES - 1)
             low, high = logits[rows, first], logits[rows, last]
-        steps = np.linspace(0.0, 1.0, _N_SHARES)
-        logits = low[:, None] + (high - low)[:, None] * steps
-        log_weights = _log_uniform(logits) + np.log(high - low)[:, None]
-        log_weights[:, [0, -1]] -= np.log(2.0)
-        return Shares(logits, log_weights - np.log(_N_SHARES - 1), likelihood(logits))
-
-
-def _log_uniform(logits: FloatArray) -> FloatArray:
-    """Compute the log-density of logit π where π is uniform."""
-    return np.asarray(log_expit(logits) + log_expit(-logits), np.float64)
+        # Gauss–Legendre between these bounds, in 1 − π: near 1 it has more digits.
+        x, w = roots_legendre(_N_SHARES)
+        least, most = expit(-high)[:, None], expit(-low)[:, None]
+        others = least + (most - least) * (0.5 * (1.0 + x))
+        logits = np.log1p(-others) - np.log(others)
+        log_weights = np.log(most - least) + np.log(0.5 * w)
+        return Shares(logits, log_weights, likelihood(logits))
 
 
 @dataclass(frozen=True, eq=False)
