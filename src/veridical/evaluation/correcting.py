@@ -313,6 +313,11 @@ def _verdict(
                 f"{names[one.first]} does harm here: it makes the log loss worse by "
                 f"{one.log_loss:.3f} nats (standard error {one.log_loss_se:.3f})."
             )
+        elif one.second == "corrected" and -one.log_loss > 2 * one.log_loss_se:
+            parts.append(
+                f"{NULLS} has a log loss that is better than that of the published one "
+                f"by {-one.log_loss:.3f} nats (standard error {one.log_loss_se:.3f})."
+            )
     if all(predicts_its_error(found) for found in tables.values()):
         parts.append(
             "No expected error rate differs from the measured one by more than chance "

@@ -94,6 +94,9 @@ class Components:
     @classmethod
     def joined(cls, parts: Sequence[Components]) -> Components:
         """Put the groups of several parts side by side."""
+        parts = [part for part in parts if part.times.size] or list(parts[:1])
+        if len(parts) == 1:
+            return parts[0]
         nulls = [part.null for part in parts if part.null is not None]
         return cls(
             np.concatenate([part.logs for part in parts], axis=1),

@@ -288,7 +288,9 @@ class PatternTables:
         logits : array of shape (G,)
             log π/(1 − π), minus infinity for no null features.
         """
-        given, mean = self.patterns, self.mean[rows]
+        given = self.patterns
+        # Without null features the points are the values of α.
+        mean = self.mean[rows] if given.null else self.mean
         odds = np.empty((len(given.sizes), *mean.shape))
         none = np.empty((len(given.sizes), len(rows)))
         column = self.alphas[rows, None]
