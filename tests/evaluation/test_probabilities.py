@@ -178,7 +178,7 @@ def test_null_features_are_not_blamed_on_dependence():
 def test_harm_is_said():
     tables = {
         kind: calibration_table([0, 1, 1, 0] * 50, [p, 1 - p, 1 - p, p] * 50)
-        for kind, p in (("corrected", 0.3), ("uncorrected", 0.01), ("sparse", 0.02))
+        for kind, p in (("corrected", 0.3), ("uncorrected", 0.01), ("sparse", 0.012))
     }
     harm = ScoreDifference("corrected", "uncorrected", 0.35, 0.01, 0.09, 0.01)
     same = ScoreDifference("sparse", "uncorrected", 0.01, 0.01, 0.0, 0.01)
@@ -190,10 +190,11 @@ def test_harm_is_said():
     assert "The published correction does harm here" in verdict
     assert "worse by 0.350 nats (standard error 0.010)" in verdict
     assert "depend on each other" not in verdict
-    nothing = correcting._advice(
-        {**tables, "sparse": tables["corrected"]}, Dependence(1.0, 0.1), None
-    )
-    assert "no evidence" in nothing or "further data" in nothing
+    off = dict.fromkeys(tables, tables["corrected"])
+    independent = correcting._advice(off, Dependence(1.0, 0.1), None)
+    assert "an error rate that is too high. " in independent
+    assert independent.endswith("there is no evidence for it here.")
+    assert "varies 9.0 times" in correcting._advice(off, Dependence(9.0, 20), None)
 
 
 def test_dependence_has_the_moments_of_all_permutations():
