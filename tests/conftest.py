@@ -1,8 +1,14 @@
 """One browser for all tests of a worker, and tests that are the same on every run."""
 
+import os
+import zlib
+
+import numpy as np
 import pytest
 from hypothesis import settings
 from tests.report.browser import Browser, find_browser
+
+import veridical
 
 # `make test` draws the same examples everywhere, so that a red run can be repeated;
 # `make test-all` explores new ones.
@@ -20,6 +26,44 @@ def pytest_make_parametrize_id(val):
     two workers that collect a second apart would disagree on what there is to run.
     """
     return f"{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
+def pytest_collection_modifyitems(items):
+    """Make slow what a test marked ``in_part(k)`` leaves to `make test-all`.
+
+    Which cases run is as good as random, so that no value of a parameter is left out.
+    """
+    for item in items:
+        mark = item.get_closest_marker("in_part")
+        if mark is not None and zlib.crc32(item.nodeid.encode()) % mark.args[0]:
+            item.add_marker(pytest.mark.slow)
+
+
+#: Calls that compile the largest kernels; the first takes as long as all others.
+COMPILED = (
+    ("anova", "c45"),
+    ("relieff", "svm"),
+    ("information-gain", "nb"),
+    ("mrmr", "1nn"),
+    ("ddp", "nb"),
+)
+
+
+def pytest_collection_finish(session):
+    """Compile for the whole suite: every process a part, for all, before tests begin.
+
+    Else each process would compile everything for itself, most of it at the same time.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if not worker or len(session.items) < 5000:
+        return
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    first = worker == "gw0"
+    for selector, estimator in COMPILED[:1] if first else COMPILED[1:]:
+        veridical.select(
+            selector, X, np.arange(30) % 2, estimator=estimator, cv=2, progress=False
+        )
 
 
 @pytest.fixture(scope="session")

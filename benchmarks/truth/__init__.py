@@ -1,7 +1,6 @@
-"""Measure whether what the library states is true.
+"""Scripts that measure what the library prints beside its numbers.
 
-Each module repeats an experiment whose right answer is known by construction, such as
-an audit of features that were selected on permuted labels, and counts how often the
-library gives that answer. The counts are stored beside the module and quoted in the
-documentation.
+Sizes of tests, coverages of intervals and rates of findings, on data whose truth is
+known by construction. Each script can be stopped and started again: what was measured
+stays, and the same seeds give the same figures.
 """

@@ -289,6 +289,7 @@ def test_multipliers_far_below_a_large_bound_are_kept(C):
     assert one.objective == pytest.approx(hard.objective, rel=1e-9)
 
 
+@pytest.mark.in_part(5)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["large", "small", "mixed"])
 @pytest.mark.parametrize(("n", "p"), [(40, 5), (60, 10), (50, 80), (100, 20)])

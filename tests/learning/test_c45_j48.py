@@ -26,6 +26,7 @@ def figures(model, X, y):
     return model.n_leaves_, model.n_nodes_, int((model.predict(X) != y).sum())
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("name", J48)
 def test_same_figures_as_j48(name, options):

@@ -201,6 +201,7 @@ TWO_OR_THREE = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.in_part(2)
 @TWO_OR_THREE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NESTED)
@@ -217,6 +218,7 @@ def test_sizes_as_one_subset_at_a_time(name, kind, n_classes):
     assert left <= len(splits) // 2
 
 
+@pytest.mark.in_part(2)
 @TWO_OR_THREE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NESTED)
@@ -428,6 +430,7 @@ def test_an_unseen_category_is_not_a_missing_value(name):
 # -- many splits ---------------------------------------------------------------------
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("method", SOME_METHODS, ids=str)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("model", SHARING, ids=str)
@@ -439,6 +442,7 @@ def test_numbers(model, kind, method):
         assert_fast_is_loop(model, table, splits)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("method", SOME_METHODS, ids=str)
 @pytest.mark.parametrize("kind", ["categorical", "mixed", "missing", "holes"])
 @pytest.mark.parametrize("zero_counts", ["0.5/n", "laplace"])

@@ -130,6 +130,7 @@ def check(shape, loss, side, prices, kernel="linear"):
     return compared, len(prices) * len(signs) * solvable
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_c_is_solved_to_the_optimum_or_refused(shape, loss):

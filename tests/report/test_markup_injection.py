@@ -111,6 +111,7 @@ def call(tab, function, *arguments):
     return answer["result"].get("value")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("entry", ENTRIES, ids=title)
 def test_no_payload_runs_in_a_browser(entry, browser, tmp_path):
     """With and without the policy, and after every control has been worked."""
