@@ -35,7 +35,7 @@ demo: $(VENV)/.installed-base
 # Each of the JOBS processes takes one core: threads of BLAS that wait for a core that
 # another process holds would double the time. Modules are compiled once for all the
 # processes that tests start.
-PYTEST  = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+PYTEST  = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not processors"

@@ -61,7 +61,9 @@ def pytest_collection_finish(session):
     X = np.random.default_rng(0).normal(size=(30, 5))
     first = worker == "gw0"
     for selector, estimator in COMPILED[:1] if first else COMPILED[1:]:
-        veridical.select(selector, X, np.arange(30) % 2, estimator=estimator, cv=2)
+        veridical.select(
+            selector, X, np.arange(30) % 2, estimator=estimator, cv=2, progress=False
+        )
 
 
 @pytest.fixture(scope="session")

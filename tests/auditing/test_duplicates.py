@@ -18,6 +18,7 @@ from veridical.auditing.duplicates import (
     NEIGHBOURS,
     across_folds,
     exact_pairs,
+    expected_copies,
     find_copies,
     near_pairs,
 )
@@ -88,6 +89,8 @@ def test_few_dimensions_have_near_pairs_by_nature():
 
     assert copies.exact.all()
     assert copies.pairs.tolist() == [[101, 142]]
+    assert copies.explained  # two digits, and correlated features
+    assert copies.expected > 0.5
 
 
 def test_copies_to_expect_where_there_are_few_values():
@@ -97,6 +100,32 @@ def test_copies_to_expect_where_there_are_few_values():
     assert n == len(copies.pairs) > 10
     # 200 draws of 432 equally likely rows: a group of m rows gives m − 1 pairs.
     assert copies.expected > n / 2
+    assert copies.explained
+
+
+def test_rounding_explains_as_many_copies_as_it_makes():
+    """Equal rows are explained, correlated or not; too many are expected, not few."""
+    for correlation in (0.0, 0.9):
+        found, expected = [], []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            X = np.sqrt(1 - correlation) * rng.normal(size=(150, 4))
+            X += np.sqrt(correlation) * rng.normal(size=(150, 1))
+            copies = find_copies(read_table(np.round(3 * X), np.arange(150) % 2))
+            found.append(copies.n_equal)
+            expected.append(
+                expected_copies(read_table(np.round(3 * X), np.arange(150) % 2))
+            )
+            assert copies.explained
+        assert 0.5 < np.mean(expected) / np.mean(found) < 5
+
+
+def test_copies_of_continuous_rows_are_not_explained():
+    X, y = samples()
+    X[7] = X[3]
+    copies = find_copies(read_table(X, y))
+    assert copies.expected < 1e-6
+    assert not copies.explained
 
 
 def test_tables_of_every_kind():

@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from veridical._core.reading import read_table
 from veridical.auditing import audit
-from veridical.auditing.association import LEVEL, chosen_by_labels
+from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.records import LEVEL
 from veridical.datasets import make_random_labels
 from veridical.selection import AnovaF
 

@@ -202,10 +202,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, sign):
         while process.poll() is None and not sign(store):
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-        began = time.monotonic()
         out, err = process.communicate(timeout=60)
 
-    assert time.monotonic() - began < 10
     assert process.returncode == 130, err
     with Store(store) as opened:
         assert f"planned 384 = ok {len(opened)} + failed 0 + pending" in out

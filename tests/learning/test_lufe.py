@@ -155,8 +155,13 @@ def test_the_default_selector_is_anova():
     assert LUFe().fit(X, y).support_.sum() == 10
 
 
-def test_the_grid_is_a_loop_over_fits():
+@pytest.mark.parametrize("outliers", [False, True])
+def test_the_grid_is_a_loop_over_fits(outliers):
+    """Also where outliers take the digits of Gram matrices."""
     X, y = data(1, signal=0.4)
+    if outliers:
+        X = X[:, :30]
+        X[np.random.default_rng(0).integers(0, len(X), 30), np.arange(30)] *= 1e6
     Cs, gammas = [0.001, 0.03, 1.0], [0.01, 10.0]
     model = LUFeCV(SelectKBest(k=12), Cs=Cs, gammas=gammas, n_jobs=2).fit(X, y)
     support = model.support_

@@ -59,7 +59,8 @@ def small(**changes):
 
 @pytest.fixture
 def nothing_there(monkeypatch, tmp_path):
-    """A machine without any of the files."""
+    """A machine without any of the files, which no test before has read either."""
+    get_table.cache_clear()
     monkeypatch.delenv("VERIDICAL_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

@@ -23,6 +23,8 @@ from veridical.comparison import compare, sensitivity
 from veridical.evaluation.records import (
     ClassResult,
     Correction,
+    Dependence,
+    ScoreDifference,
     SelectedFeature,
     Selection,
 )
@@ -189,7 +191,16 @@ def correction(say: Say) -> str:
         0.31,
         small_records.table(say("corrected"), tumour, 0.07, 0.95),
         small_records.table(say("uncorrected"), tumour, 0.01, 0.6),
-        {"corrected": 300.0, "uncorrected": 8.0},
+        small_records.table(say("corrected, null features"), tumour, 0.08, 0.97),
+        {"corrected": 300.0, "uncorrected": 8.0, "sparse": 9.0},
+        0.9,
+        (
+            ScoreDifference("corrected", "uncorrected", -0.1, 0.02, -0.01, 0.002),
+            ScoreDifference("sparse", "uncorrected", -0.12, 0.02, -0.01, 0.002),
+            ScoreDifference("sparse", "corrected", -0.02, 0.02, -0.001, 0.002),
+        ),
+        Dependence(1.02, 0.3),
+        "corrected",
         say("Believe the corrected one."),
         settings(say, "select"),
     )

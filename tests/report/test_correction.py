@@ -10,7 +10,13 @@ from tests.report.injection_payloads import PAYLOADS
 from tests.report.markup import Page
 
 from veridical._core.records import DataSummary
-from veridical.evaluation.records import Bin, CalibrationTable, Correction
+from veridical.evaluation.records import (
+    Bin,
+    CalibrationTable,
+    Correction,
+    Dependence,
+    ScoreDifference,
+)
 from veridical.learning import BiasCorrectedNB
 from veridical.report import fragment, save, to_json
 from veridical.report.displays import CalibrationDisplay
@@ -35,7 +41,16 @@ def record(name="colon"):
         0.31,
         table("corrected", 0.08, 0.07),
         table("uncorrected", 0.08, 0.01),
-        {"corrected": 300.0, "uncorrected": 8.0},
+        table("corrected, null features", 0.09, 0.08),
+        {"corrected": 300.0, "uncorrected": 8.0, "sparse": 12.0},
+        0.9,
+        (
+            ScoreDifference("corrected", "uncorrected", -0.1, 0.02, -0.01, 0.002),
+            ScoreDifference("sparse", "uncorrected", -0.11, 0.02, -0.01, 0.002),
+            ScoreDifference("sparse", "corrected", -0.01, 0.02, -0.001, 0.002),
+        ),
+        Dependence(1.02, 0.3),
+        "corrected",
         f"Believe it, {name}.",
         {"random_state": 0},
     )
@@ -47,8 +62,25 @@ def test_a_summary_is_plain_json():
     assert content["kind"] == "correction"
     assert content["models"][0]["bins"][1]["observed"] is None
     assert content["belief"] == "yes"
-    off = replace(record(), corrected=table("corrected", 0.3, 0.01))
-    assert to_json(off)["belief"] == "care"
+    assert [m["label"] for m in content["models"]][1:] == [
+        "uncorrected",
+        "corrected, null features",
+    ]
+    assert content["differences"][2]["second"] == "corrected"
+    assert to_json(replace(record(), believed=None))["belief"] == "care"
+
+
+def test_a_correction_that_does_harm_says_so_first(tmp_path):
+    worse = ScoreDifference("corrected", "uncorrected", 0.1, 0.02, 0.01, 0.002)
+    found = replace(record(), differences=(worse,), believed="sparse")
+    belief, headline = found.conclusion
+    assert belief == "yes"
+    assert "where null features are allowed for it misclassifies 9.0" in headline
+    assert headline.endswith("the published correction makes the probabilities worse.")
+    assert not record().does_harm
+    page = Page(save(found, tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "corrected, null features: samples" in page.text
+    assert "+0.100" in page.text
 
 
 def test_page_has_headline_and_numbers(tmp_path):

@@ -1,11 +1,13 @@
-"""Test whether features were selected by using the labels.
+"""Test whether features are associated with the labels as selected features are.
 
 Two null hypotheses, in the terms of gene-set analysis [1]_. *Self-contained*: the
 features are not associated with the labels, so that permuted labels are associated
 with them as strongly. *Competitive*: the features are associated with the labels no
 more strongly than other features of the same table. For features that were selected
 without the labels the second hypothesis is true on any data, and on noise both are; so
-only features that reject both count as selected by the labels.
+only features that reject both may have been selected by the labels. Features that are
+known to be useful reject both, too; `veridical.auditing.agreement` has the test that
+tells them apart.
 
 | symbol | meaning                                                      | shape     |
 |--------|--------------------------------------------------------------|-----------|
@@ -30,30 +32,28 @@ from scipy import sparse, stats
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
+from veridical.auditing.records import LEVEL
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
-#: p-value up to which features count as selected by the labels: the rate of false
-#: positives.
-LEVEL = 0.01
 # Number of features in one block of a matrix product.
 _BLOCK = 512
 # Distances, in ranks along a feature, of the samples that are compared as neighbours.
 _LAGS = (1, 2, 3)
 # Largest number of sorted labels in memory; beyond it permutations go in parts.
 _MOST_NUMBERS = 1 << 24
-# A table looks selected by its labels where three things hold: it has at least this
-# number of features; the p-value of every feature is at most this level; and the
-# Kolmogorov-Smirnov test of a uniform distribution of the p-values, between zero and
-# the largest, has at least this p-value.
+#: p-value up to which a table looks as if it contained only selected features.
+TRACE_LEVEL = 0.002
+# Number of permutations of the residuals of such a table.
+_TRACE_DRAWS = 1999
+# Smallest number of features, and largest p-value of each, of a table that is tested.
 _TRACE_FEATURES = 5
-_TRACE_LEVEL = 0.05
-_TRACE_FIT = 0.001
+_TRACE_PVALUE = 0.05
 
 
 def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
-    """Test whether features were selected by the labels.
+    """Test whether features may have been selected by the labels.
 
     Parameters
     ----------
@@ -185,32 +185,63 @@ def _thirds_or_categories(feature: FloatArray, is_categorical: bool) -> IntArray
 # -- tables that contain only selected features --------------------------------------
 
 
-def find_selection_trace(data: Table) -> tuple[int, float, float] | None:
+def find_selection_trace(data: Table, seed: int) -> tuple[int, float, float] | None:
     """Look for a trace of earlier feature selection in a table.
 
-    The best of many noise features have p-values that are uniform below a sharp limit.
-    In a table of useful features most p-values are far smaller than the largest, and in
-    a table without selection some are large.
+    The best of many noise features are all just beyond the threshold of their
+    selection, so that their effects differ less than the noise of the effects alone
+    makes them differ. Effects of features that were not selected have at least the
+    variance of that noise, whatever the true effects.
+
+    Parameters
+    ----------
+    data : Table
+        The table, which may contain only selected features.
+    seed : int
+        Seed of the permutations.
 
     Returns
     -------
     tuple or None
-        Number of features, their largest p-value, and the p-value of a
-        Kolmogorov-Smirnov test for a uniform distribution; None without a trace.
+        Number of features, their largest p-value (F test), and the p-value of the
+        variance of their effects; None without a trace, or where there are missing
+        values or categorical features.
+
+    Notes
+    -----
+    The effect of a feature is the norm of the differences of its class means, in
+    standard errors. Its noise is found by permuting the residuals of all features
+    together, which keeps their correlation, along the observed direction of each
+    effect. Without an effect the norm varies less than the noise; hence every feature
+    must have a p-value of 0.05 or less.
     """
     if data.categorical.any() or data.n_features < _TRACE_FEATURES:
         return None
     if sparse.issparse(data.values) or np.isnan(data.values).any():
         return None
-    members = [(data.y == k)[None, :].astype(np.float64) for k in np.unique(data.y)]
-    pvalues = np.empty(data.n_features)
-    df = len(members) - 1, data.n_samples - len(members)
-    for start in range(0, data.n_features, _BLOCK):
-        ratio = _f_ratios(_centred(data.values[:, start : start + _BLOCK]), members)[0]
-        pvalues[start : start + _BLOCK] = stats.f.sf(ratio, *df)
-        if pvalues[start : start + _BLOCK].max() > _TRACE_LEVEL:
-            return None
-    largest = float(pvalues.max())
-    others = np.delete(pvalues, pvalues.argmax()) / largest
-    fit = float(stats.kstest(others, "uniform").pvalue)
-    return (data.n_features, largest, fit) if fit > _TRACE_FIT else None
+    members = (data.y == np.arange(data.n_classes)[:, None]).astype(np.float64)
+    df = data.n_classes - 1, data.n_samples - data.n_classes
+    if df[1] < 1 or (members.sum(axis=1) == 0).any():
+        return None
+    weights = members / np.sqrt(members.sum(axis=1, keepdims=True))
+    centred = _centred(data.values)
+    effects = weights @ centred
+    residuals = centred - weights.T @ effects
+    deviation = np.sqrt((residuals**2).sum(axis=0) / df[1])
+    if (deviation <= 1e-9 * np.sqrt((centred**2).mean(axis=0))).any():
+        return None  # a feature that is constant, or constant within classes
+    effects /= deviation
+    norm = np.sqrt((effects**2).sum(axis=0))
+    largest = float(stats.f.sf(norm**2 / df[0], *df).max())
+    if largest > _TRACE_PVALUE:
+        return None
+    # Permuted residuals have the degrees of freedom of samples without classes.
+    residuals *= np.sqrt((data.n_samples - 1) / df[1]) / deviation
+    rng = as_generator(seed)
+    noise = np.empty(_TRACE_DRAWS)
+    for b in range(_TRACE_DRAWS):
+        permuted = weights[:, rng.permutation(data.n_samples)] @ residuals
+        noise[b] = ((effects / norm) * permuted).sum(axis=0).var()
+    as_alike = np.count_nonzero(noise <= norm.var() * (1 + 1e-9))
+    pvalue = (1 + as_alike) / (1 + _TRACE_DRAWS)
+    return (data.n_features, largest, pvalue) if pvalue <= TRACE_LEVEL else None

@@ -184,7 +184,7 @@ def audit(
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
     n_drawn = count_permutations(n_permutations, learner)
-    procedure, overlap = read_procedure(learner, X, data, selected, selector, root)
+    procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
     splits = method.split(data.labels, root)
     if procedure.selector is not None:
         notes.refuse_training_of_one_class(data, splits)
@@ -192,7 +192,7 @@ def audit(
     seed = seed_for(root, Purpose.PERMUTATIONS)
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
-        procedure, overlap, selector, method, splits, permutations, test, alpha, root,
+        procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress,
     )  # fmt: skip
     found = [check(evidence) for check in CHECKS.values()]

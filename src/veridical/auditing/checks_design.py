@@ -217,16 +217,37 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
     separating = features[_separates(data, codes, features)].tolist()
     if not separating:
         return None
-    names = ", ".join(show(data.feature_names[j]) for j in separating[:5])
-    more = f" and {len(separating) - 5} more" if len(separating) > 5 else ""
+    coded = [j for j in separating if _is_code(data, j)]
+    shown = coded or separating
+    names = ", ".join(show(data.feature_names[j]) for j in shown[:5])
+    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
+    said = (
+        f"Feature {names}{more} alone separates the classes without an error in "
+        f"{e.n_samples} samples"
+    )
+    if coded:
+        said += ", and has no other values than the classes: it is a code of the class."
+    else:
+        said += (
+            ". A strong measurement may, and so may a consequence of the class; the "
+            "values cannot tell which."
+        )
     return finding(
         "VD012",
-        "warning",
-        f"Feature {names}{more} alone separates the classes without an error in "
-        f"{e.n_samples} samples. A measurement seldom does; a copy of the class, a "
-        "code made from it, or a consequence of it does.",
-        {"n_features": len(separating), "first": separating[0]},
+        "warning" if coded else "note",
+        said,
+        {"n_features": len(separating), "n_codes": len(coded), "first": shown[0]},
     )
+
+
+def _is_code(data: Table, feature: int) -> bool:
+    """Return whether a feature that separates the classes does not vary within them.
+
+    A category of a categorical feature counts as such a value, also where a class has
+    several.
+    """
+    n_values = np.unique(data.values[:, feature]).size
+    return bool(data.categorical[feature]) or n_values == data.n_classes
 
 
 def _separates(data: Table, codes: IntArray, features: IntArray) -> NDArray[np.bool_]:

@@ -9,18 +9,16 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.numbers import percent, percent_range, points
+from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
-from veridical.auditing.association import LEVEL, find_selection_trace
+from veridical.auditing.association import find_selection_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
-from veridical.auditing.records import Finding, Severity
+from veridical.auditing.records import LEVEL, Finding, Severity
 from veridical.evaluation.reading import name_of
 
-#: Smallest share of agreement at which a selector is named as having chosen the
-#: features.
-AGREES = 0.8
 _MOST_PAIRS_SHOWN = 5
 
 
@@ -31,9 +29,18 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     """VD001: features were selected with the labels of all samples."""
     if e.preselection is None:
         return _selection_trace(e)
-    if e.preselection.pvalue > LEVEL:
-        return None
     assert e.optimism is not None
+    details = {
+        "optimism": e.optimism.value,
+        "accuracy_out": e.accuracy["out"].value,
+        "accuracy_in": e.accuracy["in"].value,
+        "pvalue": e.preselection.pvalue,
+        "association_pvalue": e.preselection.association_pvalue,
+    }
+    if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
+        return None
+    if not e.preselection.agrees or (predicted_inside(e) and not e.preselection.given):
+        return _undecided(e, details)
     severity: Severity = "error"
     shown = e.optimism.low > 0  # never where there is no interval
     if e.above_chance and not shown:
@@ -44,39 +51,80 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
             "Selected inside the folds, the accuracy is still above that on random "
             "labels, and the leak is not shown to change it."
         )
-    details = {
-        "optimism": e.optimism.value,
-        "accuracy_out": e.accuracy["out"].value,
-        "accuracy_in": e.accuracy["in"].value,
-        "pvalue": e.preselection.pvalue,
-    }
     return finding("VD001", severity, " ".join(said), details)
+
+
+def predicted_inside(e: AuditEvidence) -> bool:
+    """Return whether a selection inside the folds predicts the labels, at 1 %.
+
+    Then features may agree with a selector because they were known to be useful. With
+    fewer than 99 permutations, the accuracy must be above that of all of them.
+    """
+    null = e.null["in"]
+    return null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+
+
+def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
+    """Report features that were either selected by the labels or known to be useful."""
+    chosen = e.preselection
+    assert chosen is not None
+    k, p = len(chosen.features), e.procedure.table.n_features
+    features = f"The {k} features are" if k > 1 else "The feature is"
+    others = f"{k} others" if k > 1 else "another"
+    said = []
+    if chosen.association_pvalue <= LEVEL:
+        said.append(
+            f"{features} associated with the labels more strongly than {others} of the "
+            f"{p} would be (p = {chosen.association_pvalue:.3f})."
+        )
+    said += [
+        f"{_agreement(e)}. Features that were selected by these labels look like this, "
+        "and so do features that were known to be useful; these samples cannot tell "
+        "which.",
+        _optimism(e),
+    ]
+    return finding(
+        "VD001",
+        "note",
+        " ".join(said),
+        details,
+        cure="If the features were selected on these samples, report the accuracy "
+        "under IN, and name the selector (selector=) to measure the optimism. If they "
+        "were known before these samples were seen, ignore this code.",
+    )
 
 
 def _describe_selection(e: AuditEvidence) -> str:
     chosen = e.preselection
     assert chosen is not None
-    k = len(chosen.features)
-    data = e.procedure.table
-    features = f"The {k} features are" if k > 1 else "The feature is"
-    others = f"{k} others" if k > 1 else "another"
-    tied = (
-        f"{features} associated with the labels more strongly than {others} of the "
-        f"{data.n_features} would be (p = {chosen.pvalue:.3f})"
-    )
-    named = name_of(chosen.selector)
+    said = f"{_agreement(e)}: the features were selected by these labels."
     if chosen.given:
-        return f"{tied}. {named} repeats the selection inside the folds."
-    best = chosen.overlap[chosen.selector]
-    if best >= AGREES * k:
-        which = "the best" if best == k else "among the best"
-        return f"{tied}; {best} of {k} are {which} {k} by {named}."
+        return (
+            f"{said} {name_of(chosen.selector)} repeats the selection inside the folds."
+        )
+    if chosen.selector == chosen.best:
+        return said
+    k, shared = len(chosen.features), chosen.overlap[chosen.selector]
     return (
-        f"{tied}. No selector tried agrees with the selection: the nearest, "
-        f"{named}, shares {best} of {k} and is used instead inside the "
-        "folds, so the optimism is an approximation; name the selector (selector=) to "
-        "be exact."
+        f"{said} Inside the folds {name_of(chosen.selector)} is used, which is faster "
+        f"and shares {shared} of {k}, so the optimism is an approximation; name the "
+        "selector (selector=) to be exact."
     )
+
+
+def _agreement(e: AuditEvidence) -> str:
+    """Write how the best selector agrees with the features, and by chance."""
+    chosen = e.preselection
+    assert chosen is not None
+    k, common = len(chosen.features), chosen.overlap[chosen.best]
+    which = "the best" if common == k else "among the best"
+    verb = "is" if common == 1 else "are"
+    said = f"{common} of {k} {verb} {which} {k} by {name_of(chosen.best)}"
+    if not chosen.permuted:
+        return said
+    low, high = min(chosen.permuted), max(chosen.permuted)
+    span = f"{low}" if low == high else f"{low} to {high}"
+    return f"{said} on all samples, where permuted labels give {span}"
 
 
 def _optimism(e: AuditEvidence) -> str:
@@ -104,18 +152,19 @@ def _on_random_labels(e: AuditEvidence) -> str:
 
 def _selection_trace(e: AuditEvidence) -> Finding | None:
     """Report a table that contains only selected features."""
-    found = find_selection_trace(e.procedure.table)
+    seed = seed_for(e.seed, Purpose.ASSOCIATION, 2)
+    found = find_selection_trace(e.procedure.table, seed)
     if found is None:
         return None
-    k, largest, _ = found
+    k, largest, pvalue = found
     return finding(
         "VD001",
         "warning",
         f"Each of the {k} features differs between the classes (p at most "
-        f"{largest:.2g}), and their p-values are uniform below that, like those of the "
-        "best of many noise features. The features look as if they had been selected "
-        "on these samples.",
-        {"n_features": k, "largest_pvalue": largest},
+        f"{largest:.2g}), and the differences are more alike than chance makes those "
+        f"of features that were not selected (p = {pvalue:.2g}). The features look as "
+        "if they had been selected on these samples.",
+        {"n_features": k, "largest_pvalue": largest, "pvalue": pvalue},
         cure="Pass all features and name the selected ones (selected=), to measure the "
         "effect of the selection. If nothing was selected, ignore this code.",
     )
@@ -161,6 +210,8 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
     if not len(copies.pairs):
         return None
     apart = across_folds(copies.pairs, e.splits) > 0
+    if copies.explained:
+        apart &= copies.nearness > 0
     if not apart.any():
         return None
     pairs, exact = copies.pairs[apart], copies.exact[apart]
@@ -175,13 +226,6 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
         "have a copy in a training set while they are tested."
     )
     n_exact = int(exact.sum())
-    severity: Severity = "warning"
-    if n_exact == len(pairs) and copies.expected >= n_exact / 2:
-        severity = "note"
-        said.append(
-            f"With features of so few values, about {copies.expected:.0f} such pairs "
-            "are expected among different samples."
-        )
     details = {
         "n_pairs": len(pairs),
         "n_exact": n_exact,
@@ -189,7 +233,7 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
         "first": int(pairs[0, 0]),
         "second": int(pairs[0, 1]),
     }
-    return finding("VD003", severity, " ".join(said), details)
+    return finding("VD003", "warning", " ".join(said), details)
 
 
 def _list_pairs(pairs: Any, exact: Any, nearness: Any) -> str:

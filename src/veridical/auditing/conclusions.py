@@ -41,7 +41,10 @@ def _conclude_preselected(record: Audit) -> Conclusion:
     severities = {finding.severity for finding in record.findings}
     reported, honest = percent(record.accuracy["out"].value), write_honest(record)
     beats = beats_random_labels(record)
-    leaks = LEAK in record.codes
+    found = {finding.code: finding.severity for finding in record.findings}
+    leaks = found.get(LEAK) in ("error", "warning")
+    if found.get(LEAK) == "note":
+        return _conclude_undecided(record, reported, honest, beats)
     if leaks and not beats:
         return Conclusion(
             "no",
@@ -71,6 +74,20 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         "care" if severities & {"error", "warning"} else "yes",
         "The features do not look selected by these labels; these features give "
         f"{reported}, and features selected inside the folds give {honest}.",
+    )
+
+
+def _conclude_undecided(
+    record: Audit, reported: str, honest: str, beats: bool
+) -> Conclusion:
+    """Conclude where features were selected by these labels, or known before."""
+    inside = f"features selected inside the folds give {honest}"
+    if not beats:
+        inside += f", {_not_better(record)}"
+    return Conclusion(
+        "care" if beats else "open",
+        f"The {reported} may be believed only if the features were known before these "
+        f"samples were seen; {inside}.",
     )
 
 

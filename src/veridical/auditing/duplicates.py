@@ -13,11 +13,22 @@ uniform order statistics, so the nearest of k is at r or nearer with probability
 of such pairs among n samples is below a limit. In few dimensions near pairs are common,
 and none is reported.
 
+Rows of rounded values are equal by chance. If N(m) pairs of different rows differ by at
+most m steps (of the resolution of each feature) in every feature, and N(m) grows like
+(2 m + 1)^D, as around the points of a D-dimensional distribution, then pairs with m = 0
+are expected in proportion [2]_; where a feature has few values, rather too many than
+too few. This needs no independence of the features: where they are correlated, D is
+smaller than their number. For categorical features, where there are no steps, the
+expected number follows from the pairs that differ in one and in two features, and from
+independence within each class; the larger of the two counts.
+
 References
 ----------
 .. [1] E. Facco, M. d'Errico, A. Rodriguez & A. Laio, "Estimating the intrinsic
    dimension of datasets by a minimal neighborhood information", Scientific Reports 7
    (2017).
+.. [2] P. Grassberger & I. Procaccia, "Characterization of strange attractors",
+   Physical Review Letters 50 (1983).
 """
 
 from __future__ import annotations
@@ -25,7 +36,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
@@ -38,6 +49,12 @@ MOST_BY_CHANCE = 0.01
 #: Largest number of samples whose distances are computed; beyond it only exact copies
 #: are found.
 MOST_SAMPLES = 5000
+#: p-value up to which equal rows are more than chance explains, where chance may give
+#: twice the expected number.
+EXPLAINED = 0.01
+# Largest number of rows whose pairs are counted for the expected number; of more rows,
+# evenly spaced ones are taken.
+_MOST_COUNTED = 1500
 
 
 @dataclass(frozen=True)
@@ -53,13 +70,21 @@ class Copies:
     nearness : float array of shape (n_pairs,)
         r of each pair, 0 for exact copies.
     expected : float
-        Expected number of exact copies if features were independent within each class.
+        Number of pairs of equal rows that the resolution of the features explains.
+    n_equal : int
+        Number of pairs of equal rows, every pair of a group of equal rows counted.
     """
 
     pairs: IntArray
     exact: IntArray
     nearness: FloatArray
     expected: float
+    n_equal: int
+
+    @property
+    def explained(self) -> bool:
+        """Whether chance explains the number of equal rows."""
+        return bool(stats.poisson.sf(self.n_equal - 1, 2 * self.expected) > EXPLAINED)
 
 
 def find_copies(data: Table) -> Copies:
@@ -73,7 +98,8 @@ def find_copies(data: Table) -> Copies:
         pairs=np.concatenate([exact, near]),
         exact=np.repeat([True, False], [len(exact), len(near)]),
         nearness=np.concatenate([np.zeros(len(exact)), nearness]),
-        expected=_expected_copies(data) if len(exact) else 0.0,
+        expected=expected_copies(data) if len(exact) else 0.0,
+        n_equal=_count_equal(exact),
     )
 
 
@@ -158,7 +184,68 @@ def _distances(data: Table, numeric: IntArray) -> FloatArray:
     return distance
 
 
-def _expected_copies(data: Table) -> float:
+def _count_equal(pairs: IntArray) -> int:
+    """Count all pairs of equal rows from the pairs with the first of each group."""
+    _, more = np.unique(pairs[:, 0], return_counts=True)
+    return int((more * (more + 1) // 2).sum())
+
+
+def expected_copies(data: Table) -> float:
+    """Return how many pairs of equal rows the resolution of the features explains."""
+    if sparse.issparse(data.values):
+        return _if_independent(data)
+    rows = np.arange(data.n_samples)
+    if rows.size > _MOST_COUNTED:
+        rows = np.unique(np.linspace(0, rows.size - 1, _MOST_COUNTED).astype(np.intp))
+    share = (data.n_samples / rows.size) ** 2
+    if data.categorical.any() or data.has_missing:
+        return max(_if_independent(data), share * _from_mismatches(data.values[rows]))
+    return share * _from_steps(data.values[rows])
+
+
+def _from_steps(values: FloatArray) -> float:
+    """Extrapolate the number of equal rows from rows that differ by few steps."""
+    spread = np.ptp(values, axis=0)
+    values = values[:, spread > 0]
+    if not values.shape[1]:
+        return float(len(values) * (len(values) - 1) / 2)
+    steps = np.empty(values.shape[1])
+    for j, feature in enumerate(values.T):
+        gaps = np.diff(np.unique(feature))
+        steps[j] = gaps[gaps > 1e-9 * np.abs(feature).max()].min(initial=np.inf)
+    places = values / steps
+    within = np.zeros(3)
+    for i in range(len(places) - 1):
+        apart = np.abs(places[i + 1 :] - places[i]).max(axis=1)
+        within += [np.count_nonzero(apart < m + 0.5) for m in range(3)]
+    one, two = within[1:] - within[0]
+    if not one:
+        return float(two / 5.0 ** min(values.shape[1], 100))
+    low, high = 1e-6, float(values.shape[1])
+    for _ in range(60):  # (5^D − 1) / (3^D − 1) grows with D
+        middle = (low + high) / 2
+        if np.expm1(middle * np.log(5)) < two / one * np.expm1(middle * np.log(3)):
+            low = middle
+        else:
+            high = middle
+    return float(min(one / np.expm1(low * np.log(3)), one))
+
+
+def _from_mismatches(values: FloatArray) -> float:
+    """Extrapolate the number of equal rows from rows that differ in few features."""
+    p = values.shape[1]
+    differ = np.zeros(3)
+    for i in range(len(values) - 1):
+        a, b = values[i], values[i + 1 :]
+        unequal = ((a != b) & ~(np.isnan(a) & np.isnan(b))).sum(axis=1)
+        differ += [np.count_nonzero(unequal == m) for m in range(3)]
+    if not differ[2]:
+        return float(differ[1])
+    # As for a binomial number of mismatches.
+    return float(differ[1] ** 2 / differ[2] * (p - 1) / (2 * p))
+
+
+def _if_independent(data: Table) -> float:
     """Return the expected number of equal pairs if features were independent."""
     expected = 0.0
     for k in np.unique(data.y):

@@ -15,6 +15,7 @@ from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical.auditing import nulls
+from veridical.auditing.agreement import Agreement
 from veridical.auditing.association import chosen_by_labels
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
@@ -109,7 +110,7 @@ class AuditEvidence:
 
 def gather_evidence(
     procedure: Audited,
-    overlap: Mapping[str, int],
+    agreement: Agreement | None,
     selector: Any,
     method: Method,
     splits: Sequence[Split],
@@ -144,15 +145,17 @@ def gather_evidence(
         inside.accuracy, permuted["in"], n_test, alpha
     )
     recalls = _recalls(codes, splits, inside)
-    agreement, n_selected = _stability(procedure, inside, splits)
+    steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
-    if procedure.features is not None:
+    if procedure.features is not None and agreement is not None:
         preselection = Preselection(
             features=tuple(int(j) for j in procedure.features),
-            selector=max(overlap, key=lambda name: overlap[name]),
+            selector=agreement.name,
             given=selector is not None,
-            overlap=overlap,
-            pvalue=chosen_by_labels(
+            overlap=agreement.overlap,
+            pvalue=agreement.pvalue,
+            permuted=agreement.permuted,
+            association_pvalue=chosen_by_labels(
                 data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
             ),
         )
@@ -166,7 +169,7 @@ def gather_evidence(
         optimism=_optimism(inside, outside, splits, alpha),
         null=null,
         preselection=preselection,
-        stability=agreement,
+        stability=steady,
         n_selected=n_selected,
         balanced=float(np.mean(list(recalls.values()))),
         recalls=recalls,

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-5
 # Smallest share of the features with a trace for it to be reported.
 _LEAST_SHARE = 0.9
+# Expected number of features, of all in the table, in which a repeated value is the
+# mean of the others by chance; a feature for which it is larger is not counted.
+_MOST_BY_CHANCE = 1e-3
 # With fewer samples a trace may be chance.
 _FEWEST_SAMPLES = 5
 
@@ -114,20 +117,9 @@ def _principal(values: FloatArray) -> Trace | None:
 
 def _imputed(values: FloatArray) -> Trace | None:
     """Find features with a repeated value that is the mean of all other values."""
-    count = 0
     repeats = (np.diff(np.sort(values, axis=0), axis=0) == 0).any(axis=0)
-    for feature in values[:, repeats].T:
-        distinct, counts = np.unique(feature, return_counts=True)
-        most = counts.argmax()
-        repeated, times = distinct[most], counts[most]
-        # Where several values repeat, one of them may be the mean by chance.
-        if times < 2 or np.delete(counts, most).max(initial=1) > 1:
-            continue
-        others = np.delete(distinct, most)
-        if others.size >= 3 and np.isclose(
-            repeated, others.mean(), rtol=1e-6, atol=1e-9 * np.abs(others).max()
-        ):
-            count += 1
+    limit = _MOST_BY_CHANCE / values.shape[1]
+    count = sum(_is_mean_imputed(feature, limit) for feature in values[:, repeats].T)
     if not count:
         return None
     noun = "feature has" if count == 1 else "features have"
@@ -137,6 +129,55 @@ def _imputed(values: FloatArray) -> Trace | None:
         f"{count} numeric {noun} one repeated value that is the mean of all other "
         "values: missing values were replaced by the mean of all samples.",
     )
+
+
+def _is_mean_imputed(feature: FloatArray, most_by_chance: float) -> bool:
+    """Return whether a repeated value is the mean of the others, not by chance.
+
+    A mean has more digits than the measured values. Where it has not, measured values
+    are repeated too, and one of them is the mean with a probability of about the step
+    between possible values times the density of the feature at its mean.
+    """
+    distinct, counts = np.unique(feature, return_counts=True)
+    repeated = np.flatnonzero(counts > 1)
+    for i in repeated.tolist():
+        others = feature[feature != distinct[i]]
+        if others.size < 3:
+            continue
+        digits = _count_digits(others)
+        error = 10.0**-digits * float(np.abs(others).max())
+        if abs(distinct[i] - others.mean()) > 10 * error:
+            continue
+        step = _step(others, digits, 1.0)
+        steps = distinct[i] / step
+        if abs(steps - round(steps)) > max(0.01, 20 * error / step):
+            return True  # it is between the values that a measurement can have
+        spread = float(others.std())
+        density = 1 / (np.sqrt(2 * np.pi) * spread) if spread > 0 else np.inf
+        # Some values may have been changed since they were rounded.
+        width = max(_step(others, digits, 0.5), 20 * error)
+        if repeated.size * width * density <= most_by_chance:
+            return True
+    return False
+
+
+def _count_digits(values: FloatArray) -> int:
+    """Return the number of significant digits of the values: single or double."""
+    return 7 if np.array_equal(values, values.astype(np.float32)) else 14
+
+
+def _step(values: FloatArray, digits: int, share: float) -> float:
+    """Return the largest power of ten of which a share of the values are multiples."""
+    size = float(np.abs(values).max())
+    if size == 0:
+        return 1.0
+    most = int(np.floor(np.log10(size)))
+    for exponent in range(most, most - digits, -1):
+        steps = values / 10.0**exponent
+        error = 2 * 10.0**-digits * np.abs(steps)
+        if np.mean(np.abs(steps - np.round(steps)) <= error) >= share:
+            return float(10.0**exponent)
+    return float(10.0 ** (most - digits))
 
 
 def accuracy_inside_folds(e: AuditEvidence, traces: Sequence[Trace]) -> float | None:

@@ -1,7 +1,7 @@
 """Features selected before the audit, and the selector that may have chosen them.
 
 Where only the selected features are known, their selector is not. Several selectors
-are run on all samples, and the one that agrees best with the features repeats the
+are run on all samples, and the fast one that agrees best with the features repeats the
 selection inside the folds.
 """
 
@@ -23,12 +23,17 @@ from veridical._core.sklearn_private import is_search, take
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, show
 from veridical._core.validation import check_count
-from veridical.auditing.association import LEVEL, chosen_by_labels
+from veridical.auditing.agreement import (
+    Agreement,
+    find_agreement,
+    measure_agreement,
+)
+from veridical.auditing.association import chosen_by_labels
 from veridical.auditing.procedures import Audited, make_audited
+from veridical.auditing.records import LEVEL
 from veridical.comparison.comparing import feature_order
-from veridical.evaluation.engine import Procedure, is_rowwise, rank
+from veridical.evaluation.engine import Procedure, is_rowwise
 from veridical.evaluation.reading import label_of, read_selector
-from veridical.selection import SELECTORS, Correlation
 
 #: Number of permutations of the labels: the default, the default for a search, which
 #: tunes on each, and the smallest that can give p ≤ 0.05.
@@ -36,14 +41,12 @@ PERMUTATIONS, SEARCH_PERMUTATIONS, FEWEST_PERMUTATIONS = 100, 20, 19
 # Number of refits, on random halves with permuted labels, for which the first step of a
 # pipeline must keep the same features to count as fixed.
 _REFITS = 6
-# Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
-_LARGEST_COST = 2e8
 
 
 def read_procedure(
     learner: Any, X: Any, data: Table, selected: Any, selector: Any, root: int
-) -> tuple[Audited, dict[str, int]]:
-    """Return the audited procedure, and how many features each selector agrees on."""
+) -> tuple[Audited, Agreement | None]:
+    """Return the audited procedure, and how selectors agree with selected features."""
     if selected is None:
         if selector is not None:
             raise InputError(
@@ -51,21 +54,24 @@ def read_procedure(
                 "selected= is missing; pass it, or put the selector into a pipeline "
                 "with the classifier."
             )
-        seed = seed_for(root, Purpose.ASSOCIATION)
-        fixed = find_fixed_features(learner, X, data, seed)
+        fixed = find_fixed_features(learner, X, data, root)
         if fixed is None:
-            return make_audited(learner, data), {}
-        features, learner = fixed
+            return make_audited(learner, data), None
+        features, learner, agreement = fixed
     else:
         features = read_features(selected, data)
+        agreement = _agreement(data, features, selector, root)
     order = feature_order(root, data.n_features)
+    procedure = Procedure(learner, agreement.selector, (int(features.size),))
+    return Audited(data, learner, procedure, data, features, order), agreement
+
+
+def _agreement(data: Table, features: IntArray, selector: Any, root: int) -> Agreement:
+    seed = seed_for(root, Purpose.ASSOCIATION, 1)
     if selector is None:
-        chosen, overlap = find_best_agreement(data, features, order)
-    else:
-        chosen = seeded(read_selector(selector), root)
-        overlap = {label_of(selector): count_agreements(chosen, data, features, order)}
-    procedure = Procedure(learner, chosen, (int(features.size),))
-    return Audited(data, learner, procedure, data, features, order), overlap
+        return find_agreement(data, features, seed)
+    named = seeded(read_selector(selector), root)
+    return measure_agreement(named, label_of(selector), data, features, seed)
 
 
 def _transform_if_fixed(step: Any, X: Any, data: Table, seed: int) -> FloatArray | None:
@@ -94,8 +100,8 @@ def _transform_if_fixed(step: Any, X: Any, data: Table, seed: int) -> FloatArray
 
 
 def find_fixed_features(
-    estimator: Any, X: Any, data: Table, seed: int
-) -> tuple[IntArray, Any] | None:
+    estimator: Any, X: Any, data: Table, root: int
+) -> tuple[IntArray, Any, Agreement] | None:
     """Find features that the first step of a pipeline keeps whatever it is fitted on.
 
     A selector that was fitted beforehand and frozen, or a transformer that takes
@@ -104,9 +110,9 @@ def find_fixed_features(
     Returns
     -------
     tuple or None
-        The features and the rest of the pipeline; None where the first step learns
-        from data, changes values, keeps everything, or keeps features that do not look
-        selected by the labels.
+        The features, the rest of the pipeline, and how selectors agree with the
+        features; None where the first step learns from data, changes values, keeps
+        everything, or keeps features that do not look selected by the labels.
     """
     if type(estimator) is not Pipeline or len(estimator.steps) < 2:
         return None
@@ -115,6 +121,7 @@ def find_fixed_features(
         return None
     if hasattr(first, "fit_table"):  # a selector of ours always learns
         return None
+    seed = seed_for(root, Purpose.ASSOCIATION)
     one = _transform_if_fixed(first, X, data, seed)
     if one is None or not one.size:
         return None
@@ -123,10 +130,11 @@ def find_fixed_features(
     features = np.unique(np.array(found, dtype=np.intp))
     if features[0] < 0 or not features.size == len(found) < data.n_features:
         return None
-    if chosen_by_labels(data, features, seed) > LEVEL:
+    agreement = _agreement(data, features, None, root)
+    if min(agreement.pvalue, chosen_by_labels(data, features, seed)) > LEVEL:
         return None
     rest = estimator.steps[1:]
-    return features, Pipeline(rest) if len(rest) > 1 else rest[0][1]
+    return features, Pipeline(rest) if len(rest) > 1 else rest[0][1], agreement
 
 
 def read_features(selected: Any, data: Table) -> IntArray:
@@ -203,66 +211,3 @@ def count_permutations(n_permutations: Any, learner: Any) -> int:
         return SEARCH_PERMUTATIONS if is_search(learner) else PERMUTATIONS
     check_count("n_permutations", n_permutations, FEWEST_PERMUTATIONS)
     return int(n_permutations)
-
-
-# -- which selector may have chosen the features -------------------------------------
-
-
-def find_best_agreement(
-    table: Table, features: IntArray, order: IntArray
-) -> tuple[Any, dict[str, int]]:
-    """Find the selector that agrees best with the features, on all samples.
-
-    Parameters
-    ----------
-    table : Table
-        The samples.
-    features : int array
-        The features that were selected.
-    order : int array
-        Order in which selectors see the features.
-
-    Returns
-    -------
-    tuple
-        The selector, and for each selector tried, how many features it agrees on.
-    """
-    selectors, overlap = {}, {}
-    for name in candidates(table):
-        selectors[name] = SELECTORS[name](n_features_to_select=features.size)
-        overlap[name] = count_agreements(selectors[name], table, features, order)
-        if overlap[name] == features.size:
-            break  # no selector can agree better
-    best = max(overlap, key=lambda name: overlap[name])  # the first of equals
-    return selectors[best], overlap
-
-
-def count_agreements(
-    selector: Any, table: Table, features: IntArray, order: IntArray
-) -> int:
-    """Count the features that a selector would choose too, on all samples."""
-    everything = [np.arange(table.n_samples)]
-    (chosen,) = rank(selector, table, everything, features.size, order)
-    return int(np.isin(chosen.order, features).sum())
-
-
-def candidates(data: Table) -> list[str]:
-    """Return the selectors that can read the data in reasonable time, fast ones first.
-
-    Of selectors that agree equally well the first is used.
-    """
-    powers = {}
-    for name, selector in SELECTORS.items():
-        abilities, power = selector._abilities, selector._cost.power
-        able = (
-            (abilities.categorical or not data.categorical.any())
-            and (abilities.missing or not data.has_missing)
-            and (abilities.sparse or not data.is_sparse)
-        )
-        # With two classes Correlation gives the order of AnovaF.
-        same = selector is Correlation and data.y.max() == 1
-        if power is None or not able or same:
-            continue
-        if data.n_features * data.n_samples**power <= _LARGEST_COST:
-            powers[name] = power
-    return sorted(powers, key=lambda name: powers[name])

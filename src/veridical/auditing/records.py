@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+#: Smallest share of the features that a selector chooses, at which it is named as
+#: having chosen them.
+AGREES = 0.8
+#: p-value up to which features count as chosen by the labels.
+LEVEL = 0.01
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,20 @@ class Preselection:
     selector : str
         The selector that repeats the selection inside the folds.
     given : bool
-        Whether the user named that selector; otherwise it is the one, of those tried,
+        Whether the user named that selector; otherwise it is the one, of the fast ones,
         that agrees best with the features on all samples.
     overlap : mapping of str to int
         For every selector tried, how many of the features are among its best.
     pvalue : float
+        p-value of the agreement with the selector that agrees best, if the features had
+        nothing to do with the labels.
+    association_pvalue : float
         p-value of the association between features and labels, if the features had
-        been selected without the labels.
+        been taken without regard to the class. Features known to be useful have a
+        small one, too.
+    permuted : tuple of int
+        How many of the features the selector which agrees best chooses for each
+        permutation of the labels.
     """
 
     features: tuple[int, ...]
@@ -103,6 +115,24 @@ class Preselection:
     given: bool
     overlap: Mapping[str, int]
     pvalue: float
+    association_pvalue: float = 1.0
+    permuted: tuple[int, ...] = ()
+
+    @property
+    def best(self) -> str:
+        """The selector that agrees best, the first of equals."""
+        return max(self.overlap, key=lambda name: self.overlap[name])
+
+    @property
+    def agrees(self) -> bool:
+        """Whether a selector chooses most of the features, and not by chance.
+
+        Of a selector that the user named it is enough that the features are associated
+        with the labels.
+        """
+        most = self.overlap[self.best] >= AGREES * len(self.features)
+        named = self.given and self.association_pvalue <= LEVEL
+        return most and (self.pvalue <= LEVEL or named)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

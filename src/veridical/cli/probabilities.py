@@ -55,9 +55,10 @@ def probabilities(
     """Correct the probabilities of naive Bayes for feature selection.
 
     The features that correlate most with the class are selected, and naive
-    Bayes is cross-validated twice: as usual, and corrected for the features that
-    the selection discarded. A table shows the predicted probabilities, and how
-    often the class was observed.
+    Bayes is cross-validated three times: as usual, corrected for the features
+    that the selection discarded, and corrected by a model that allows for
+    features without effect. Tables show the scores of all three, the predicted
+    probabilities, and how often the class was observed.
     """
     common = options.begin("probabilities", data, target, drop, seed, jobs, quiet=quiet)
     _check_cv(cv)

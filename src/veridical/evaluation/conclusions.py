@@ -240,15 +240,21 @@ def conclude_selection(record: Selection) -> Conclusion:
 
 
 def conclude_correction(record: Correction) -> Conclusion:
-    """Write whether the corrected model predicts its own error rate."""
+    """Write which model's probabilities may be believed."""
+    corrected, sparse = record.corrected, record.sparse
     sentence = (
         f"Naive Bayes misclassifies {percent(record.uncorrected.error)} of new samples "
         f"and expects to misclassify {percent(record.uncorrected.expected_error)}; "
-        f"with the correction it expects {percent(record.corrected.expected_error)}."
+        f"with the correction it expects {percent(corrected.expected_error)}"
     )
-    return Conclusion(
-        "yes" if predicts_its_error(record.corrected) else "care", sentence
-    )
+    if record.believed == "sparse":
+        sentence += (
+            f", and where null features are allowed for it misclassifies "
+            f"{percent(sparse.error)} and expects {percent(sparse.expected_error)}"
+        )
+    if record.does_harm:
+        sentence += "; the published correction makes the probabilities worse"
+    return Conclusion("care" if record.believed is None else "yes", f"{sentence}.")
 
 
 def conclude_table(record: CalibrationTable) -> Conclusion:

@@ -22,16 +22,33 @@ from veridical._core.splits import Split, describe_splits
 from veridical._core.table import Table
 from veridical._core.types import CVLike, RandomStateLike
 from veridical.evaluation import notes
-from veridical.evaluation.conclusions import two_standard_errors
+from veridical.evaluation.conclusions import predicts_its_error
 from veridical.evaluation.engine import Procedure, evaluate_table
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.probabilities import calibration_table
-from veridical.evaluation.records import CalibrationTable, Correction
+from veridical.evaluation.probabilities import LEAST, calibration_table
+from veridical.evaluation.records import (
+    CalibrationTable,
+    Correction,
+    Dependence,
+    ScoreDifference,
+)
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
 from veridical.learning.bias_corrected_nominal import CORRECTION
 
 #: Classifiers that correct for selection, by name.
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
+#: Parameters of the models to compare; the last is fitted on all samples last.
+KINDS: dict[str, dict[str, Any]] = {
+    "corrected": {},
+    "uncorrected": {"correct": False},
+    "sparse": {"null_share": "estimate", "base_rates": "estimate"},
+}
+#: Their names on pages.
+LABELS = {
+    "corrected": "corrected",
+    "uncorrected": "uncorrected",
+    "sparse": "corrected, null features",
+}
 
 
 @repeatable
@@ -51,7 +68,9 @@ def correction(
 
     A naive Bayes model on the features that correlate most with the class is evaluated
     by stratified cross-validation, with the selection repeated in every training set:
-    once corrected for that selection and once not, on the same folds.
+    corrected for that selection as published, not corrected, and corrected by a model
+    that allows for features without effect and for unequal base rates. The folds are
+    the same, and the models are compared by proper scores.
 
     Parameters
     ----------
@@ -80,7 +99,8 @@ def correction(
     Returns
     -------
     Correction
-        Both calibrations, the posterior means of α, and a verdict in words.
+        All calibrations, differences of scores, the posterior means of α, and a
+        verdict in words.
 
     Examples
     --------
@@ -109,19 +129,30 @@ def correction(
     notes.refuse_training_of_one_class(table, splits)
     notes.warn_of_splits(method, table, splits, stacklevel=3)
     _check_tested_once(splits, table.n_samples)
-    tables, alphas = {}, {}
-    run = Workers(n_jobs, progress, 2 * min(len(splits), 20))
-    for kind, correct in (("corrected", True), ("uncorrected", False)):
-        learner = MODELS[chosen](n_features_to_select, correct)
+    tables, alphas, losses = {}, {}, {}
+    truth = table.labels == np.unique(table.labels)[-1]
+    run = Workers(n_jobs, progress, len(KINDS) * min(len(splits), 20))
+    for kind, options in KINDS.items():
+        learner = _make(chosen, n_features_to_select, options)
         (found,) = evaluate_table(
             [Procedure(learner)], table, splits, run=run, apply=_log_probabilities
         )
         logs = np.empty((table.n_samples, 2))
         for split, part in zip(splits, found.applied, strict=True):
             logs[split.test] = part
-        tables[kind] = calibration_table(table.labels, log_probability=logs, label=kind)
+        tables[kind] = calibration_table(
+            table.labels, log_probability=logs, label=LABELS[kind]
+        )
+        losses[kind] = _losses(logs, truth)
         whole = learner.fit(X, table.labels)
         alphas[kind] = whole.alpha_
+    pairs = (("corrected", "uncorrected"), ("sparse", "uncorrected"))
+    differences = tuple(
+        _difference(first, second, losses)
+        for first, second in (*pairs, ("sparse", "corrected"))
+    )
+    dependence = measure_dependence(_retained_values(table, whole), truth)
+    believed = _believe(tables, differences)
     return Correction(
         table.summary(name),
         chosen,
@@ -129,14 +160,26 @@ def correction(
         whole.threshold_,
         tables["corrected"],
         tables["uncorrected"],
+        tables["sparse"],
         alphas,
-        _verdict(tables["corrected"], tables["uncorrected"]),
+        whole.null_share_,
+        differences,
+        dependence,
+        believed,
+        _verdict(tables, differences, dependence, believed),
         {
             "cross-validation": describe_splits(method),
             "random_state": root,
             "table sha256": table.sha256(),
         },
     )
+
+
+def _make(model: str, n_features_to_select: int, options: dict[str, Any]) -> Any:
+    """Make one of the classifiers; the Gaussian one has no base rates."""
+    known = MODELS[model]().get_params()
+    used = {key: value for key, value in options.items() if key in known}
+    return MODELS[model](n_features_to_select, **used)
 
 
 def _log_probabilities(model: Any, X: Any, y: NDArray[Any]) -> FloatArray:
@@ -162,27 +205,157 @@ def _choose(table: Table, model: str) -> str:
     return "binary" if binary or table.categorical.any() else "gaussian"
 
 
-def _verdict(corrected: CalibrationTable, uncorrected: CalibrationTable) -> str:
-    """Write what follows from both calibrations."""
-    gaps = [found.error - found.expected_error for found in (corrected, uncorrected)]
-    first = (
-        "Without the correction, the model expects to misclassify "
-        f"{percent(uncorrected.expected_error)} of new samples and misclassifies "
-        f"{percent(uncorrected.error)}; with the correction, it expects "
-        f"{percent(corrected.expected_error)} and misclassifies "
-        f"{percent(corrected.error)}."
+# -- what follows ----------------------------------------------------------------------
+
+
+def _losses(logs: FloatArray, truth: NDArray[np.bool_]) -> tuple[FloatArray, ...]:
+    """Compute log loss and squared error of every sample."""
+    own = np.where(truth, logs[:, 1], logs[:, 0])
+    other = np.where(truth, logs[:, 0], logs[:, 1])
+    return -np.maximum(own, LEAST), np.exp(other) ** 2
+
+
+def _difference(
+    first: str, second: str, losses: dict[str, tuple[FloatArray, ...]]
+) -> ScoreDifference:
+    """Compare the scores of two models on the same samples."""
+    found = []
+    for a, b in zip(losses[first], losses[second], strict=True):
+        gaps = a - b
+        found += [float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(gaps.size))]
+    return ScoreDifference(first, second, *found)
+
+
+def measure_dependence(values: FloatArray, y: NDArray[np.bool_]) -> Dependence:
+    """Measure whether features depend on each other within two classes.
+
+    Under independence any permutation of a feature within a class is equally probable,
+    also after a selection by means and variances in the classes. The moments of the sum
+    over all pairs of features are those over all permutations.
+
+    Parameters
+    ----------
+    values : array of shape (n, k)
+        Features; constant ones are left out.
+    y : bool array of shape (n,)
+        The class.
+    """
+    means = np.stack([values[y == c].mean(axis=0) for c in (False, True)])
+    r = values - means[y.astype(np.intp)]
+    spread = np.sqrt((r**2).sum(axis=0))
+    used = spread > 1e-12 * np.abs(values).max(axis=0, initial=1.0)
+    sign = np.where(means[1] >= means[0], 1.0, -1.0)
+    r = (r * sign)[:, used] / spread[used]
+    whole, alone = float((r.sum(axis=1) ** 2).sum()), float((r**2).sum())
+    variance = 0.0
+    for c in (False, True):
+        squares = (r[y == c] ** 2).sum(axis=0)
+        pairs = float(squares.sum() ** 2 - (squares**2).sum())
+        variance += 2.0 * pairs / max(int((y == c).sum()) - 1, 1)
+    if variance <= 0 or used.sum() < 2:
+        return Dependence(1.0, 0.0)
+    return Dependence(whole / alone, (whole - alone) / float(np.sqrt(variance)))
+
+
+def _retained_values(table: Table, model: Any) -> FloatArray:
+    """Return the retained features as numbers; none of three categories or more."""
+    wide = table.categorical & (np.nan_to_num(table.values).max(axis=0) > 1)
+    kept = np.flatnonzero(model.support_ & ~wide)
+    values = np.asarray(table.values[:, kept], np.float64)
+    if isinstance(model, BiasCorrectedNB):
+        return (values > model.cuts_[kept]).astype(np.float64)
+    span = np.abs(values).max(axis=0, initial=1.0)
+    return values / np.where(span > 0, span, 1.0)
+
+
+def _believe(
+    tables: dict[str, CalibrationTable], differences: Sequence[ScoreDifference]
+) -> str | None:
+    """Choose the model to believe, the published correction where nothing is better.
+
+    It expects its own error rate within chance, and no other model has a log loss that
+    is smaller by more than chance.
+    """
+    worse = {one.first for one in differences if one.is_worse}
+    worse |= {one.second for one in differences if -one.log_loss > 2 * one.log_loss_se}
+    for kind in ("corrected", "sparse", "uncorrected"):
+        if kind not in worse and predicts_its_error(tables[kind]):
+            return kind
+    return None
+
+
+def _verdict(
+    tables: dict[str, CalibrationTable],
+    differences: Sequence[ScoreDifference],
+    dependence: Dependence,
+    believed: str | None,
+) -> str:
+    """Write what follows from all calibrations and scores."""
+    without, corrected, sparse = (
+        f"{percent(tables[kind].expected_error)}{verb} {percent(tables[kind].error)}"
+        for kind, verb in (
+            ("uncorrected", " of new samples and misclassifies"),
+            ("corrected", " and misclassifies"),
+            ("sparse", " and misclassifies"),
+        )
     )
-    noise = [two_standard_errors(found) for found in (corrected, uncorrected)]
-    sure = "low" if gaps[0] > 0 else "high"
-    dependent = (
-        "features seem to depend on each other within classes, which naive Bayes does "
-        "not model and no correction for selection can remove; here the expected error "
-        f"is too {sure}."
+    parts = [
+        f"Without the correction, the model expects to misclassify {without}; with the "
+        f"correction, it expects {corrected}; with a correction that allows for null "
+        f"features, it expects {sparse}.",
+        f"Mean log loss: {tables['uncorrected'].log_loss:.3f}, "
+        f"{tables['corrected'].log_loss:.3f} and {tables['sparse'].log_loss:.3f} nats.",
+    ]
+    names = {"corrected": "The published correction", "sparse": NULLS}
+    for one in differences:
+        if one.second == "uncorrected" and one.is_worse:
+            parts.append(
+                f"{names[one.first]} does harm here: it makes the log loss worse by "
+                f"{one.log_loss:.3f} nats (standard error {one.log_loss_se:.3f})."
+            )
+        elif one.second == "corrected" and -one.log_loss > 2 * one.log_loss_se:
+            parts.append(
+                f"{NULLS} has a log loss that is better than that of the published one "
+                f"by {-one.log_loss:.3f} nats (standard error {one.log_loss_se:.3f})."
+            )
+    if all(predicts_its_error(found) for found in tables.values()):
+        parts.append(
+            "No expected error rate differs from the measured one by more than chance "
+            "can explain."
+        )
+    return " ".join([*parts, _advice(tables, dependence, believed)])
+
+
+#: The subject of a sentence about the third model.
+NULLS = "The correction that allows for null features"
+
+
+def _advice(
+    tables: dict[str, CalibrationTable], dependence: Dependence, believed: str | None
+) -> str:
+    """Write which probabilities to believe, and why none where there are none."""
+    if believed == "sparse":
+        return f"Believe the probabilities of the {NULLS[4:]}."
+    if believed is not None:
+        return f"Believe the {believed} probabilities."
+    best = min(tables, key=lambda kind: tables[kind].log_loss)
+    names = {"sparse": f"the {NULLS[4:]}", "corrected": "the published correction"}
+    name = names.get(best, "the uncorrected model")
+    off = tables[best].error - tables[best].expected_error
+    if predicts_its_error(tables[best]):  # two models better than each other in part
+        return f"Believe no model without further data; {name} has the best log loss."
+    found = (
+        "Do not believe the probabilities of any of the models: the best by log loss, "
+        f"{name}, expects an error rate that is too {'low' if off > 0 else 'high'}."
     )
-    if all(abs(gap) <= most for gap, most in zip(gaps, noise, strict=True)):
-        return f"{first} Neither difference is larger than chance can explain."
-    if abs(gaps[0]) >= abs(gaps[1]):
-        return f"{first} The correction does not help here: {dependent}"
-    if abs(gaps[0]) > noise[0]:
-        return f"{first} The correction helps in part: {dependent}"
-    return f"{first} Believe the corrected probabilities."
+    if dependence.is_shown:
+        return (
+            f"{found} The retained features depend on each other within classes: their "
+            f"sum varies {dependence.inflation:.1f} times as much as that of "
+            "independent features. Naive Bayes does not model this, and no correction "
+            "for selection can remove it."
+        )
+    return (
+        f"{found} This is not because features depend on each other within classes: "
+        "there is no evidence for it here."
+    )

@@ -13,7 +13,7 @@ from veridical._core.text import listed, show
 from veridical.evaluation.records import Bin, CalibrationTable
 
 #: Log-probability; a smaller one counts as this, so that the log loss stays finite.
-_LEAST = np.log(1e-300)
+LEAST = np.log(1e-300)
 
 
 def calibration_table(
@@ -85,7 +85,7 @@ def calibration_table(
         int(truth.size),
         float(np.mean(predicted != truth)),
         float(np.exp(np.where(predicted, logs[:, 0], logs[:, 1])).mean()),
-        float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), _LEAST).mean()),
+        float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), LEAST).mean()),
         float(np.mean(np.where(truth, np.exp(logs[:, 0]), p) ** 2)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from sklearn.base import is_classifier
@@ -125,13 +126,19 @@ def name_of(given: Any) -> str:
         return _NAMES.get(given, given)
     if type(given) is Pipeline:
         return ", then ".join(name_of(step) for _, step in given.steps)
-    for name, make in ESTIMATORS.items():
-        made = make()
-        if type(made) is type(given) and one_line(made) == one_line(given):
-            return _NAMES[name]
+    alike = {text: name for kind, text, name in _registered() if kind is type(given)}
+    if alike and (registered := alike.get(one_line(given))):
+        return registered
     if isinstance(given, TabularClassifier):
         return name_of(given.estimator)
     return type(given).__name__
+
+
+@cache
+def _registered() -> tuple[tuple[type, str, str], ...]:
+    """Return the class, the parameters and the name of every registered estimator."""
+    made = [(make(), _NAMES[name]) for name, make in ESTIMATORS.items()]
+    return tuple((type(one), one_line(one), name) for one, name in made)
 
 
 def label_of(given: Any) -> str:

@@ -503,6 +503,58 @@ class CalibrationTable(Record):
         return frame(self.bins, "low", "high", "n", "predicted", "observed")
 
 
+@dataclass(frozen=True)
+class ScoreDifference:
+    """The difference of the scores of two models on the same samples.
+
+    Parameters
+    ----------
+    first, second : str
+        The models: "corrected", "uncorrected" or "sparse".
+    log_loss, squared_error : float
+        Mean score of the first minus that of the second; above 0 the first is worse.
+    log_loss_se, squared_error_se : float
+        Their standard errors, from the differences of the samples.
+    """
+
+    first: str
+    second: str
+    log_loss: float
+    log_loss_se: float
+    squared_error: float
+    squared_error_se: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the first has the larger log loss, by two standard errors or more."""
+        return self.log_loss > 2 * self.log_loss_se
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Whether the retained features depend on each other within classes.
+
+    Parameters
+    ----------
+    inflation : float
+        Variance within classes of the sum of the standardized features, each with the
+        sign of its difference between the classes, over the variance of independent
+        ones.
+    z : float
+        Its distance from 1 in standard errors of independent features. Their moments
+        are those over all permutations of each feature within classes, which keep what
+        selection used.
+    """
+
+    inflation: float
+    z: float
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the features depend on each other more than by chance: z above 3."""
+        return self.z > 3
+
+
 @dataclass(frozen=True, repr=False)
 class Correction(Record):
     """What correcting for feature selection changes on some data.
@@ -518,13 +570,24 @@ class Correction(Record):
         Number of retained features.
     threshold : float
         The smallest absolute correlation that was retained, on all samples.
-    corrected, uncorrected : CalibrationTable
-        By cross-validation, selection repeated in every training set.
-    alphas : mapping of "corrected" and "uncorrected" to float
+    corrected, uncorrected, sparse : CalibrationTable
+        By cross-validation, selection repeated in every training set: the published
+        model, naive Bayes without the correction, and the corrected model that allows
+        for null features and unequal base rates.
+    alphas : mapping of "corrected", "uncorrected" and "sparse" to float
         Geometric posterior mean of α on all samples; a larger α means weaker
         features.
+    null_share : float
+        Posterior mean of the share of null features on all samples, by the sparse
+        model.
+    differences : tuple of ScoreDifference
+        Corrected and uncorrected, sparse and uncorrected, sparse and corrected.
+    dependence : Dependence
+        Of the features retained on all samples.
+    believed : "corrected", "sparse", "uncorrected" or None
+        The model whose probabilities may be believed; None where there is none.
     verdict : str
-        What follows from it, in a sentence or two.
+        What follows from it, in a few sentences.
     settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
     """
@@ -535,7 +598,12 @@ class Correction(Record):
     threshold: float
     corrected: CalibrationTable
     uncorrected: CalibrationTable
+    sparse: CalibrationTable
     alphas: Mapping[str, float]
+    null_share: float
+    differences: tuple[ScoreDifference, ...]
+    dependence: Dependence
+    believed: str | None
     verdict: str
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
@@ -543,24 +611,41 @@ class Correction(Record):
         return f"Correction({self.model}: {self.corrected!r}, {self.uncorrected!r})"
 
     @property
+    def tables(self) -> dict[str, CalibrationTable]:
+        """The calibration of every model."""
+        return {
+            "corrected": self.corrected,
+            "uncorrected": self.uncorrected,
+            "sparse": self.sparse,
+        }
+
+    @property
+    def does_harm(self) -> bool:
+        """Whether the published correction makes the log loss clearly worse."""
+        return any(
+            one.is_worse
+            for one in self.differences
+            if (one.first, one.second) == ("corrected", "uncorrected")
+        )
+
+    @property
     def conclusion(self) -> Conclusion:
-        """Whether the corrected model predicts its own error rate."""
+        """Which model's probabilities may be believed."""
         found: Conclusion = _conclusions().conclude_correction(self)
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """Write the bins of both calibrations as a data frame.
+        """Write the bins of all calibrations as a data frame.
 
         Returns
         -------
         DataFrame
-            Columns model ("corrected" or "uncorrected"), low, high, n, predicted,
-            observed.
+            Columns model ("corrected", "uncorrected" or "sparse"), low, high, n,
+            predicted, observed.
         """
-        both = {"corrected": self.corrected, "uncorrected": self.uncorrected}
         rows = (
             (model, b.low, b.high, b.n, b.predicted, b.observed)
-            for model, table in both.items()
+            for model, table in self.tables.items()
             for b in table.bins
         )
         return frame(rows, "model", "low", "high", "n", "predicted", "observed")

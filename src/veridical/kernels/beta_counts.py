@@ -3,7 +3,8 @@
 A feature has rate θ ~ U(0, 1) overall; its rates in the classes are independent draws
 from Beta(αθ, α(1−θ)), so that its counts are beta-binomial given θ. All integrals over
 θ are of polynomials of degree n at most, which Gauss–Legendre integrates exactly with
-⌊n/2⌋ + 1 nodes; the terms are positive, so no digits are lost.
+⌊n/2⌋ + 1 nodes; the terms are positive, so no digits are lost. Where θ ~ Beta(a, b),
+Gauss–Jacobi takes its place. Without effect, at α = ∞, all classes have the rate θ.
 
 | symbol | meaning                                                    | shape    |
 |--------|------------------------------------------------------------|----------|
@@ -21,9 +22,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import lgamma
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import roots_legendre
+from scipy.special import betaln, roots_jacobi, roots_legendre
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
@@ -48,6 +50,39 @@ def unit_rule(m: int) -> tuple[FloatArray, FloatArray]:
     x, w = roots_legendre(m)
     x, w = 0.5 * (x - x[::-1]), 0.5 * (w + w[::-1])
     return 0.5 * (1.0 + x), np.log(0.5 * w)
+
+
+class BaseRates(NamedTuple):
+    """The distribution Beta(a, b) of the rates θ of features; by default uniform."""
+
+    a: float = 1.0
+    b: float = 1.0
+
+
+#: The base rates of the published model.
+UNIFORM = BaseRates()
+#: The α at which rates of the classes are equal, to rounding.
+NO_EFFECT = 1e16
+
+
+@lru_cache(maxsize=32)
+def beta_rule(m: int, rates: BaseRates) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute nodes θ, 1 − θ and log-weights of the Gauss rule for θ ~ Beta(a, b)."""
+    if rates == UNIFORM:
+        nodes, log_w = unit_rule(m)
+        return nodes, np.ascontiguousarray(nodes[::-1]), log_w
+    x, w = roots_jacobi(m, rates.b - 1.0, rates.a - 1.0)
+    with np.errstate(divide="ignore"):  # far from both shapes weights are 0
+        return 0.5 * (1.0 + x), 0.5 * (1.0 - x), np.log(w / w.sum())
+
+
+def log_no_effect(
+    sizes: IntArray, counts: IntArray, rates: BaseRates = UNIFORM
+) -> FloatArray:
+    """Compute the log-probability of one arrangement if all classes have one rate."""
+    n, s = int(sizes.sum()), counts.sum(axis=1)
+    found = betaln(rates.a + s, rates.b + n - s) - betaln(rates.a, rates.b)
+    return np.asarray(found, np.float64)
 
 
 @njit(cache=True, nogil=True)
@@ -241,7 +276,11 @@ def sum_region(
 
 
 def pattern_table(
-    alphas: FloatArray, sizes: IntArray, counts: IntArray, n_threads: int = 1
+    alphas: FloatArray,
+    sizes: IntArray,
+    counts: IntArray,
+    n_threads: int = 1,
+    rates: BaseRates = UNIFORM,
 ) -> tuple[FloatArray, FloatArray]:
     """Integrate θ out of many patterns for many α.
 
@@ -255,6 +294,8 @@ def pattern_table(
         Ones of each pattern in each class.
     n_threads : int, default=1
         Number of threads, which share the values of α.
+    rates : BaseRates, default=UNIFORM
+        The distribution of θ.
 
     Returns
     -------
@@ -262,7 +303,7 @@ def pattern_table(
         Log-probability of one particular arrangement of the ones, and E(θ | counts).
     """
     alphas = np.asarray(alphas, dtype=np.float64)
-    nodes, log_w = unit_rule(n_nodes(int(sizes.sum())))
+    nodes, others, log_w = beta_rule(n_nodes(int(sizes.sum())), rates)
     log_evidence = np.empty((len(alphas), len(counts)))
     mean = np.empty_like(log_evidence)
     both = np.stack([counts, sizes - counts])
@@ -273,7 +314,11 @@ def pattern_table(
         rise = np.empty((max(steps.size, 1), nodes.size))
         for a in range(lo, hi):
             fill_rises(alphas[a], nodes, steps, rise)
-            fall = np.ascontiguousarray(rise[:, ::-1])
+            if rates.a == rates.b == 1.0:
+                fall = np.ascontiguousarray(rise[:, ::-1])
+            else:
+                fall = np.empty_like(rise)
+                fill_rises(alphas[a], others, steps, fall)
             integrate_patterns(
                 alphas[a],
                 rise,
@@ -296,12 +341,13 @@ def region_table(
     sizes: IntArray,
     region: tuple[IntArray, IntArray],
     n_threads: int = 1,
+    rates: BaseRates = UNIFORM,
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the probability of a region of counts and of the rest, for many α.
 
     Parameters
     ----------
-    alphas, sizes, n_threads
+    alphas, sizes, n_threads, rates
         As in `pattern_table`.
     region : two int arrays
         First and last count of the last class; see `sum_region`. It must hold with
@@ -313,12 +359,14 @@ def region_table(
         They sum to 1.
     """
     alphas = np.asarray(alphas, dtype=np.float64)
-    nodes, log_w = unit_rule(n_nodes(int(sizes.sum())))
-    half = (nodes.size + 1) // 2
-    nodes, others, weights = nodes[:half], nodes[::-1][:half].copy(), np.exp(log_w)
-    weights = weights[:half] + weights[::-1][:half]
-    if 2 * half > log_w.size:
-        weights[-1] /= 2  # the middle is its own mirror image
+    nodes, others, log_w = beta_rule(n_nodes(int(sizes.sum())), rates)
+    weights = np.exp(log_w)
+    if rates.a == rates.b == 1.0:
+        half = (nodes.size + 1) // 2
+        nodes, others = nodes[:half], others[:half].copy()
+        weights = weights[:half] + weights[::-1][:half]
+        if 2 * half > log_w.size:
+            weights[-1] /= 2  # the middle is its own mirror image
     found = np.empty((2, len(alphas)))
 
     def work(lo: int, hi: int) -> None:

@@ -221,9 +221,11 @@ def simulate_low(
     n_draws: int,
     rng: np.random.Generator,
     low: IntArray,
+    shapes: FloatArray,
 ) -> None:
     """Count simulated features with χ²/n below `cut`, for every α.
 
+    The shares θ are drawn from the Dirichlet distribution with parameters `shapes`.
     All α use the same shares θ and the same uniform numbers for the samples, drawn one
     after the other from Pólya's urn: differences between α are then known better than
     the counts themselves.
@@ -234,7 +236,10 @@ def simulate_low(
     theta = np.empty(n_values)
     for _ in range(n_draws):
         for v in range(n_values):
-            theta[v] = -np.log(1.0 - rng.random())
+            if shapes[v] == 1.0:
+                theta[v] = -np.log(1.0 - rng.random())
+            else:
+                theta[v] = max(rng.standard_gamma(shapes[v]), 1e-300)
         theta /= theta.sum()
         for i in range(n):
             uniforms[i] = rng.random()

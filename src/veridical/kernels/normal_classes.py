@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
 #: Product of factors; beyond it its logarithm is taken, before it can overflow.
 _LARGE = 1e150
+#: Log of the ratio of two densities of one value; more extreme ones count as this.
+_MOST_LOG_RATIO = 300.0
 #: Terms of Ruben's series; then the sum so far is used.
 _MAX_TERMS = 200_000
 
@@ -105,6 +107,56 @@ def add_log_densities(
                         total += np.log(product)
                         product = 1.0
                 out[c, i, a] = -power * (total + np.log(product))
+
+
+@njit(cache=True, nogil=True)
+def add_log_mixtures(
+    X: FloatArray,
+    place: FloatArray,
+    shrunk: FloatArray,
+    null_place: FloatArray,
+    null_shrunk: FloatArray,
+    power: float,
+    rows: IntArray,
+    null: FloatArray,
+    effect: FloatArray,
+    lo: int,
+    hi: int,
+    out: FloatArray,
+) -> None:
+    """Write to ``out[c, i, g]`` the log-density of row i for class c and point g.
+
+    A feature j is a null feature, whose distribution is the same in all classes, with
+    probability ``null[g, j]``; else it has the distribution of class c and of the
+    ``rows[g]``-th α, with probability ``effect[g, j]``. Densities are relative to that
+    of null features. The indices in ``rows`` are in ascending order.
+    """
+    n_classes, k = place.shape[1], place.shape[2]
+    base, ratio = np.empty(k), np.empty(k)
+    for i in range(lo, hi):
+        for j in range(k):
+            z = X[i, j] - null_place[j]
+            base[j] = 0.5 * np.log(null_shrunk[j])
+            base[j] -= power * np.log1p(null_shrunk[j] * z * z)
+        for c in range(n_classes):
+            last = -1
+            for g in range(rows.size):
+                a = rows[g]
+                if a != last:
+                    for j in range(k):
+                        z = X[i, j] - place[a, c, j]
+                        log_ratio = 0.5 * np.log(shrunk[a, c, j]) - base[j]
+                        log_ratio -= power * np.log1p(shrunk[a, c, j] * z * z)
+                        log_ratio = min(log_ratio, _MOST_LOG_RATIO)
+                        ratio[j] = np.exp(max(log_ratio, -_MOST_LOG_RATIO))
+                    last = a
+                total, product = 0.0, 1.0
+                for j in range(k):
+                    product *= null[g, j] + effect[g, j] * ratio[j]
+                    if product > _LARGE or product < 1.0 / _LARGE:
+                        total += np.log(product)
+                        product = 1.0
+                out[c, i, g] = total + np.log(product)
 
 
 def ratio_below(

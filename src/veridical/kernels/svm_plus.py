@@ -38,7 +38,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import FloatArray
 from veridical.kernels.active_set import (
     NEEDS_INVERSE,
     SOLVED,
@@ -647,31 +647,3 @@ def solve_grid(
             else:
                 found[row][column] = settled
     return found
-
-
-def score_grid(
-    gram: FloatArray,
-    gram_star: FloatArray,
-    sign: FloatArray,
-    weights: FloatArray,
-    train: IntArray,
-    test: IntArray,
-    Cs: Sequence[float],
-    gammas: Sequence[float],
-    bias: bool,
-) -> FloatArray:
-    """Compute test scores, shape (n_gammas, n_Cs, n_test); NaN where infeasible.
-
-    All matrices are those of the whole training set; `train` and `test` are rows.
-    """
-    inside = np.ix_(train, train)
-    problem = SignedGram(gram[inside], sign[train])
-    privileged = PrivilegedGram(gram_star[inside], bias)
-    grid = solve_grid(problem, privileged, Cs, gammas, weights[train])
-    across = gram[np.ix_(test, train)] * sign[train]
-    scores = np.full((len(gammas), len(Cs), len(test)), np.nan)
-    for row, line in enumerate(grid):
-        for column, one in enumerate(line):
-            if one is not None:
-                scores[row, column] = across @ one.alpha + one.bias
-    return scores

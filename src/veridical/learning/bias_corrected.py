@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,18 +24,21 @@ from veridical._core.reading import (
 )
 from veridical._core.seeds import as_generator
 from veridical._core.validation import check_count
+from veridical.kernels.beta_counts import BaseRates
 from veridical.kernels.threads import thread_count
-from veridical.learning.bias_corrected_evidence import TIES
+from veridical.learning.bias_corrected_evidence import TIES, Components
 from veridical.learning.bias_corrected_nominal import (
     RULES,
     CountedFeatures,
     RetainedFeatures,
+    check_base_rates,
     check_threshold,
     median_cuts,
 )
 from veridical.learning.bias_corrected_prior import (
     LOWEST,
     Grid,
+    NullShare,
     Prior,
     make_grid,
     normalized,
@@ -46,6 +50,9 @@ from veridical.learning.probability_classifiers import LogProbabilityClassifier
 
 #: Number of samples drawn from the model to estimate the error rate that it expects.
 _N_DRAWN = 4000
+#: Posterior probability of a pair of α and share, relative to the largest; less
+#: probable ones are left out.
+_NEGLIGIBLE_POINT = 1e-7
 #: Test samples whose likelihoods are computed at once; more need more memory.
 _CHUNK = 4096
 
@@ -53,17 +60,20 @@ _CHUNK = 4096
 class SelectionModel(Protocol):
     """Retained features and the selection that retained them, as functions of α."""
 
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
         ...
 
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of what is known of the discarded features."""
         ...
 
 
 class BiasCorrected(LogProbabilityClassifier):
-    """A classifier that averages over a grid of α; its subclasses define the model."""
+    """A classifier that averages over a grid of α; its subclasses define the model.
+
+    The grid may hold shares of null features as well. A point is a pair of both.
+    """
 
     alpha_grid: Any
     alpha_grid_: FloatArray
@@ -77,13 +87,13 @@ class BiasCorrected(LogProbabilityClassifier):
 
     @abstractmethod
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, point, training data), of shape (K, B, G)."""
 
     @abstractmethod
     def _draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Draw samples from the model; compute their log-likelihoods, (K, B, A)."""
+        """Draw samples from the model; compute their log-likelihoods, (K, B, G)."""
 
     def _check_shared(self) -> None:
         """Raise if a parameter that both classifiers have is impossible."""
@@ -107,28 +117,60 @@ class BiasCorrected(LogProbabilityClassifier):
         self.support_ = self.ranking_ <= n_kept
 
     def _make_grid(
-        self, prior: Prior, model: SelectionModel, lowest: float = LOWEST
+        self,
+        prior: Prior,
+        null: NullShare,
+        model: SelectionModel,
+        lowest: float = LOWEST,
     ) -> Grid:
         """Make the grid of α that the parameters ask for."""
 
         def likelihood(alphas: FloatArray) -> FloatArray:
-            return model.log_evidence(alphas) + model.log_adjustment(alphas)
+            both = Components.joined([model.evidence(alphas), model.adjustment(alphas)])
+            return null.grid(both.log_likelihood, len(alphas)).log_evidence
 
         n_alphas = int(self.n_alphas)
         return make_grid(self.alpha_grid, prior, likelihood, n_alphas, lowest)
 
     def _store_posterior(
-        self, grid: Grid, evidence: FloatArray, model: SelectionModel, sizes: IntArray
-    ) -> None:
-        """Store the posterior of α and the shares of the classes."""
+        self,
+        grid: Grid,
+        null: NullShare,
+        evidence: Components,
+        adjustment: Components,
+        sizes: IntArray,
+    ) -> tuple[IntArray, FloatArray]:
+        """Store the posterior of α and of the share of null features.
+
+        Returns
+        -------
+        rows, logits : arrays of shape (G,)
+            The points that have a posterior probability: the index of α, and the logit
+            of the share.
+        """
+        n_alphas = grid.alphas.size
         self.alpha_grid_ = grid.alphas
-        self.log_adjustment_ = model.log_adjustment(grid.alphas)
-        self.alpha_posterior_ = normalized(
-            grid.log_weights + evidence + self.log_adjustment_
-        )
+        both = Components.joined([evidence, adjustment])
+        shares = null.grid(both.log_likelihood, n_alphas)
+        log_joint = grid.log_weights[:, None] + shares.log_weights
+        joint = normalized(log_joint + shares.log_likelihood)
+        self.alpha_posterior_ = joint.sum(axis=1)
         self.alpha_ = float(np.exp(self.alpha_posterior_ @ np.log(grid.alphas)))
+        self.null_share_ = float((joint * expit(shares.logits)).sum())
         with np.errstate(divide="ignore"):
-            self._log_posterior = np.log(self.alpha_posterior_)
+            mean = np.full((n_alphas, 1), logit(self.null_share_))
+        self.log_adjustment_ = np.array(adjustment.log_likelihood(mean)[:, 0])
+        self._store_class_shares(sizes)
+        # Published, every α is a point; of many pairs most are improbable.
+        least = 0.0 if null.value is not None else _NEGLIGIBLE_POINT * joint.max()
+        rows, columns = np.nonzero(joint >= least)
+        chosen = joint[rows, columns]
+        self._points = chosen / chosen.sum()
+        with np.errstate(divide="ignore"):
+            self._log_points = np.log(self._points)
+        return rows, shares.logits[rows, columns]
+
+    def _store_class_shares(self, sizes: IntArray) -> None:
         shares = sizes + float(self.class_prior)
         self._log_shares = np.log(shares / shares.sum())
         self.__dict__.pop("_expected", None)
@@ -180,16 +222,14 @@ class BiasCorrected(LogProbabilityClassifier):
             rng = as_generator(0)
             shares = np.exp(self._log_shares)
             classes = rng.choice(shares.size, _N_DRAWN, p=shares / shares.sum())
-            points = rng.choice(
-                self.alpha_grid_.size, _N_DRAWN, p=self.alpha_posterior_
-            )
+            points = rng.choice(self._points.size, _N_DRAWN, p=self._points)
             found = self._mix(self._draw_likelihood(classes, points, rng))
             self._expected = expected_error(found)
         return float(self._expected)
 
     def _mix(self, log_likelihood: FloatArray) -> FloatArray:
-        """Average over α, and normalize over the classes; from (K, B, A) to (B, K)."""
-        joint = logsumexp(log_likelihood + self._log_posterior, axis=2).T
+        """Average over points, and normalize over classes; from (K, B, G) to (B, K)."""
+        joint = logsumexp(log_likelihood + self._log_points, axis=2).T
         joint = joint + self._log_shares
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
@@ -242,6 +282,14 @@ class BiasCorrectedNB(BiasCorrected):
     theta_rule : {"exact", "simpson"}, default="exact"
         Gauss-Legendre, or Simpson's rule with 41 points as in the R package
         predbayescor, whose error is several nats where many features are discarded.
+    null_share : "estimate", float or None, default=None
+        Share of features that have no effect: the same rates in all classes. None is
+        the published model, in which all features have effects of one size. With
+        "estimate" the share is uniform before the data, and integrated out.
+    base_rates : "uniform", "estimate" or tuple of float, default="uniform"
+        Distribution of the rates of binary features, Beta(a, b), before the classes
+        differ: uniform as published, two numbers, or estimated from all features,
+        retained and discarded, without the classes.
     categorical_features : "from_dtype", None, bool mask, integer indices or names
         Which features are categorical. ``"from_dtype"`` takes the category, string and
         boolean columns of a data frame, and none of an array.
@@ -270,10 +318,14 @@ class BiasCorrectedNB(BiasCorrected):
     alpha_posterior_ : array of shape (n_alphas,)
         Their posterior probabilities, which sum to 1.
     log_adjustment_ : array of shape (n_alphas,)
-        Logarithm of the probability of what was discarded, given each α; 0 without
-        correction, and where nothing was discarded.
+        Logarithm of the probability of what was discarded, given each α and the mean
+        share of null features; 0 without correction, and where nothing was discarded.
     alpha_ : float
         Geometric mean of the posterior of α.
+    null_share_ : float
+        Mean of the posterior of the share of null features; 0 without them.
+    base_rates_ : tuple of float
+        Parameters a and b of the distribution of base rates; (1, 1) is uniform.
     cuts_ : array of shape (n_features,)
         Where numeric features were cut; 0.5 where they held zeros and ones.
     n_features_in_ : int
@@ -336,6 +388,8 @@ class BiasCorrectedNB(BiasCorrected):
         alpha_grid: Any = "log",
         n_alphas: int = 61,
         theta_rule: str = "exact",
+        null_share: Any = None,
+        base_rates: Any = "uniform",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
     ) -> None:
@@ -349,6 +403,8 @@ class BiasCorrectedNB(BiasCorrected):
         self.alpha_grid = alpha_grid
         self.n_alphas = n_alphas
         self.theta_rule = theta_rule
+        self.null_share = null_share
+        self.base_rates = base_rates
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
@@ -387,6 +443,7 @@ class BiasCorrectedNB(BiasCorrected):
         self._features = features.without_data()
         self.cuts_ = features.cuts
         self._select(features)
+        self.base_rates_ = features.base_rates(self.base_rates)
         self._integrate(features, prior)
         return self
 
@@ -412,7 +469,15 @@ class BiasCorrectedNB(BiasCorrected):
             raise InputError(
                 f"theta_rule={self.theta_rule!r} must be 'exact' or 'simpson'."
             )
+        uniform = isinstance(self.base_rates, str) and self.base_rates == "uniform"
+        plain = self.null_share is None and uniform
+        if self.theta_rule == "simpson" and not plain:
+            raise InputError(
+                "theta_rule='simpson' is for null_share=None and base_rates='uniform' "
+                "only."
+            )
         self._check_shared()
+        check_base_rates(self.base_rates)
         if self.threshold is not None:
             check_threshold(self.threshold)
         return Prior.checked(self.prior)
@@ -425,6 +490,9 @@ class BiasCorrectedNB(BiasCorrected):
 
     def _integrate(self, features: CountedFeatures, prior: Prior) -> None:
         """Compute the posterior of α and what predictions need."""
+        null = replace(
+            NullShare.checked(self.null_share), n_features=features.n_values.size
+        )
         kept = RetainedFeatures.from_selection(
             features,
             self._chosen,
@@ -432,10 +500,19 @@ class BiasCorrectedNB(BiasCorrected):
             ties=self.ties,  # type: ignore[arg-type]
             rule=self.theta_rule,
             n_threads=thread_count(self.n_jobs),
+            rates=BaseRates(*self.base_rates_),
+            null=not null.is_zero,
         )
-        grid = self._make_grid(prior, kept)
-        evidence, self._kept = kept.with_rates(grid.alphas)
-        self._store_posterior(grid, evidence, kept, features.sizes)
+        grid = self._make_grid(prior, null, kept)
+        tables = kept.predictive_tables(grid.alphas)
+        points = self._store_posterior(
+            grid,
+            null,
+            tables.components,
+            kept.adjustment(grid.alphas),
+            features.sizes,
+        )
+        self._kept = tables.at(*points)
 
     def _draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator

@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -29,14 +29,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, logsumexp, roots_jacobi
+from scipy.special import gammaln, log_expit, logsumexp, roots_jacobi
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical.kernels.beta_counts import (
+    NO_EFFECT,
+    UNIFORM,
+    BaseRates,
     fill_masses,
     log_low,
+    log_no_effect,
     n_nodes,
     pattern_table,
     region_table,
@@ -59,6 +63,88 @@ _EXACT_NODES, _DRAWN_NODES, _DRAWN_DEGREE = 33, 25, 8
 _N_DRAWS, _FEWEST_DRAWS, _MOST_STEPS = 100_000, 5_000, 1e8
 #: Range of α that the interpolation covers; wider where an α lies outside.
 _ALPHA_RANGE = (1.0, 1e5)
+
+
+# -- features with and without an effect ---------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Log-probabilities of what is known of features, with and without an effect.
+
+    A feature is a null feature with probability π: all classes have the same rate.
+    What is known of T groups of features that are alike has the log-likelihood
+    ``Σ_t times_t log(π exp(null_t) + (1 − π) exp(logs_at))``, for the retained and for
+    the discarded features.
+
+    Parameters
+    ----------
+    logs : array of shape (A, T)
+        Log-probabilities given α.
+    times : array of shape (T,)
+        Number of features of each group.
+    null : array of shape (T,) or None
+        Log-probabilities of null features; None where π is 0.
+    """
+
+    logs: FloatArray
+    times: FloatArray
+    null: FloatArray | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Components]) -> Components:
+        """Put the groups of several parts side by side."""
+        parts = [part for part in parts if part.times.size] or list(parts[:1])
+        if len(parts) == 1:
+            return parts[0]
+        nulls = [part.null for part in parts if part.null is not None]
+        return cls(
+            np.concatenate([part.logs for part in parts], axis=1),
+            np.concatenate([part.times for part in parts]),
+            np.concatenate(nulls) if nulls else None,
+        )
+
+    def log_likelihood(self, logits: FloatArray) -> FloatArray:
+        """Compute the log-likelihood for every α and logit of π, of shape (A, P).
+
+        Parameters
+        ----------
+        logits : array of shape (A, P)
+            log π/(1 − π), a row for every α; minus infinity where π is 0.
+        """
+        if self.null is None:
+            return np.broadcast_to((self.logs @ self.times)[:, None], logits.shape)
+        found = np.empty(logits.shape)
+        rows = np.arange(len(self.logs))
+        for p in range(logits.shape[1]):
+            found[:, p] = self.mixed(rows, logits[:, p]) @ self.times
+        return found
+
+    def mixed(self, rows: IntArray, logits: FloatArray) -> FloatArray:
+        """Compute log(π exp(null) + (1 − π) exp(logs)), for each pair of row and logit.
+
+        Returns
+        -------
+        array of shape (G, T)
+            For G pairs.
+        """
+        if self.null is None:
+            return self.logs[rows]
+        without, with_effect = log_expit(logits), log_expit(-logits)
+        return np.logaddexp(
+            without[:, None] + self.null, with_effect[:, None] + self.logs[rows]
+        )
+
+    def null_weights(
+        self, rows: IntArray, logits: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Compute the posterior probabilities of no effect and of an effect, (G, T)."""
+        mixed = self.mixed(rows, logits)
+        without, with_effect = log_expit(logits), log_expit(-logits)
+        return (
+            np.exp(without[:, None] + self.null - mixed),
+            np.exp(with_effect[:, None] + self.logs[rows] - mixed),
+        )
 
 
 def prob_low_correlation(
@@ -164,26 +250,43 @@ def can_sum_exactly(sizes: IntArray) -> bool:
 
 
 def log_low_association(
-    alphas: FloatArray, sizes: IntArray, n_values: int, cut: float
+    alphas: FloatArray,
+    sizes: IntArray,
+    n_values: int,
+    cut: float,
+    rates: BaseRates = UNIFORM,
 ) -> FloatArray:
-    """Compute log P(χ²/n < cut | α) for features with several categories."""
+    """Compute log P(χ²/n < cut | α) for features with several categories.
+
+    `NO_EFFECT` as the only α is for features without an effect.
+    """
     if cut <= 0:
         return np.full(len(alphas), -np.inf)
+    if alphas.min() >= NO_EFFECT:
+        return np.full(
+            len(alphas),
+            _low_without_effect(tuple(map(int, sizes)), n_values, cut, rates),
+        )
     low, high = _ALPHA_RANGE
     if alphas.min() < low or alphas.max() > high:
         low, high = min(low, alphas.min()), max(high, alphas.max())
-    fit = _interpolant(tuple(map(int, sizes)), n_values, cut, low, high)
+    fit = _interpolant(tuple(map(int, sizes)), n_values, cut, low, high, rates)
     middle, half = 0.5 * np.log(low * high), 0.5 * np.log(high / low)
     return np.minimum(chebyshev.chebval((np.log(alphas) - middle) / half, fit), 0.0)
 
 
 @lru_cache(maxsize=16)
 def _interpolant(
-    sizes: tuple[int, ...], n_values: int, cut: float, low: float, high: float
+    sizes: tuple[int, ...],
+    n_values: int,
+    cut: float,
+    low: float,
+    high: float,
+    rates: BaseRates,
 ) -> FloatArray:
     """Compute Chebyshev coefficients of log P(low) as a function of log α."""
     counts = np.array(sizes, dtype=np.intp)
-    exact = len(sizes) == 2 and _n_pairs(counts, n_values) <= _MOST_PAIRS
+    exact = _can_sum_histograms(counts, n_values)
     n_points = _EXACT_NODES if exact else _DRAWN_NODES
     x = np.cos(np.pi * (np.arange(n_points) + 0.5) / n_points)
     middle, half = 0.5 * np.log(low * high), 0.5 * np.log(high / low)
@@ -191,11 +294,36 @@ def _interpolant(
     if exact:
         values = _sum_histograms(alphas, counts, n_values, cut)
         return np.asarray(chebyshev.chebfit(x, values, n_points - 1), np.float64)
-    n_low, rng = np.zeros(n_points, dtype=np.intp), as_generator(0)
-    n_draws = int(np.clip(_MOST_STEPS / counts.sum(), _FEWEST_DRAWS, _N_DRAWS))
-    simulate_low(alphas, counts, n_values, cut, n_draws, rng, n_low)
-    logs = np.log((n_low + 0.5) / (n_draws + 1))
+    logs = _simulate_low(alphas, counts, n_values, cut, rates)
     return np.asarray(chebyshev.chebfit(x, logs, _DRAWN_DEGREE), np.float64)
+
+
+@lru_cache(maxsize=16)
+def _low_without_effect(
+    sizes: tuple[int, ...], n_values: int, cut: float, rates: BaseRates
+) -> float:
+    """Compute log P(χ²/n < cut) for a feature without an effect."""
+    counts, alphas = np.array(sizes, dtype=np.intp), np.array([NO_EFFECT])
+    if _can_sum_histograms(counts, n_values):
+        return float(_sum_histograms(alphas, counts, n_values, cut)[0])
+    return float(_simulate_low(alphas, counts, n_values, cut, rates)[0])
+
+
+def _can_sum_histograms(sizes: IntArray, n_values: int) -> bool:
+    """Return whether all pairs of class histograms can be summed over."""
+    return len(sizes) == 2 and _n_pairs(sizes, n_values) <= _MOST_PAIRS
+
+
+def _simulate_low(
+    alphas: FloatArray, sizes: IntArray, n_values: int, cut: float, rates: BaseRates
+) -> FloatArray:
+    """Estimate log P(χ²/n < cut | α), always with the same random numbers."""
+    n_low, rng = np.zeros(len(alphas), dtype=np.intp), as_generator(0)
+    n_draws = int(np.clip(_MOST_STEPS / sizes.sum(), _FEWEST_DRAWS, _N_DRAWS))
+    # The rates of a binary feature are those of its second category.
+    shapes = np.array([rates.b, rates.a]) if n_values == 2 else np.ones(n_values)
+    simulate_low(alphas, sizes, n_values, cut, n_draws, rng, n_low, shapes)
+    return np.log((n_low + 0.5) / (n_draws + 1))
 
 
 def _n_pairs(sizes: IntArray, n_values: int) -> float:
@@ -592,12 +720,15 @@ class Discarded:
     n_below, n_tied : int
         Number of features discarded below the threshold, and number of those equal to
         it, which tied with retained features.
+    rates : BaseRates, default=UNIFORM
+        The distribution of θ.
     """
 
     sizes: IntArray
     gamma: float | Fraction
     n_below: int
     n_tied: int
+    rates: BaseRates = UNIFORM
 
     def log_probability(
         self,
@@ -619,27 +750,60 @@ class Discarded:
         n_threads : int, default=1
             Threads that share the values of α.
         """
+        return self.components(alphas, ties, rule, n_threads).logs @ self._times(ties)
+
+    def components(
+        self,
+        alphas: FloatArray,
+        ties: Ties = "exact",
+        rule: str = "exact",
+        n_threads: int = 1,
+        *,
+        null: bool = False,
+    ) -> Components:
+        """Compute the log-probabilities of being below the threshold, and equal to it.
+
+        The parameters are those of `log_probability`; `null` is whether to compute
+        the probabilities of null features too.
+        """
 
         def directly(points: FloatArray) -> FloatArray:
-            return self._log_probability(points, ties, rule, n_threads)
+            return self._events(points, ties, rule, n_threads)
 
-        return interpolate_in_alpha(alphas, directly)
+        logs = interpolate_in_alpha(alphas, directly)
+        nothing = None
+        if null:
+            nothing = self._events(np.array([NO_EFFECT]), ties, rule, n_threads)[0]
+        return Components(logs, self._times(ties), nothing)
 
-    def _log_probability(
+    def _times(self, ties: Ties) -> FloatArray:
+        """Return the numbers of features below the threshold, and equal to it."""
+        if self._separate(ties):
+            return np.array([self.n_below, self.n_tied], np.float64)
+        return np.array([self.n_below + self.n_tied, 0.0])
+
+    def _separate(self, ties: Ties) -> bool:
+        """Return whether tied features are known to be equal to the threshold."""
+        if ties == "exact":
+            # A simulation cannot find exact ties.
+            return can_sum_exactly(self.sizes) or not self.n_tied
+        return ties == "lt" and self.gamma == 0
+
+    def _events(
         self, alphas: FloatArray, ties: Ties, rule: str, n_threads: int
     ) -> FloatArray:
-        total = np.zeros(len(alphas))
-        n_below, n_tied = self.n_below, self.n_tied
-        if ties == "exact" and n_tied and not can_sum_exactly(self.sizes):
-            ties = "le"  # a simulation cannot find exact ties
-        nothing_below = self.gamma == 0
-        if ties != "exact" and not (ties == "lt" and nothing_below):
-            n_below, n_tied = n_below + n_tied, 0
+        """Compute log P(below γ | α) and log P(equal to γ | α), of shape (A, 2).
+
+        What no feature is known to be has the log-probability 0.
+        """
+        found = np.zeros((len(alphas), 2))
+        n_below, n_tied = self._times(ties)
+        wide = ties == "le" or (ties == "exact" and not self._separate(ties))
         if n_below:
-            total += n_below * self._log_low(alphas, ties == "le", rule, n_threads)
+            found[:, 0] = self._log_low(alphas, wide, rule, n_threads)
         if n_tied:
-            total += n_tied * log_any(alphas, self.sizes, self._tied, n_threads)
-        return total
+            found[:, 1] = log_any(alphas, self.sizes, self._tied, n_threads, self.rates)
+        return found
 
     @cached_property
     def _strict(self) -> tuple[IntArray, IntArray]:
@@ -660,17 +824,18 @@ class Discarded:
         sizes = self.sizes
         if not can_sum_exactly(sizes):
             edge = float(self.gamma) * (1 + SAME if tied else 1 - SAME)
-            return log_low_association(alphas, sizes, 2, max(edge**2, tied * SAME))
+            cut = max(edge**2, tied * SAME)
+            return log_low_association(alphas, sizes, 2, cut, self.rates)
         region = self._wide if tied else self._strict
         if rule == "simpson":
             return log_low(*simpson_region(alphas, sizes, region))
-        return log_low(*region_table(alphas, sizes, region, n_threads))
+        return log_low(*region_table(alphas, sizes, region, n_threads, self.rates))
 
 
 def interpolate_in_alpha(
     alphas: FloatArray, function: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Evaluate a function of log α at many close points by interpolation.
+    """Evaluate functions of log α at many close points by interpolation.
 
     The probabilities are analytic in log α up to ±π from the real line, where α is
     negative. Over a factor of 7 in α a polynomial through 21 Chebyshev points then
@@ -684,14 +849,21 @@ def interpolate_in_alpha(
     middle, half = (low + high) / 2, (high - low) / 2
     found = function(np.exp(middle + half * x))
     fit = chebyshev.chebfit(x, found, _CHEBYSHEV_POINTS - 1)
-    return np.asarray(chebyshev.chebval((logs - middle) / half, fit), np.float64)
+    return np.asarray(chebyshev.chebval((logs - middle) / half, fit), np.float64).T
 
 
 def log_any(
-    alphas: FloatArray, sizes: IntArray, patterns: IntArray, n_threads: int = 1
+    alphas: FloatArray,
+    sizes: IntArray,
+    patterns: IntArray,
+    n_threads: int = 1,
+    rates: BaseRates = UNIFORM,
 ) -> FloatArray:
     """Compute log P(one of these patterns | α)."""
-    log_probability, _ = pattern_table(alphas, sizes, patterns, n_threads)
+    if alphas.min() >= NO_EFFECT:
+        log_probability = log_no_effect(sizes, patterns, rates)[None]
+    else:
+        log_probability, _ = pattern_table(alphas, sizes, patterns, n_threads, rates)
     return logsumexp(log_probability + log_ways(sizes, patterns), axis=1)
 
 
@@ -728,26 +900,38 @@ class DiscardedValues:
     n_below: int
     n_tied: int
 
-    def log_probability(self, alphas: FloatArray, ties: Ties) -> FloatArray:
-        """Compute the logarithm of the adjustment factor for every α."""
-        scale = min(len(self.sizes), self.n_values) - 1
+    def components(
+        self, alphas: FloatArray, ties: Ties, *, null: bool = False
+    ) -> Components:
+        """Compute the log-probabilities of being below the threshold, and equal to it.
+
+        `null` is whether to compute the probabilities of null features too.
+        """
         n_below, n_tied = self.n_below, self.n_tied
         if ties != "exact" and not (ties == "lt" and self.gamma == 0):
             n_below, n_tied = n_below + n_tied, 0
+        times = np.array([n_below, n_tied], np.float64)
+        events = [self._events(alphas, ties, times)]
+        if null:
+            events.append(self._events(np.array([NO_EFFECT]), ties, times))
+        return Components(events[0], times, events[1][0] if null else None)
+
+    def _events(self, alphas: FloatArray, ties: Ties, times: FloatArray) -> FloatArray:
+        """Compute log P(below γ | α) and log P(equal to γ | α), of shape (A, 2)."""
+        scale = min(len(self.sizes), self.n_values) - 1
 
         def low(tied: bool) -> FloatArray:
             edge = self.gamma * (1 + SAME if tied else 1 - SAME)
             cut = max(edge**2 * scale, SAME if tied else 0.0)
             return log_low_association(alphas, self.sizes, self.n_values, cut)
 
-        total = np.zeros(len(alphas))
-        if n_below:
-            total += n_below * low(ties == "le")
-        if n_tied:
+        found = np.zeros((len(alphas), 2))
+        if times[0]:
+            found[:, 0] = low(ties == "le")
+        if times[1]:
             wide, strict = low(True), (low(False) if self.gamma > 0 else -np.inf)
             # This statistic seldom ties; where the simulation has no tie, all that is
             # known is that it is not above the threshold.
             tie = -np.expm1(np.minimum(strict - wide, 0.0))
-            found = np.all(tie > 0)
-            total += n_tied * (wide + np.log(tie) if found else wide)
-        return total
+            found[:, 1] = wide + np.log(tie) if np.all(tie > 0) else wide
+        return found

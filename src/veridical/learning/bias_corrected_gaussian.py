@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +12,19 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_numeric, read_numeric_training
 from veridical._core.validation import count_features
-from veridical.kernels.normal_classes import add_log_densities, class_sums, marginal
+from veridical.kernels.beta_counts import log_low
+from veridical.kernels.normal_classes import (
+    add_log_densities,
+    add_log_mixtures,
+    class_sums,
+    marginal,
+)
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import run, spans, thread_count
 from veridical.learning.bias_corrected import BiasCorrected
-from veridical.learning.bias_corrected_evidence import low_normal
+from veridical.learning.bias_corrected_evidence import Components, low_normal
 from veridical.learning.bias_corrected_nominal import check_threshold
-from veridical.learning.bias_corrected_prior import Prior
+from veridical.learning.bias_corrected_prior import NullShare, Prior
 
 #: Largest r = 1/α to search, above that of binary features: numeric features may
 #: separate classes better.
@@ -43,6 +49,8 @@ class NormalFeatures:
         Number of features that correlated too little; 0 without correction.
     gamma : float
         The threshold.
+    null : bool
+        Whether there may be null features.
     """
 
     sizes: FloatArray
@@ -52,32 +60,44 @@ class NormalFeatures:
     squares: FloatArray
     n_discarded: int
     gamma: float
+    null: bool = False
 
-    def tables(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Compute log-evidence (A,) and the predictive distributions of `marginal`."""
+    def tables(self, alphas: FloatArray) -> tuple[Components, FloatArray, FloatArray]:
+        """Compute log-evidence and the predictive distributions of `marginal`."""
         logs, place, shrunk = marginal(
             1.0 / alphas, self.sizes, self.means, self.within, self.df, self.squares
         )
-        return logs.sum(axis=1), place, shrunk
+        null = self.without_effect()[0] if self.null else None
+        return Components(logs, np.ones(logs.shape[1]), null), place, shrunk
 
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
+    def without_effect(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Compute log-evidence, place and inverse scale of null features, (k,) each."""
+        logs, place, shrunk = marginal(
+            np.zeros(1), self.sizes, self.means, self.within, self.df, self.squares
+        )
+        return logs[0], place[0, 0], shrunk[0, 0]
+
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
         return self.tables(alphas)[0]
 
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probability of what is known of a discarded feature."""
         if self.n_discarded == 0:
-            return np.zeros(len(alphas))
+            nothing = np.zeros(0)
+            return Components(
+                np.zeros((len(alphas), 0)), nothing, nothing if self.null else None
+            )
+        times = np.array([float(self.n_discarded)])
+        null = self._log_low(np.zeros(1)) if self.null else None
+        return Components(self._log_low(1.0 / alphas)[:, None], times, null)
+
+    def _log_low(self, ratios: FloatArray) -> FloatArray:
+        """Compute the log-probability of a correlation below the threshold."""
         sizes = self.sizes.astype(np.intp)
         gamma = max(self.gamma, _SAME)
-        sides = np.array([low_normal(sizes, 1.0 / a, gamma) for a in alphas])
-        with np.errstate(divide="ignore"):
-            logs = np.where(
-                sides[:, 1] < 0.5,
-                np.log1p(-np.minimum(sides[:, 1], 0.5)),
-                np.log(sides[:, 0]),
-            )
-        return self.n_discarded * logs
+        sides = np.array([low_normal(sizes, r, gamma) for r in ratios])
+        return log_low(sides[:, 0], sides[:, 1])
 
 
 class BiasCorrectedGaussianNB(BiasCorrected):
@@ -111,6 +131,10 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         or the points themselves.
     n_alphas : int, default=31
         Number of points of the grid.
+    null_share : "estimate", float or None, default=None
+        Share of features that have no effect: the same mean in all classes. None is
+        the model in which all features have effects of one size. With "estimate" the
+        share is uniform before the data, and integrated out.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -121,6 +145,8 @@ class BiasCorrectedGaussianNB(BiasCorrected):
     alpha_grid_, alpha_posterior_, log_adjustment_, alpha_
         As in :class:`BiasCorrectedNB`; 1/α is the variance of the class means over
         the variance within classes.
+    null_share_ : float
+        Mean of the posterior of the share of null features; 0 without them.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -162,6 +188,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         class_prior: float = 1.0,
         alpha_grid: Any = "log",
         n_alphas: int = 31,
+        null_share: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -172,6 +199,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         self.class_prior = class_prior
         self.alpha_grid = alpha_grid
         self.n_alphas = n_alphas
+        self.null_share = null_share
         self.n_jobs = n_jobs
 
     _normals: NormalFeatures
@@ -191,7 +219,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         BiasCorrectedGaussianNB
             The fitted classifier itself.
         """
-        prior = Prior.checked(self.prior)
+        prior, null = Prior.checked(self.prior), NullShare.checked(self.null_share)
         df, squares = self._check_parameters()
         X, y = read_numeric_training(self, X, y, min_samples=2)
         codes, sizes = self._number_classes(y)
@@ -215,8 +243,9 @@ class BiasCorrectedGaussianNB(BiasCorrected):
             (np.sqrt(squares) / scale[used]) ** 2,
             int((varies & ~self.support_).sum()) if self.correct else 0,
             cut,
+            not null.is_zero,
         )
-        self._integrate(prior, sizes)
+        self._integrate(prior, replace(null, n_features=order.size), sizes)
         return self
 
     # -- learning --------------------------------------------------------------------
@@ -241,12 +270,16 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         kept = count_features(self.n_features_to_select, order.size)
         return kept, float(scores[order[kept - 1]])
 
-    def _integrate(self, prior: Prior, sizes: IntArray) -> None:
+    def _integrate(self, prior: Prior, null: NullShare, sizes: IntArray) -> None:
         """Compute the posterior of α and what predictions need."""
         normals = self._normals
-        grid = self._make_grid(prior, normals, 1.0 / _LARGEST_RATIO)
+        grid = self._make_grid(prior, null, normals, 1.0 / _LARGEST_RATIO)
         evidence, self._place, self._shrunk = normals.tables(grid.alphas)
-        self._store_posterior(grid, evidence, normals, sizes)
+        adjustment = normals.adjustment(grid.alphas)
+        points = self._store_posterior(grid, null, evidence, adjustment, sizes)
+        self._rows = points[0]
+        if normals.null:
+            self._weights = evidence.null_weights(*points)
 
     # -- predicting ------------------------------------------------------------------
 
@@ -256,10 +289,26 @@ class BiasCorrectedGaussianNB(BiasCorrected):
 
     def _log_likelihood(self, values: NDArray[Any]) -> FloatArray:
         normals, n_threads = self._normals, thread_count(self.n_jobs)
-        shape = (normals.sizes.size, len(values), self.alpha_grid_.size)
-        out = np.empty(shape)
+        out = np.empty((normals.sizes.size, len(values), self._rows.size))
         power = 0.5 * (normals.df + normals.sizes.sum())
         values = np.ascontiguousarray(values)
+        if normals.null:
+            without = (*normals.without_effect()[1:], power, self._rows)
+            mixtures = [
+                (
+                    values,
+                    self._place,
+                    self._shrunk,
+                    *without,
+                    *self._weights,
+                    lo,
+                    hi,
+                    out,
+                )
+                for lo, hi in spans(len(values), n_threads)
+            ]
+            run(add_log_mixtures, mixtures, n_threads)
+            return out
         jobs = [
             (values, self._place, self._shrunk, power, lo, hi, out)
             for lo, hi in spans(len(values), n_threads)
@@ -272,7 +321,13 @@ class BiasCorrectedGaussianNB(BiasCorrected):
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
         df = self._normals.df + self._normals.sizes.sum() - 1
-        place, shrunk = self._place[points, classes], self._shrunk[points, classes]
+        rows = self._rows[points]
+        place, shrunk = self._place[rows, classes], self._shrunk[rows, classes]
+        if self._normals.null:
+            null = rng.random(place.shape) < self._weights[0][points]
+            _, null_place, null_shrunk = self._normals.without_effect()
+            place = np.where(null, null_place, place)
+            shrunk = np.where(null, null_shrunk, shrunk)
         drawn = rng.standard_t(df, size=place.shape) / np.sqrt(shrunk * df)
         return self._log_likelihood(place + drawn)
 

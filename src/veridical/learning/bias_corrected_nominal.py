@@ -9,14 +9,17 @@ far fewer such patterns than features. Of a test sample only the number of ones 
 the features of each pattern matters, and its log-likelihoods for all values of α are a
 product of matrices.
 
+A point is a value of α and a share π of null features, features without an effect. In
+the published model π is 0, and there is one point for each α.
+
 Binary features
 
 | symbol | meaning                                                     | shape     |
 |--------|-------------------------------------------------------------|-----------|
 | counts | ones of a pattern in each class                             | (T, K)    |
 | times  | features that have it                                       | (T,)      |
-| odds   | log-odds of a one, for class c and every α                  | (K, A, T) |
-| none   | log-probability that no retained feature is one             | (K, A)    |
+| odds   | log-odds of a one, for class c and every point              | (K, G, T) |
+| none   | log-probability that no retained feature is one             | (K, G)    |
 | S      | ones of a test sample among the features of a pattern       | (B, T)    |
 
 Features with V > 2 categories
@@ -25,7 +28,7 @@ Features with V > 2 categories
 |--------|----------------------------------------------------------|-------------|
 | tables | samples of each class with each category; a pattern      | (T, K, V)   |
 | times  | features that have it                                    | (T,)        |
-| logs   | predictive log-probability of a category, by class and α | (K, A, T·V) |
+| logs   | log-probability of a category, by class and point        | (K, G, T·V) |
 | S      | features of a pattern with category v in a test sample   | (B, T·V)    |
 """
 
@@ -38,6 +41,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import betaln, gammaln
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Categories, encode
@@ -45,7 +50,12 @@ from veridical._core.errors import InputError
 from veridical._core.reading import refuse_missing_or_infinite
 from veridical._core.text import show
 from veridical._core.validation import count_features
-from veridical.kernels.beta_counts import pattern_table
+from veridical.kernels.beta_counts import (
+    UNIFORM,
+    BaseRates,
+    log_no_effect,
+    pattern_table,
+)
 from veridical.kernels.binary_counts import count_ones, count_patterns
 from veridical.kernels.count_lattice import (
     SAME,
@@ -57,6 +67,7 @@ from veridical.kernels.count_lattice import (
 from veridical.kernels.dirichlet_counts import association, value_table
 from veridical.kernels.ordering import order_by_score
 from veridical.learning.bias_corrected_evidence import (
+    Components,
     Discarded,
     DiscardedValues,
     Ties,
@@ -167,6 +178,10 @@ class Patterns:
         How ties at the threshold count.
     rule : {"exact", "simpson"}
         How to integrate over θ.
+    rates : BaseRates
+        The distribution of θ.
+    null : bool
+        Whether there may be null features.
     """
 
     columns: IntArray
@@ -179,6 +194,8 @@ class Patterns:
     ties: Ties = "exact"
     rule: str = "exact"
     n_threads: int = field(default=1, compare=False)
+    rates: BaseRates = UNIFORM
+    null: bool = False
 
     @classmethod
     def from_counts(
@@ -191,6 +208,8 @@ class Patterns:
         ties: Ties,
         rule: str,
         n_threads: int,
+        rates: BaseRates,
+        null: bool,
     ) -> Patterns:
         """Group the retained features by their counts of ones, of shape (k, K)."""
         counts, place = distinct(ones, sizes)
@@ -206,38 +225,93 @@ class Patterns:
             ties,
             rule,
             n_threads,
+            rates,
+            null,
         )
 
     def _table(self, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Integrate over θ for every pattern: log-evidence and mean, (A, T) each."""
         if self.rule == "simpson":
             return simpson_patterns(alphas, self.sizes, self.counts)
-        return pattern_table(alphas, self.sizes, self.counts, self.n_threads)
-
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
-        return self._table(alphas)[0] @ self.times
-
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
-        if self.discarded is None:
-            return np.zeros(len(alphas))
-        return self.discarded.log_probability(
-            alphas, self.ties, self.rule, self.n_threads
+        return pattern_table(
+            alphas, self.sizes, self.counts, self.n_threads, self.rates
         )
 
-    def rates(self, alphas: FloatArray) -> tuple[FloatArray, Rates]:
-        """Compute the evidence, and what predictions need, for these α."""
+    def _components(self, logs: FloatArray) -> Components:
+        """Put the evidence of null features beside that of the others."""
+        null = None
+        if self.null:
+            null = log_no_effect(self.sizes, self.counts, self.rates)
+        return Components(logs, self.times, null)
+
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
+        return self._components(self._table(alphas)[0])
+
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of what is known of the discarded features."""
+        if self.discarded is None:
+            return _nothing_known(alphas, self.null)
+        return self.discarded.components(
+            alphas, self.ties, self.rule, self.n_threads, null=self.null
+        )
+
+    def predictive_tables(self, alphas: FloatArray) -> PatternTables:
+        """Compute all that predictions need for these α."""
         logs, mean = self._table(alphas)
-        odds = np.empty((len(self.sizes), *mean.shape))
-        none = np.empty((len(self.sizes), len(alphas)))
-        column = alphas[:, None]
-        for c, size in enumerate(self.sizes):
-            ones = column * mean + self.counts[:, c]
-            zeros = column * (1.0 - mean) + (size - self.counts[:, c])
-            odds[c] = np.log(ones) - np.log(zeros)
-            none[c] = (np.log(zeros) - np.log(column + size)) @ self.times
-        return logs @ self.times, Rates(self, odds, none)
+        return PatternTables(self, self._components(logs), alphas, mean)
+
+
+def _nothing_known(alphas: FloatArray, null: bool) -> Components:
+    """Return components of no feature at all."""
+    return Components(
+        np.zeros((len(alphas), 0)), np.zeros(0), np.zeros(0) if null else None
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PatternTables:
+    """Evidence and mean of θ of every pattern, for many α."""
+
+    patterns: Patterns
+    components: Components
+    alphas: FloatArray
+    mean: FloatArray
+
+    def at(self, rows: IntArray, logits: FloatArray) -> Rates:
+        """Compute the predictive log-odds at G points.
+
+        Parameters
+        ----------
+        rows : int array of shape (G,)
+            The index of α.
+        logits : array of shape (G,)
+            log π/(1 − π), minus infinity for no null features.
+        """
+        given = self.patterns
+        # Without null features the points are the values of α.
+        mean = self.mean[rows] if given.null else self.mean
+        odds = np.empty((len(given.sizes), *mean.shape))
+        none = np.empty((len(given.sizes), len(rows)))
+        column = self.alphas[rows, None]
+        if given.null:
+            n, s = int(given.sizes.sum()), given.counts.sum(axis=1)
+            a, b = given.rates
+            null, effect = self.components.null_weights(rows, logits)
+            null_ones = null * ((a + s) / (a + b + n))
+            null_zeros = null * ((b + n - s) / (a + b + n))
+        for c, size in enumerate(given.sizes):
+            ones = column * mean + given.counts[:, c]
+            zeros = column * (1.0 - mean) + (size - given.counts[:, c])
+            total = column + size
+            if given.null:
+                ones = null_ones + effect * ones / total
+                zeros = null_zeros + effect * zeros / total
+                total = np.ones_like(column)
+            log_zeros = np.log(zeros)
+            odds[c] = np.log(ones) - log_zeros
+            none[c] = (log_zeros - np.log(total)) @ given.times
+        return Rates(given, odds, none)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +323,7 @@ class Rates:
     none: FloatArray
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, point, training data), of shape (K, B, G)."""
         given = self.patterns
         S = count_patterns(
             values,
@@ -262,7 +336,7 @@ class Rates:
         return self.likelihood_of_counts(S)
 
     def likelihood_of_counts(self, S: FloatArray) -> FloatArray:
-        """Compute the log-likelihoods from the counts of ones, (K, B, A)."""
+        """Compute the log-likelihoods from the counts of ones, (K, B, G)."""
         return np.stack(
             [S @ odds.T + none for odds, none in zip(self.odds, self.none, strict=True)]
         )
@@ -270,7 +344,7 @@ class Rates:
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Draw samples given classes and indices of α; compute their likelihoods."""
+        """Draw samples given classes and points; compute their likelihoods."""
         p = 1.0 / (1.0 + np.exp(-self.odds[classes, points]))
         times = self.patterns.times.astype(np.int64)
         return self.likelihood_of_counts(rng.binomial(times, p).astype(np.float64))
@@ -306,6 +380,7 @@ class ValueTables:
     discarded: DiscardedValues | None
     ties: Ties
     n_threads: int = field(default=1, compare=False)
+    null: bool = False
 
     @classmethod
     def from_counts(
@@ -317,6 +392,7 @@ class ValueTables:
         discarded: DiscardedValues | None,
         ties: Ties,
         n_threads: int,
+        null: bool,
     ) -> ValueTables:
         """Group the retained features by their counts."""
         shape = (len(sizes), n_values)
@@ -332,31 +408,58 @@ class ValueTables:
             discarded,
             ties,
             n_threads,
+            null,
         )
 
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
+    def _components(self, logs: FloatArray) -> Components:
+        """Put the evidence of null features beside that of the others."""
+        null = None
+        if self.null:
+            totals, V = self.tables.sum(axis=1), self.n_values
+            null = gammaln(totals + 1.0).sum(axis=1) + gammaln(V)
+            null -= gammaln(self.sizes.sum() + V)
+        return Components(logs, self.times, null)
+
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
         logs, _ = value_table(alphas, self.sizes, self.tables, self.n_threads)
-        return logs @ self.times
+        return self._components(logs)
 
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of what is known of the discarded features."""
         if self.discarded is None:
-            return np.zeros(len(alphas))
-        return self.discarded.log_probability(alphas, self.ties)
+            return _nothing_known(alphas, self.null)
+        return self.discarded.components(alphas, self.ties, null=self.null)
 
-    def rates(self, alphas: FloatArray) -> tuple[FloatArray, ValueRates]:
-        """Compute the evidence, and what predictions need, for these α."""
+    def predictive_tables(self, alphas: FloatArray) -> CategoryTables:
+        """Compute all that predictions need for these α."""
         logs, mean = value_table(alphas, self.sizes, self.tables, self.n_threads)
-        column = alphas[:, None, None]
-        found = np.stack(
-            [
-                np.log(column * mean + self.tables[:, c]) - np.log(column + size)
-                for c, size in enumerate(self.sizes)
-            ]
-        )
-        flat = found.reshape(len(self.sizes), len(alphas), -1)
-        return logs @ self.times, ValueRates(self, flat)
+        return CategoryTables(self, self._components(logs), alphas, mean)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryTables:
+    """Evidence and mean of θ of every table of counts, for many α."""
+
+    group: ValueTables
+    components: Components
+    alphas: FloatArray
+    mean: FloatArray
+
+    def at(self, rows: IntArray, logits: FloatArray) -> ValueRates:
+        """Compute the predictive log-probabilities; see `PatternTables.at`."""
+        group, column = self.group, self.alphas[rows, None, None]
+        found = np.empty((len(group.sizes), len(rows), group.tables[:, 0].size))
+        if group.null:
+            null, effect = self.components.null_weights(rows, logits)
+            shares = group.tables.sum(axis=1) + 1.0
+            shares /= group.sizes.sum() + float(group.n_values)
+        for c, size in enumerate(group.sizes):
+            p = (column * self.mean[rows] + group.tables[:, c]) / (column + size)
+            if group.null:
+                p = null[:, :, None] * shares + effect[:, :, None] * p
+            found[c] = np.log(p).reshape(len(rows), -1)
+        return ValueRates(group, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,7 +470,7 @@ class ValueRates:
     logs: FloatArray
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, point, training data), of shape (K, B, G)."""
         group = self.group
         S = np.zeros((len(values), self.logs.shape[2]))
         rows = np.arange(len(values))
@@ -381,7 +484,7 @@ class ValueRates:
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Draw samples given classes and indices of α; compute their likelihoods."""
+        """Draw samples given classes and points; compute their likelihoods."""
         group = self.group
         shape = (len(classes), len(group.tables), group.n_values)
         p = np.exp(self.logs[classes, points]).reshape(shape)
@@ -537,6 +640,17 @@ class CountedFeatures:
             exact = squared(self.sizes, self.ones[last])
         return FeatureChoice(order, n_kept, float(self.scores[last]), exact, tied)
 
+    def base_rates(self, given: Any) -> tuple[float, float]:
+        """Return the parameters of the distribution of base rates of binary features.
+
+        `given` is the parameter ``base_rates`` of the estimator.
+        """
+        rates = check_base_rates(given)
+        if rates is None:
+            totals = self.ones[self.n_values == 2].sum(axis=1)
+            rates = estimate_base_rates(totals, int(self.sizes.sum()))
+        return rates.a, rates.b
+
     def _ranks(self) -> tuple[IntArray, IntArray | None]:
         """Order all features; where all are binary, also rank their statistics."""
         if self.tables:
@@ -585,6 +699,8 @@ class RetainedFeatures:
         ties: Ties,
         rule: str,
         n_threads: int,
+        rates: BaseRates = UNIFORM,
+        null: bool = False,
     ) -> RetainedFeatures:
         """Group the retained features, and count the discarded ones."""
         kept = np.zeros(chosen.order.size, dtype=bool)
@@ -598,7 +714,7 @@ class RetainedFeatures:
             n_below = int((group & ~kept).sum()) - n_tied
             known = correct and n_tied + n_below > 0
             if v == 2:
-                event = Discarded(features.sizes, gamma, n_below, n_tied)
+                event = Discarded(features.sizes, gamma, n_below, n_tied, rates)
                 blocks.append(
                     Patterns.from_counts(
                         mine,
@@ -609,6 +725,8 @@ class RetainedFeatures:
                         ties,
                         rule,
                         n_threads,
+                        rates,
+                        null,
                     )
                 )
             else:
@@ -624,30 +742,101 @@ class RetainedFeatures:
                         values if known else None,
                         ties,
                         n_threads,
+                        null,
                     )
                 )
         return cls(tuple(blocks))
 
-    def log_evidence(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(retained features | α), of shape (A,)."""
-        return sum(block.log_evidence(alphas) for block in self.blocks)  # type: ignore[return-value]
+    def evidence(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of the retained features."""
+        return Components.joined([block.evidence(alphas) for block in self.blocks])
 
-    def log_adjustment(self, alphas: FloatArray) -> FloatArray:
-        """Compute log P(selection | α), of shape (A,)."""
-        return sum(block.log_adjustment(alphas) for block in self.blocks)  # type: ignore[return-value]
+    def adjustment(self, alphas: FloatArray) -> Components:
+        """Compute the log-probabilities of what is known of the discarded features."""
+        return Components.joined([block.adjustment(alphas) for block in self.blocks])
 
-    def with_rates(self, alphas: FloatArray) -> tuple[FloatArray, RetainedFeatures]:
-        """Compute the evidence, and what predictions need, for these α."""
-        found = [block.rates(alphas) for block in self.blocks]
-        evidence = sum(part[0] for part in found)
-        return evidence, replace(self, rates=tuple(part[1] for part in found))  # type: ignore[return-value]
+    def predictive_tables(self, alphas: FloatArray) -> RetainedTables:
+        """Compute all that predictions need for these α."""
+        tables = tuple(block.predictive_tables(alphas) for block in self.blocks)
+        return RetainedTables(self, tables)
 
     def log_likelihood(self, values: NDArray[Any]) -> FloatArray:
-        """Compute log P(x | class, α, training data), of shape (K, B, A)."""
+        """Compute log P(x | class, point, training data), of shape (K, B, G)."""
         return sum(part.log_likelihood(values) for part in self.rates)  # type: ignore[return-value]
 
     def draw_likelihood(
         self, classes: IntArray, points: IntArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Draw samples given classes and indices of α; compute their likelihoods."""
+        """Draw samples given classes and points; compute their likelihoods."""
         return sum(part.draw_likelihood(classes, points, rng) for part in self.rates)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class RetainedTables:
+    """Evidence and means of all groups, for many α."""
+
+    kept: RetainedFeatures
+    tables: tuple[PatternTables | CategoryTables, ...]
+
+    @property
+    def components(self) -> Components:
+        """The evidence of all groups."""
+        return Components.joined([table.components for table in self.tables])
+
+    def at(self, rows: IntArray, logits: FloatArray) -> RetainedFeatures:
+        """Compute what predictions need at the points; see `PatternTables.at`."""
+        rates = tuple(table.at(rows, logits) for table in self.tables)
+        return replace(self.kept, rates=rates)
+
+
+# -- base rates ------------------------------------------------------------------------
+
+#: Bounds of both parameters of the distribution of base rates.
+LEAST_SHAPE, LARGEST_SHAPE = 0.05, 100.0
+#: Standard deviation of the logarithms of both parameters before the data; it decides
+#: only where there are few features.
+_LOG_SHAPE_SD = 2.0
+
+
+def check_base_rates(given: Any) -> BaseRates | None:
+    """Check the ``base_rates`` of an estimator; None is for "estimate"."""
+    if isinstance(given, str) and given in ("uniform", "estimate"):
+        return UNIFORM if given == "uniform" else None
+    try:
+        a, b = (float(value) for value in given)
+    except (TypeError, ValueError):
+        a, b = 0.0, 0.0
+    if not all(LEAST_SHAPE <= one <= LARGEST_SHAPE for one in (a, b)):
+        raise InputError(
+            f"base_rates={given!r} must be 'uniform', 'estimate' or two numbers from "
+            f"{LEAST_SHAPE} to {LARGEST_SHAPE:g}, parameters of a beta distribution."
+        )
+    return BaseRates(a, b)
+
+
+def estimate_base_rates(ones: IntArray, n: int) -> BaseRates:
+    """Estimate the distribution Beta(a, b) of the rates of binary features.
+
+    The classes do not enter, so that selection by their means no bias here. The
+    marginal likelihood is that of the total counts, as if no feature had an effect.
+
+    Parameters
+    ----------
+    ones : int array of shape (p,)
+        Ones of every feature, retained or discarded.
+    n : int
+        Number of samples.
+    """
+    totals, times = np.unique(ones, return_counts=True)
+    if totals.size == 0:
+        return UNIFORM
+
+    def loss(logs: FloatArray) -> float:
+        a, b = np.exp(logs)
+        likelihood = times @ (betaln(a + totals, b + n - totals) - betaln(a, b))
+        return float(0.5 * np.sum((logs / _LOG_SHAPE_SD) ** 2) - likelihood)
+
+    bounds = [(np.log(LEAST_SHAPE), np.log(LARGEST_SHAPE))] * 2
+    found = minimize(loss, np.zeros(2), method="L-BFGS-B", bounds=bounds)
+    a, b = np.exp(found.x)
+    return BaseRates(float(a), float(b))

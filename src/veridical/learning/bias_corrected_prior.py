@@ -1,18 +1,27 @@
-"""The one hyperparameter of the model: its prior, its grid and its posterior.
+"""The hyperparameters of the model: their priors and their grids.
 
 ``1/α ~ Gamma(shape a, rate b)``. In log α the density is proportional to
-``α^(−a) exp(−b/α)``.
+``α^(−a) exp(−b/α)``. The share π of null features, which have no effect, is 0 in the
+published model, or known, or uniform on (0, 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainccinv, gammaincinv, logsumexp
+from scipy.special import (
+    expit,
+    gammainccinv,
+    gammaincinv,
+    logit,
+    logsumexp,
+    roots_legendre,
+)
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -26,6 +35,14 @@ _SEARCH_POINTS = 17
 _NEGLIGIBLE = np.log(1e-9)
 #: Number of searches, each within the range that the previous one found.
 _N_SEARCHES = 2
+
+#: Values of π for each α: in one search for the range of the posterior, and in the
+#: grid; number of searches.
+_SEARCH_SHARES, _N_SHARES, _SHARE_SEARCHES = 17, 16, 3
+#: Log of the posterior density of π relative to its maximum; below it π is left out.
+_NEGLIGIBLE_SHARE = np.log(1e-6)
+#: Bound of |logit π|, beyond the logarithm of the number of features.
+_SHARE_MARGIN = 7.0
 
 #: log P(training data and selection | α), up to a constant.
 LogLikelihood = Callable[[FloatArray], FloatArray]
@@ -161,6 +178,97 @@ def _given_grid(given: ArrayLike, prior: Prior) -> Grid:
     steps = np.gradient(np.log(alphas))
     steps[[0, -1]] /= 2
     return Grid(alphas, prior.log_density(alphas) + np.log(steps))
+
+
+# -- the share of null features --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NullShare:
+    """What is known of the share π of features without an effect.
+
+    Parameters
+    ----------
+    value : float or None
+        The share, or None where it is uniform on (0, 1) before the data.
+    n_features : int
+        Number of features; the share is resolved to a fraction of 1/n_features.
+    """
+
+    value: float | None
+    n_features: int = 1
+
+    @classmethod
+    def checked(cls, given: Any) -> NullShare:
+        """Check the ``null_share`` of an estimator."""
+        if given is None:
+            return cls(0.0)
+        if isinstance(given, str) and given == "estimate":
+            return cls(None)
+        real = isinstance(given, Real) and not isinstance(given, bool)
+        if not real or not 0 <= given <= 1:
+            raise InputError(
+                f"null_share={given!r} must be 'estimate', a share from 0 to 1, or "
+                "None."
+            )
+        return cls(float(given))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there are no null features, as in the published model."""
+        return self.value == 0
+
+    def grid(self, likelihood: Callable[[FloatArray], FloatArray], n: int) -> Shares:
+        """Make a grid of π for each of n values of α, where its posterior is.
+
+        For every α the likelihood is a concave function of π, so that it has one
+        maximum, near the best point of any grid.
+
+        Parameters
+        ----------
+        likelihood : callable
+            The log-likelihood as a function of logits of shape (n, P).
+        n : int
+            Number of values of α.
+        """
+        if self.value is not None:
+            with np.errstate(divide="ignore"):
+                logits = np.full((n, 1), logit(self.value))
+            return Shares(logits, np.zeros((n, 1)), likelihood(logits))
+        bound = np.log(self.n_features) + _SHARE_MARGIN
+        low, high = np.full(n, -bound), np.full(n, bound)
+        rows = np.arange(n)
+        steps = np.linspace(0.0, 1.0, _SEARCH_SHARES)
+        for _ in range(_SHARE_SEARCHES):
+            logits = low[:, None] + (high - low)[:, None] * steps
+            found = likelihood(logits)
+            kept = found > found.max(axis=1, keepdims=True) + _NEGLIGIBLE_SHARE
+            first = np.maximum(kept.argmax(axis=1) - 1, 0)
+            last = kept[:, ::-1].argmax(axis=1)
+            last = np.minimum(_SEARCH_SHARES - last, _SEARCH_SHARES - 1)
+            low, high = logits[rows, first], logits[rows, last]
+        # Gauss–Legendre between these bounds, in 1 − π: near 1 it has more digits.
+        x, w = roots_legendre(_N_SHARES)
+        least, most = expit(-high)[:, None], expit(-low)[:, None]
+        others = least + (most - least) * (0.5 * (1.0 + x))
+        logits = np.log1p(-others) - np.log(others)
+        log_weights = np.log(most - least) + np.log(0.5 * w)
+        return Shares(logits, log_weights, likelihood(logits))
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Values of logit π for each α, their prior weights and likelihoods, (A, P)."""
+
+    logits: FloatArray
+    log_weights: FloatArray
+    log_likelihood: FloatArray
+
+    @property
+    def log_evidence(self) -> FloatArray:
+        """The log-likelihood of each α, π integrated out."""
+        found = logsumexp(self.log_weights + self.log_likelihood, axis=1)
+        return np.asarray(found, np.float64)
 
 
 def normalized(log_values: FloatArray) -> FloatArray:

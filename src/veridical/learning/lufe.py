@@ -39,10 +39,15 @@ from veridical._core.reading import (
 )
 from veridical._core.sklearn_private import importances_of, read_sample_weight
 from veridical._core.text import listed, show
-from veridical.kernels.duality import InfeasibleError
+from veridical.kernels.duality import POOR_GAP, InfeasibleError
 from veridical.kernels.interior import LogisticPoint, center, factor, solve_logistic
 from veridical.kernels.statistics import between_classes, f_ratio
-from veridical.kernels.svm_plus import SignedGram, score_grid, solve_plain
+from veridical.kernels.svm_plus import (
+    PrivilegedGram,
+    SignedGram,
+    solve_grid,
+    solve_plain,
+)
 from veridical.kernels.threads import run, thread_count
 from veridical.learning.inputs import is_positive
 from veridical.learning.svm_plus_problem import (
@@ -698,8 +703,8 @@ def _accuracies(
             answers.append(np.repeat(line[None], len(gammas), axis=0))
         else:
             answers.append(
-                score_grid(
-                    gram, gram_star, sign, weights, train, test, Cs, gammas,
+                _score_grid(
+                    training, gram, gram_star, sign, train, test, Cs, gammas,
                     estimator.privileged_bias,
                 )
             )  # fmt: skip
@@ -713,6 +718,48 @@ def _accuracies(
         guess = choose_class(classes, one[:, 0] if one.shape[1] == 1 else one)
         result[place] = np.average(guess == training.y[test], weights=weights[test])
     return result
+
+
+def _score_grid(
+    training: Training,
+    gram: FloatArray,
+    gram_star: FloatArray,
+    sign: FloatArray,
+    train: IntArray,
+    test: IntArray,
+    Cs: list[float],
+    gammas: list[float],
+    bias: bool,
+) -> FloatArray:
+    """Compute test scores, shape (n_gammas, n_Cs, n_test); NaN where infeasible.
+
+    Where Gram matrices lose digits, as they do with outliers, it is solved again as
+    in `fit`, on the features.
+    """
+    inside, weights = np.ix_(train, train), training.weights[train]
+    problem = SignedGram(gram[inside], sign[train])
+    privileged = PrivilegedGram(gram_star[inside], bias)
+    across = gram[np.ix_(test, train)] * sign[train]
+    scores = np.full((len(gammas), len(Cs), len(test)), np.nan)
+    grid = solve_grid(problem, privileged, Cs, gammas, weights)
+    for row, column in np.ndindex(scores.shape[:2]):
+        one = grid[row][column]
+        if one is None:
+            continue
+        scores[row, column] = across @ one.alpha + one.bias
+        if one.gap > POOR_GAP:
+            X, U = training.X[:, training.selected], training.X[:, training.unselected]
+            (exact,) = PrivilegedProblem(
+                X[train],
+                U[train],
+                lambda: problem.gram,
+                lambda: privileged.gram,
+                Cs[column] * weights,
+                gammas[row],
+                bias,
+            ).solve([sign[train]])
+            scores[row, column] = X[test] @ exact.weights + exact.bias
+    return scores
 
 
 def _plain_scores(

@@ -605,6 +605,9 @@ class CalibrationDisplay(_Display):
     def from_correction(cls, record: Correction, *, axes: Any = None) -> Self:
         """Draw what correcting for feature selection changes.
 
+        The model with null features is drawn in place of the published correction
+        where it is the one to believe.
+
         Parameters
         ----------
         record : Correction
@@ -617,7 +620,8 @@ class CalibrationDisplay(_Display):
         CalibrationDisplay
             The drawn display.
         """
-        return cls([record.corrected, record.uncorrected]).plot(axes=axes)
+        shown = record.tables["sparse" if record.believed == "sparse" else "corrected"]
+        return cls([shown, record.uncorrected]).plot(axes=axes)
 
     @classmethod
     def from_predictions(

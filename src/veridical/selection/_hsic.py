@@ -71,7 +71,7 @@ class HSIC(Selector):
     """
 
     _abilities: ClassVar = Abilities()
-    _cost: ClassVar = Cost("n p")
+    _cost: ClassVar = Cost("n p", power=1)
 
     def __init__(
         self,

@@ -132,7 +132,7 @@ class DifferentialPrioritization(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities()
-    _cost: ClassVar = Cost("at most n p k, k = 100")
+    _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
         self,

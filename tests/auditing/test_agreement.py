@@ -1,0 +1,75 @@
+"""Agreement of selectors with features: permuted labels, ties, and the candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from veridical._core.reading import read_table
+from veridical.auditing.agreement import (
+    agreement_pvalue,
+    candidates,
+    find_agreement,
+    measure_agreement,
+    permute_labels,
+)
+from veridical.auditing.records import LEVEL, Preselection
+from veridical.datasets import make_random_labels
+from veridical.selection import SELECTORS, AnovaF, InformationGain
+
+
+def test_permuted_agreements_are_those_of_refitting():
+    X, y = make_random_labels(30, 60, random_state=0)
+    chosen = AnovaF(8).fit(X, y).get_support(indices=True)
+
+    permuted, pvalue = permute_labels(AnovaF(8), read_table(X, y), chosen, 20, 5)
+
+    rng = np.random.default_rng(5)
+    for common in permuted:
+        again = AnovaF(8).fit(X, rng.permutation(y)).get_support(indices=True)
+        assert common == np.intersect1d(again, chosen).size
+    assert pvalue == agreement_pvalue(8, permuted) < LEVEL
+
+
+def test_pvalue_of_an_agreement():
+    assert agreement_pvalue(3, [3, 1, 0]) == 2 / 4
+    assert agreement_pvalue(0, [0] * 9) == 1
+    assert agreement_pvalue(20, [0, 1] * 50) < 1e-6
+    assert agreement_pvalue(4, [0, 3] * 50) > LEVEL
+
+
+@pytest.mark.parametrize("name", [name for name in SELECTORS if name != "svm-rfe"])
+def test_every_selector_is_recognised(name):
+    X, y = make_random_labels(40, 150, random_state=3)
+    chosen = SELECTORS[name](10).fit(X, y).get_support(indices=True)
+
+    found = find_agreement(read_table(X, y), chosen, 0)
+
+    assert found.overlap[found.best] == 10
+    used = Preselection(tuple(chosen), found.name, False, found.overlap, found.pvalue)
+    assert used.agrees
+
+
+def test_slow_selectors_are_tried_where_no_fast_one_agrees():
+    X, y = make_random_labels(30, 120, random_state=1)
+    chosen = SELECTORS["svm-rfe"](12).fit(X, y).get_support(indices=True)
+
+    found = find_agreement(read_table(X, y), chosen, 0)
+
+    assert found.best == "svm-rfe"
+    assert found.name in candidates(read_table(X, y))  # inside the folds a fast one
+    assert found.pvalue <= LEVEL
+
+
+def test_features_chosen_by_their_place_do_not_count():
+    """Without information about the class all features are tied."""
+    X = np.tile(np.arange(10.0), (2, 1)).T.repeat(2, axis=0)[:, [0] * 40]
+    X = X + np.arange(40)
+    y = np.arange(20) % 2  # every value has one sample of each class
+    table = read_table(X, y)
+    chosen = InformationGain(5).fit(X, y).get_support(indices=True)
+
+    found = measure_agreement(InformationGain(5), "gain", table, chosen, 0)
+
+    assert found.overlap == {"gain": 5}
+    assert found.pvalue == 1
