@@ -8,7 +8,8 @@ The first command writes ``src/veridical/evaluation/coverages.csv``, a design at
 designs that are in the table already are left out. In every design, data sets are
 drawn, the procedure (AnovaF and the estimator, or the estimator alone) is evaluated,
 and its interval is compared with the accuracy, on fresh samples, of the model fitted on
-all samples; of a holdout, on its training samples.
+all samples; of a holdout, on its training samples. The interval of the optimism, OUT
+minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
 *other* designs, contains the coverage that was measured in it. The third prints the
@@ -22,7 +23,7 @@ import warnings
 import zlib
 from collections import Counter
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,10 @@ from sklearn.pipeline import make_pipeline
 import veridical.evaluation
 from benchmarks.truth.designs import Row, add_rows, draw_designs, measure_all
 from veridical._core.arrays import FloatArray, IntArray
-from veridical.comparison.null_designs import NullDesign, class_means
+from veridical.comparison.null_designs import NullDesign, class_means, simulate
+from veridical.comparison.significance import corrected_resampled_t
 from veridical.evaluation import (
     CrossValidation,
-    Estimate,
     Holdout,
     LeaveOut,
     RandomSubsampling,
@@ -46,8 +47,10 @@ from veridical.evaluation.situations import SIMULATED, Situation, find_near
 from veridical.evaluation.trust import (
     COLUMNS,
     MEASURED,
+    OPTIMISM,
     CoverageRow,
     coverage_range,
+    coverage_table,
     read_coverages,
 )
 from veridical.learning import make_estimator
@@ -60,11 +63,21 @@ METHODS = {
     "5": CrossValidation(5),
     "10": CrossValidation(10),
     "10x10": CrossValidation(10, n_repeats=10),
+    "5x2": CrossValidation(2, n_repeats=5),
     "loo": LeaveOut(1),
     "subsampling": RandomSubsampling(20),
 }
+#: Intervals that are measured in designs of their own: those that cost no fits beyond
+#: the evaluation, nested cross-validation, and that of the optimism.
+SCORES, NESTED = "scores", "nested"
 #: Designs per method and estimator, and data sets per design.
-N_DESIGNS, N_DATA_SETS = 10, 200
+NUMBERS = {SCORES: (10, 200), NESTED: (4, 80), OPTIMISM: (4, 200)}
+#: The methods and estimators of each.
+MEASURES = {
+    SCORES: (tuple(METHODS), tuple(SIMULATED)),
+    NESTED: (("10",), ("nb", "1nn", "svm", "c45")),
+    OPTIMISM: (("5", "10", "10x10", "5x2"), tuple(SIMULATED)),
+}
 #: Fresh samples on which the accuracy of a model is measured.
 N_FRESH = 2000
 
@@ -89,15 +102,17 @@ def draw(design: NullDesign, y: IntArray, rng: np.random.Generator) -> FloatArra
     return rng.standard_t(design.tail_df, shift.shape) + shift
 
 
-def measure_design(name: str, design: NullDesign) -> list[Row]:
+def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
     """Count how often the intervals of one method cover the truth."""
     warnings.simplefilter("ignore")
+    if what == OPTIMISM:
+        return measure_optimism(name, design)
     method, procedure = METHODS[name], make_procedure(design)
     shares = np.array(design.class_sizes) / design.n_samples
     covered: Counter[str] = Counter()
     n: Counter[str] = Counter()
     truths = []
-    for run in range(N_DATA_SETS):
+    for run in range(NUMBERS[what][1]):
         rng = np.random.default_rng([zlib.crc32(repr(design).encode()), run])
         # Of a random sample the number in a class varies; every class has two.
         y = rng.choice(design.n_classes, design.n_samples, p=shares)
@@ -106,56 +121,79 @@ def measure_design(name: str, design: NullDesign) -> list[Row]:
         X = draw(design, y, rng)
         fresh = rng.choice(design.n_classes, N_FRESH, p=shares)
         Z = draw(design, fresh, rng)
-        found = estimate(procedure, X, y, cv=method, random_state=run)
+        found = estimate(procedure, X, y, cv=method, random_state=run, progress=False)
         rows = method.split(y, run)[0].train if name == "holdout" else np.arange(len(y))
         if len(np.unique(y[rows])) < 2:
             continue
         model = procedure.fit(X[rows], y[rows])
         truths.append(float(np.mean(model.predict(Z) == fresh)))
-        for kind, low, high in _intervals(found):
+        for kind in found.assumes:
+            if (kind == NESTED) != (what == NESTED):
+                continue
+            low, high = found.interval(0.95, kind)
             n[kind] += 1
             covered[kind] += low <= truths[-1] <= high
-    where = Situation(
-        design.n_samples,
-        design.n_columns,
-        design.n_features_to_select,
-        design.n_classes,
-        design.minority,
-        design.estimator,
-        round(float(np.mean(truths)), 4),
+    accuracy = float(np.mean(truths))
+    return [_row(name, kind, design, accuracy, n[kind], covered[kind]) for kind in n]
+
+
+def measure_optimism(name: str, design: NullDesign) -> list[Row]:
+    """Count how often the interval of OUT minus IN covers its mean."""
+    found = {
+        method: simulate(
+            replace(design, method=method),
+            NUMBERS[OPTIMISM][1],
+            zlib.crc32(repr(design).encode()),
+            sides=1,
+        ).reshape(-1, design.n_repeats, design.n_folds)
+        for method in ("in", "out")
+    }
+    geometry = design.geometry
+    test = corrected_resampled_t(
+        found["out"],
+        found["in"],
+        n_train=geometry.n_train,
+        n_test=geometry.n_test,
     )
-    return [
-        {
-            "method": name,
-            "kind": kind,
-            **where._asdict(),
-            "n_simulations": n[kind],
-            "covered": covered[kind],
-        }
-        for kind in n
-    ]
+    low, high = np.asarray(test.interval)
+    known = ~np.isnan(low)
+    truth = (found["out"] - found["in"]).mean()
+    covered = int(((low <= truth) & (truth <= high))[known].sum())
+    accuracy = float(found["in"].mean())
+    return [_row(name, OPTIMISM, design, accuracy, int(known.sum()), covered)]
 
 
-def _intervals(found: Estimate) -> list[tuple[str, float, float]]:
-    """Return the intervals that cost no further fits."""
-    kinds = [kind for kind in found.assumes if kind != "nested"]
-    return [(kind, *found.interval(0.95, kind)) for kind in kinds]
+def _row(
+    name: str, kind: str, design: NullDesign, accuracy: float, n: int, covered: int
+) -> Row:
+    _, where = key_of(SCORES, name, design)
+    return {
+        "method": name,
+        "kind": kind,
+        **Situation(*where[1:], round(accuracy, 4))._asdict(),
+        "n_simulations": n,
+        "covered": covered,
+    }
 
 
-def plan() -> list[tuple[str, NullDesign]]:
-    """Return methods and designs; estimators and methods take turns."""
+def plan() -> list[tuple[str, str, NullDesign]]:
+    """Return measures, methods and designs; estimators and methods take turns."""
     drawn = []
-    for name in METHODS:
-        for estimator in SIMULATED:
+    for what, (methods, estimators) in MEASURES.items():
+        for name, estimator in product(methods, estimators):
+            n_folds = METHODS[name].n_folds if what == OPTIMISM else 10
             designs = draw_designs(
-                f"coverage {name} {estimator}",
-                N_DESIGNS,
-                n_repeats=1,
-                n_folds=10,
+                f"coverage {'' if what == SCORES else what + ' '}{name} {estimator}",
+                NUMBERS[what][0],
+                n_repeats=METHODS[name].n_repeats if what == OPTIMISM else 1,
+                n_folds=n_folds,
                 estimator=estimator,
             )
             drawn.append(
-                [(name, _some_unselected(i, d)) for i, d in enumerate(designs)]
+                [
+                    (what, name, d if what == OPTIMISM else _some_unselected(i, d))
+                    for i, d in enumerate(designs)
+                ]
             )
     return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
 
@@ -189,7 +227,13 @@ def main() -> None:
     if not TABLE.exists():
         add_rows(TABLE, COLUMNS, [])
     known = read_coverages(TABLE)
-    done = {(row.method, row.situation[:6]) for row in known}
+    done = {
+        (
+            row.kind if row.kind in (NESTED, OPTIMISM) else SCORES,
+            (row.method, *row.situation[:6]),
+        )
+        for row in known
+    }
     todo = [one for one in plan() if key_of(*one) not in done]
     print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
     measure_all(
@@ -201,8 +245,9 @@ def main() -> None:
     )
 
 
-def key_of(name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:
-    return name, (
+def key_of(what: str, name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:
+    return what, (
+        name,
         design.n_samples,
         design.n_columns,
         design.n_features_to_select,
@@ -217,7 +262,7 @@ def check() -> dict[str, tuple[int, int]]:
 
     A design whose own interval, from its number of data sets, meets the range counts.
     """
-    rows = read_coverages(TABLE)
+    rows = coverage_table()
     counts: dict[str, list[int]] = {}
     for row in rows:
         tally = counts.setdefault(f"{row.method} {row.kind}", [0, 0, 0])
@@ -244,7 +289,7 @@ def tabulate() -> str:
         "| method | kind | median | 90 % of the designs | designs |",
         "|---|---|---|---|---|",
     ]
-    rows = read_coverages(TABLE)
+    rows = coverage_table()
     for method, kind in sorted({(row.method, row.kind) for row in rows}):
         shares = [
             100 * row.covered / row.n_simulations

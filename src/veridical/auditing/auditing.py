@@ -148,9 +148,8 @@ def audit(
     A pipeline in which the selector is a step is honest: cross-validation repeats the
     selection inside each training fold. Features chosen before cross-validation are
     not, whatever chose them; pass all features as `X` and the chosen ones as
-    `selected`. The interval of the accuracy under IN is Wilson's, widened by how much
-    more the accuracy varies over permutations of the labels than that of independent
-    samples would.
+    `selected`. The interval of the accuracy under IN is the one that `estimate` gives
+    for the same folds.
 
     References
     ----------
@@ -204,6 +203,11 @@ def audit(
         data=data.summary(name),
         estimator=label_of(estimator),
         accuracy=evidence.accuracy,
+        interval=evidence.interval,
+        coverage=evidence.coverage.get(evidence.interval),
+        optimism_coverage=(
+            evidence.coverage.get("optimism") if evidence.optimism else None
+        ),
         reported="out" if procedure.features is not None else "in",
         optimism=evidence.optimism,
         null=evidence.null,

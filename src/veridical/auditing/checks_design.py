@@ -19,7 +19,6 @@ from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate
-from veridical.evaluation.situations import Situation
 
 #: Samples in a test fold; with fewer its accuracy has too few possible values.
 SMALLEST_FOLD = 5
@@ -185,14 +184,7 @@ def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
     """Look up how often the paired t-test rejects in a design like this one."""
     if not isinstance(e.method, CrossValidation):
         return None
-    p = e.procedure
-    chosen = p.table.n_features if p.procedure.sizes is None else p.procedure.sizes[-1]
-    situation = Situation.from_table(
-        p.table,
-        chosen,
-        type(p.procedure.estimator).__name__,
-        e.accuracy["in"].value,
-    )
+    situation = e.procedure.situation(e.accuracy["in"].value)
     shape = (e.method.n_repeats, e.method.n_folds)
     return measured_size("paired-t", "in", shape, situation, alpha=e.alpha)
 

@@ -116,6 +116,8 @@ def _not_better(record: Audit) -> str:
 def write_honest(record: Audit) -> str:
     """Write the honest accuracy with its interval."""
     value, low, high = record.accuracy["in"]
+    if math.isnan(low):
+        return f"{percent(value)} (no interval)"
     confidence = f"{100 * (1 - record.alpha):g} % interval"
     return f"{percent(value)} ({confidence} {percent_range(low, high)})"
 

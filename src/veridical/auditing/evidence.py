@@ -22,7 +22,10 @@ from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.testing import on_accuracies
 from veridical.evaluation import Method
+from veridical.evaluation.estimating import accuracy_of_hits
+from veridical.evaluation.records import Coverage
 from veridical.evaluation.stability import stability
+from veridical.evaluation.trust import coverage_of, default_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,11 @@ class AuditEvidence:
     outside : Run or None
         The run under OUT.
     accuracy : mapping of "in" and "out" to Interval
-        Accuracies of the two runs.
+        Accuracies of the two runs; that under "in" with its interval.
+    interval : str
+        The kind of that interval, "" if none is valid.
+    coverage : mapping of str to Coverage
+        How often intervals, by kind, have covered the truth in designs near this one.
     optimism : Interval or None
         "out" minus "in".
     null : mapping of "in" and "out" to Null
@@ -71,6 +78,8 @@ class AuditEvidence:
     inside: Run
     outside: Run | None
     accuracy: Mapping[str, Interval]
+    interval: str
+    coverage: Mapping[str, Coverage]
     optimism: Interval | None
     null: Mapping[str, Null]
     preselection: Preselection | None
@@ -137,13 +146,23 @@ def gather_evidence(
     )
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     null = {p: nulls.summarise(permuted[p], runs[p].accuracy) for p in protocols}
-    n_test = np.unique(np.concatenate([split.test for split in splits])).size
     accuracy = {
         p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
     }
-    accuracy["in"] = nulls.widened_interval(
-        inside.accuracy, permuted["in"], n_test, alpha
+    situation = procedure.situation(inside.accuracy)
+    estimate = accuracy_of_hits(
+        method,
+        splits,
+        [
+            predicted == codes[split.test]
+            for predicted, split in zip(inside.predicted, splits, strict=True)
+        ],
+        situation,
+        random_state=root,
     )
+    kind = default_interval(estimate)
+    if kind is not None:
+        accuracy["in"] = Interval(inside.accuracy, *estimate.interval(1 - alpha, kind))
     recalls = _recalls(codes, splits, inside)
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
@@ -166,6 +185,8 @@ def gather_evidence(
         inside=inside,
         outside=outside,
         accuracy=accuracy,
+        interval=kind or "",
+        coverage=coverage_of(splits, situation),
         optimism=_optimism(inside, outside, splits, alpha),
         null=null,
         preselection=preselection,

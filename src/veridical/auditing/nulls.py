@@ -4,16 +4,6 @@
 |--------|----------------------------------------------------------------------|
 | B      | number of permutations of the labels                                 |
 | a_b    | accuracy that the procedure reports on the b-th permutation          |
-| n      | number of different samples tested                                   |
-| φ      | variance of a_b over that of n independent samples, at least 1       |
-
-The training sets of a cross-validation overlap, so that a feature selected by chance in
-one of them is often selected in the others too. Hence the accuracy of n samples varies
-more than that of n independent trials, and Wilson's interval is too narrow. Permuted
-labels show by how much: the interval here is Wilson's for n/φ samples, with Student's
-quantile for the B − 1 degrees of freedom of φ. On noise its coverage is right by
-construction, whatever the procedure; with a signal, training sets agree more and the
-interval is too wide rather than too narrow.
 """
 
 from __future__ import annotations
@@ -23,17 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike
-from veridical._core.records import Interval
 from veridical._core.seeds import as_generator, stream
 from veridical._core.splits import Split
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
-from veridical.kernels.statistics import wilson_bounds
 
 # Largest number of tasks that the permutations are divided into.
 _CHUNKS = 50
@@ -128,19 +115,3 @@ def summarise(accuracies: FloatArray, observed: float) -> Null:
         high=float(high),
         pvalue=float((1 + as_good) / (1 + len(accuracies))),
     )
-
-
-def overdispersion(accuracies: FloatArray, n_test: int) -> float:
-    """Return φ: variance of an accuracy over that of independent samples."""
-    mean = float(accuracies.mean())
-    alone = mean * (1 - mean) / n_test
-    return max(1.0, float(accuracies.var(ddof=1)) / alone) if alone > 0 else 1.0
-
-
-def widened_interval(
-    accuracy: float, accuracies: FloatArray, n_test: int, alpha: float
-) -> Interval:
-    """Return the interval of an accuracy; permuted labels give its variance."""
-    z = float(stdtrit(len(accuracies) - 1, 1 - alpha / 2))
-    n = n_test / overdispersion(accuracies, n_test)
-    return Interval(accuracy, *wilson_bounds(accuracy, n, z))

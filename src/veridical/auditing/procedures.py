@@ -40,6 +40,7 @@ from veridical.evaluation.engine import (
     rank,
     replace_source,
 )
+from veridical.evaluation.situations import Situation, count_selected
 from veridical.kernels.statistics import between_classes
 from veridical.selection import AnovaF, Correlation
 
@@ -117,6 +118,16 @@ class Audited:
     def n_selected(self) -> int:
         """Number of features that the selector chooses."""
         return self.procedure.sizes[-1]
+
+    def situation(self, accuracy: float) -> Situation:
+        """Describe the table and the estimator, as measured rates depend on them."""
+        data = self.table.summary(None)
+        n_selected = (
+            self.n_selected
+            if self.procedure.sizes
+            else count_selected(self.whole, data.n_features)
+        )
+        return Situation.from_summary(data, n_selected, self.whole, accuracy)
 
     @property
     def has_outside(self) -> bool:

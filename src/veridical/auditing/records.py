@@ -16,6 +16,7 @@ from veridical._core.records import (
     Setting,
     frame,
 )
+from veridical.evaluation.records import Coverage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +152,13 @@ class Audit(Record):
     accuracy : mapping of "in" and "out" to Interval
         Accuracies, with an interval for "in" only, because "out" is biased. "out" is
         missing where no step before the estimator learns from data.
+    interval : str
+        The kind of interval: "corrected-t", "wilson", or "" where none is valid.
+    coverage : Coverage or None
+        How often such 95 % intervals have covered the truth in the measured designs
+        nearest to this one; None where nothing was measured near.
+    optimism_coverage : Coverage or None
+        The same for intervals of the optimism, whose truth is the mean over data sets.
     reported : {"in", "out"}
         Which of the two accuracies the audited procedure would report.
     optimism : Interval or None
@@ -184,6 +192,9 @@ class Audit(Record):
     null: Mapping[str, Null]
     balanced_accuracy: float
     findings: tuple[Finding, ...]
+    interval: str = ""
+    coverage: Coverage | None = None
+    optimism_coverage: Coverage | None = None
     muted: tuple[Finding, ...] = ()
     preselection: Preselection | None = None
     stability: Interval | None = None

@@ -247,7 +247,9 @@ def compare(
     columns = feature_order(root, data.n_features)
     outcome = run_data_set(design, data, splits, columns, workers)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
-    situation = Situation.from_table(data, design.n_features)
+    situation = Situation.from_summary(
+        data.summary(name), design.n_features, "", np.nan
+    )
     tester = PairTester(chosen, splits.geometry, situation, nulls)
     settings = {
         **describe_design(design, alpha, root),
@@ -290,6 +292,7 @@ def _conclude(
     summary = data.summary(name)
     alpha, geometry = tester.test.alpha, splits.geometry
     optimism = say.measure_optimism(accuracy, geometry, alpha)
+    covered = _coverage(splits, tester.situation, only, accuracy)
     record = Comparison(
         names=selectors,
         estimators=estimators,
@@ -327,7 +330,8 @@ def _conclude(
         ),
         seconds=tuple(outcome.seconds.tolist()),
         correction=correction,
-        coverage=_coverage(splits, tester.situation, only, accuracy),
+        coverage=covered.get("corrected-t"),
+        optimism_coverage=covered.get("optimism") if optimism else None,
         alpha=alpha,
         settings=settings,
         n_train=float(np.mean(geometry.n_train)),
@@ -341,13 +345,13 @@ def _coverage(
     situation: Situation,
     estimator: str,
     accuracy: Mapping[str, FloatArray],
-) -> Coverage | None:
-    """Look up how often intervals of mean accuracies under IN cover the truth."""
+) -> Mapping[str, Coverage]:
+    """Look up how often intervals under IN, by kind, cover the truth."""
     if "in" not in accuracy:
-        return None
+        return {}
     mean = float(accuracy["in"].mean())
     where = situation._replace(estimator=estimator, accuracy=mean)
-    return coverage_of(splits.splits, where).get("corrected-t")
+    return coverage_of(splits.splits, where)
 
 
 def _rank(

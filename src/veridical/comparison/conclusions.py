@@ -37,7 +37,7 @@ from veridical.comparison.records import (
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.conclusions import write_coverage, write_score
+from veridical.evaluation.conclusions import say_coverage, write_score
 from veridical.evaluation.intervals import clip, t_half_width, vary, wilson
 from veridical.evaluation.stability import stability
 
@@ -175,15 +175,11 @@ def describe_interval(record: Comparison, method: str) -> str:
     ratio = fold_ratio(record, record.accuracy[method].shape[3])
     said = (
         f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
-        f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap; "
+        f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap"
     )
-    if method == "in" and record.coverage is not None:
-        return (
-            f"{said}such intervals covered the truth in "
-            f"{write_coverage(record.coverage)} of data sets "
-            f"({record.coverage.conditions})"
-        )
-    return f"{said}an approximation"
+    if method == "in" and not record.independent_repeats:
+        return f"{said}. {say_coverage(record.coverage).removesuffix('.')}"
+    return f"{said}; an approximation"
 
 
 def shares_right(record: Comparison) -> dict[str, Interval]:

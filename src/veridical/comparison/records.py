@@ -318,6 +318,8 @@ class Comparison(Record):
     coverage : Coverage or None
         How often intervals of mean accuracies under IN have covered the truth in the
         measured designs nearest to this one; None where nothing was measured near.
+    optimism_coverage : Coverage or None
+        The same for intervals of the optimism, whose truth is the mean over data sets.
     alpha : float
         Significance level.
     settings : mapping of str to str or number
@@ -348,6 +350,7 @@ class Comparison(Record):
     seconds: tuple[float, ...] = ()
     correction: str = "holm"
     coverage: Coverage | None = None
+    optimism_coverage: Coverage | None = None
     alpha: float = 0.05
     settings: Mapping[str, Setting] = field(default_factory=dict)
     n_train: float = np.nan

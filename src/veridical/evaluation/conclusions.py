@@ -26,6 +26,14 @@ INTERVAL_NAMES = {
     "nested": "nested cross-validation",
     "wilson": "Wilson",
 }
+#: What the interval of an accuracy is, by its kind; "" where there is none.
+INTERVALS = {
+    "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
+    "the overlap of training folds",
+    "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
+    "overlap of training folds (Nadeau and Bengio 2003)",
+    "": "none is valid for this way of splitting",
+}
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 _MAJORITY = "always predicting the most frequent class"
@@ -172,6 +180,19 @@ def write_coverage(measured: Coverage | None) -> str:
         return MISSING
     low, high = measured.low, measured.high
     return percent(low) if low == high else percent_range(low, high)
+
+
+def say_coverage(measured: Coverage | None) -> str:
+    """Say how often such intervals have covered the truth, and where."""
+    if measured is None:
+        return (
+            "How often such intervals cover the truth has not been measured near this "
+            "design."
+        )
+    return (
+        f"Such 95 % intervals covered the truth in {write_coverage(measured)} of data "
+        f"sets ({measured.conditions})."
+    )
 
 
 def write_score(value: float, metric: str) -> str:

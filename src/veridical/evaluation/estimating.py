@@ -54,7 +54,7 @@ from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.reading import label_of, name_of, read_estimator
 from veridical.evaluation.records import Coverage, Estimate
-from veridical.evaluation.situations import Situation
+from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
 
 
@@ -222,7 +222,7 @@ def _by_splits(
         )
     situation = None
     if is_accuracy and not isinstance(method, CompleteCV):  # of which nothing is known
-        situation = _situation(table, label_of(learner), value)
+        situation = _situation(table, learner, value)
     measured = coverage_of(splits, situation) if situation else {}
     return {
         **_from_scores(method, splits, value, scores, is_accuracy, measured),
@@ -433,21 +433,13 @@ def _summary(table: Table, name: str | None) -> DataSummary | None:
     return DataSummary(name or "the data", table.n_samples, len(names), counts, names)
 
 
-def _situation(table: Table, estimator: str, accuracy: float) -> Situation | None:
-    """Describe the table; None where X is not one."""
+def _situation(table: Table, learner: Any, accuracy: float) -> Situation | None:
+    """Describe the table and the estimator; None where X is not a table."""
     data = _summary(table, None)
     if data is None:
         return None
-    counts = list(data.classes.values())
-    return Situation(
-        data.n_samples,
-        data.n_features,
-        data.n_features,
-        len(counts),
-        min(counts) / sum(counts),
-        estimator,
-        accuracy,
-    )
+    n_selected = count_selected(learner, data.n_features)
+    return Situation.from_summary(data, n_selected, learner, accuracy)
 
 
 def _hash(table: Table) -> dict[str, str]:

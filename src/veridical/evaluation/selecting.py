@@ -162,7 +162,8 @@ def select(
     predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
     remarks += notes.on_predictions(method, table, splits, predicted)
-    situation = Situation.from_table(table, len(ranked.order), label_of(estimator))
+    summary = table.summary(name)
+    situation = Situation.from_summary(summary, len(ranked.order), estimator, np.nan)
     estimate = accuracy_of_hits(
         method,
         splits,
@@ -171,7 +172,7 @@ def select(
         random_state=root,
     )
     return Selection(
-        data=table.summary(name),
+        data=summary,
         selector=label_of(selector),
         estimator=label_of(estimator),
         features=_features(fitted, ranked.order, table, found),

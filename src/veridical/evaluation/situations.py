@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from numbers import Real
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from veridical._core.table import Table
+from veridical._core.records import DataSummary
+from veridical._core.validation import count_features
+from veridical.evaluation.engine import selecting_step
+from veridical.evaluation.reading import name_of
 
 #: Number of designs in a range.
 N_NEAR = 8
@@ -29,20 +34,21 @@ SIMULATED = {
     "c45": "C4.5 tree",
 }
 _LINEAR = ("svm", "centroid")
-#: Those that are like a named estimator; any other is compared with all.
+#: Those that are like an estimator of a name; any other is compared with all.
 _LIKE = {
-    "svm": _LINEAR,
-    "dagsvm": _LINEAR,
-    "logistic": _LINEAR,
+    name_of("svm"): _LINEAR,
+    name_of("dagsvm"): _LINEAR,
+    name_of("logistic"): _LINEAR,
     "LinearSVC": _LINEAR,
-    "SVC": _LINEAR,
     "LogisticRegression": _LINEAR,
+    "LinearDiscriminantAnalysis": _LINEAR,
+    "NearestCentroid": _LINEAR,
     "centroid": _LINEAR,
-    "nb": ("nb",),
+    name_of("nb"): ("nb",),
     "GaussianNB": ("nb",),
-    "1nn": ("1nn",),
+    name_of("1nn"): ("1nn",),
     "KNeighborsClassifier": ("1nn",),
-    "c45": ("c45",),
+    name_of("c45"): ("c45",),
     "DecisionTreeClassifier": ("c45",),
 }
 
@@ -59,7 +65,8 @@ class Situation(NamedTuple):
     minority : float
         Share of the smallest class.
     estimator : str
-        Name of the estimator; "" for the mean of several.
+        Name of the estimator, of a pipeline that of its last step; "" for the mean of
+        several.
     accuracy : float
         Its accuracy.
     """
@@ -73,18 +80,18 @@ class Situation(NamedTuple):
     accuracy: float
 
     @classmethod
-    def from_table(
-        cls, data: Table, n_selected: int, estimator: str = "", accuracy: float = 0.5
+    def from_summary(
+        cls, data: DataSummary, n_selected: int, estimator: Any, accuracy: float
     ) -> Situation:
-        """Describe a table from which features are selected."""
-        counts = np.bincount(data.y)
+        """Describe data, an estimator or its name, and the features it is given."""
+        counts = list(data.classes.values())
         return cls(
             data.n_samples,
             data.n_features,
             n_selected,
             len(counts),
-            float(counts.min() / counts.sum()),
-            estimator,
+            min(counts) / sum(counts),
+            name_of(selecting_step(estimator)),
             accuracy,
         )
 
@@ -119,15 +126,33 @@ def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
     Only designs with an estimator like that of the situation count. The list is empty
     where even the nearest design is far.
     """
-    rows = list(rows)
-    known = {row.situation.estimator for row in rows}
-    like = set(_LIKE.get(situation.estimator, tuple(SIMULATED))) & known or known
+    like = _LIKE.get(name_of(situation.estimator), tuple(SIMULATED))
     alike = [row for row in rows if row.situation.estimator in like]
     distances = [row.situation.distance(situation) for row in alike]
     near: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
     if not near or distances[near[0]] > _FARTHEST:
         return []
     return [alike[i] for i in near]
+
+
+def count_selected(estimator: Any, n_features: int) -> int:
+    """Count the features that the selectors of a pipeline leave to its last step.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> count_selected(make_pipeline(SelectKBest(k=5), GaussianNB()), 100)
+    5
+    """
+    steps = estimator.steps[:-1] if isinstance(estimator, Pipeline) else []
+    for _, step in steps:
+        for name in ("n_features_to_select", "k", "max_features"):
+            wanted = getattr(step, name, None)
+            if isinstance(wanted, Real):
+                n_features = count_features(wanted, n_features)
+    return n_features
 
 
 def describe_designs(designs: Sequence[Situation]) -> str:

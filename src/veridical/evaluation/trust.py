@@ -2,8 +2,8 @@
 
 ``coverages.csv`` was made by ``benchmarks/truth/coverages.py``: in designs drawn at
 random, how often 95 % intervals covered the accuracy of the model fitted on all samples
-(of a holdout: on its training samples). Beside an interval stands the range of the
-measured designs nearest to the user's.
+(of a holdout: on its training samples; of the optimism: its mean over data sets).
+Beside an interval stands the range of the measured designs nearest to the user's.
 """
 
 from __future__ import annotations
@@ -28,15 +28,25 @@ _FEWEST_SPLITS = 3
 #: docs/estimating.md has the figures.
 _BEST_FIRST = ("nested", "corrected-t", "wilson")
 
+#: Name of the interval of OUT minus IN, whose truth is the mean over data sets.
+OPTIMISM = "optimism"
+
+#: Splits have as many folds as measured ones if the ratio is smaller than this.
+_LIKE_FOLDS = 1.5
+
 #: Methods that were measured, as ``cv=`` takes them, and their names.
 MEASURED = {
     "holdout": "one holdout",
     "5": "5 folds",
     "10": "10 folds",
     "10x10": "10 x 10 folds",
+    "5x2": "5 x 2 folds",
     "loo": "leave-one-out",
     "subsampling": "20 random holdouts",
 }
+
+#: Data sets with an interval; with fewer, a design says too little.
+_FEWEST_DATA_SETS = 40
 
 #: Standard errors on either side of a measured share.
 _NORMAL = 1.96
@@ -57,8 +67,12 @@ class CoverageRow(NamedTuple):
 
 @cache
 def coverage_table() -> tuple[CoverageRow, ...]:
-    """Read the table of measured coverages that ships with the package."""
-    return read_coverages(files("veridical.evaluation").joinpath("coverages.csv"))
+    """Read the table of measured coverages that ships with the package.
+
+    Designs in which there hardly ever is an interval are left out.
+    """
+    rows = read_coverages(files("veridical.evaluation").joinpath("coverages.csv"))
+    return tuple(row for row in rows if row.n_simulations >= _FEWEST_DATA_SETS)
 
 
 def read_coverages(path: Any) -> tuple[CoverageRow, ...]:
@@ -98,11 +112,9 @@ def coverage_of(splits: Sequence[Split], situation: Situation) -> dict[str, Cove
     """
     name = _measured_method(splits)
     found = {}
-    for kind in _BEST_FIRST:
-        # Nested cross-validation repeats the folds itself, however many there are.
-        like = "10" if kind == "nested" else name
+    for kind in (*_BEST_FIRST, OPTIMISM):
         rows = [
-            row for row in coverage_table() if (row.method, row.kind) == (like, kind)
+            row for row in coverage_table() if (row.method, row.kind) == (name, kind)
         ]
         near = find_near(rows, situation)
         if near:
@@ -126,8 +138,8 @@ def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
     )
 
 
-def _measured_method(splits: Sequence[Split]) -> str:
-    """Return the measured method whose splits are most like these.
+def _measured_method(splits: Sequence[Split]) -> str | None:
+    """Return the measured method whose splits are like these, if there is one.
 
     Splits that test every sample equally often are folds, whatever made them.
     """
@@ -136,12 +148,18 @@ def _measured_method(splits: Sequence[Split]) -> str:
     times = np.bincount(np.concatenate([split.test for split in splits]))
     if times.size < splits[0].n_rows or times.min() < times.max():
         return "subsampling"
-    n_folds = len(splits) / times[0]
-    if times[0] > 1:
-        return "10x10"
+    n_folds = len(splits) // times[0]
     if n_folds == splits[0].n_rows:
         return "loo"
-    return "5" if n_folds < 7 else "10"
+    measured = {True: {2: "5x2", 10: "10x10"}, False: {5: "5", 10: "10"}}
+    return next(
+        (
+            name
+            for other, name in measured[bool(times[0] > 1)].items()
+            if other / _LIKE_FOLDS < n_folds < other * _LIKE_FOLDS
+        ),
+        None,
+    )
 
 
 def default_interval(estimate: Estimate) -> str | None:

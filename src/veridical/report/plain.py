@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.errors import InputError
 from veridical._core.records import DataSummary, Record
+from veridical.evaluation.records import Coverage
 
 LONGEST_NAME = 200  # characters; the rest of a longer name is cut
 LONGEST_TEXT = 4000  # the same for sentences
@@ -65,6 +66,11 @@ class CoverageSummary(TypedDict):
     low: float
     high: float
     conditions: str
+
+
+def covered(known: CoverageSummary | None) -> Coverage | None:
+    """Read a coverage back from plain numbers."""
+    return None if known is None else Coverage(**known)
 
 
 class SizeSummary(TypedDict):

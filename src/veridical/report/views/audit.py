@@ -20,12 +20,15 @@ from veridical._core.numbers import (
 from veridical._core.records import Setting
 from veridical._core.text import listing
 from veridical.auditing.records import Audit
+from veridical.evaluation.conclusions import INTERVALS, say_coverage
 from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
+    CoverageSummary,
     DataInfo,
     IntervalSummary,
     clean,
     concluded,
+    covered,
     fill,
     to_json,
 )
@@ -132,6 +135,9 @@ class AuditSummary(TypedDict):
     alpha: float
     reported: str
     lanes: list[LaneSummary]
+    interval: str
+    coverage: CoverageSummary | None
+    optimism_coverage: CoverageSummary | None
     optimism: IntervalSummary | None
     balanced_accuracy: float
     stability: IntervalSummary | None
@@ -248,18 +254,15 @@ def _methods(s: AuditSummary) -> list[str]:
         "labels in random order: its accuracy there is the accuracy that it reports "
         "where there is nothing to find. The p-value is the share of orders, the true "
         "one included, with at least the accuracy of the true labels.",
-        "The interval of IN is Wilson's for fewer samples than were tested: the number "
-        "for which independent samples would vary as much as the accuracies on random "
-        "labels do. Training sets overlap, so that a selector misled in one of them is "
-        "misled in all. Where labels are random, the coverage of this interval is "
-        "right by construction; where there is a signal, the interval is too wide "
-        "rather than too narrow. OUT has no interval, because no interval corrects its "
-        "bias.",
+        f"The interval of IN: {INTERVALS[s['interval']]}. "
+        f"{say_coverage(covered(s['coverage']))} OUT has no interval, because "
+        "no interval corrects its bias.",
     ]
     if s["optimism"] is not None:
         said.append(
             "The interval of the difference is that of the corrected resampled t test "
-            "over folds (Nadeau and Bengio 2003)."
+            "over folds (Nadeau and Bengio 2003). "
+            f"{say_coverage(covered(s['optimism_coverage']))}"
         )
     chosen = s["preselection"]
     if chosen is not None and not chosen["given"]:

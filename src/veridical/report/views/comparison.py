@@ -35,13 +35,16 @@ from veridical.comparison.records import (
     Verdict,
     Winner,
 )
+from veridical.evaluation.conclusions import say_coverage
 from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
+    CoverageSummary,
     DataInfo,
     IntervalSummary,
     SizeSummary,
     clean,
     concluded,
+    covered,
     fill,
     finite,
     plain,
@@ -284,6 +287,9 @@ class Compared(TypedDict):
     alpha: float
     data: DataInfo
     n_selections: dict[str, int]
+    coverage: CoverageSummary | None
+    optimism_coverage: CoverageSummary | None
+    independent_repeats: bool
     settings: dict[str, Setting]
 
 
@@ -1127,6 +1133,7 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
     heads = f"Selector! | OUT {MINUS} IN (points)#* | {_level(s)} (points)# | n# | "
     caption = "Optimism: accuracy under OUT minus accuracy under IN, in percentage "
     blocks: list[Block] = [table(f"{caption}points", f"{heads}Reading~", rows)]
+    blocks += _on_optimism(s)
     if s["bias_imbalance"]:
         listed = ", ".join(
             f"{method.upper()} {points(value, signed=False)}"
@@ -1136,6 +1143,14 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
         note += f"measured against {s['bias_reference']}: {listed}."
         blocks.append(Text(note, "note"))
     return tuple(blocks)
+
+
+def _on_optimism(s: Compared) -> list[Block]:
+    """Say how often intervals of the optimism cover it."""
+    if s["independent_repeats"]:
+        return []
+    said = say_coverage(covered(s["optimism_coverage"]))
+    return [Text(f"Intervals of the optimism: {said}", "note")]
 
 
 def _pair_features(s: Summary) -> tuple[Block, ...]:
@@ -1503,6 +1518,8 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
     caption = "Number of features, stability, optimism of selecting on all samples "
     blocks: list[Block] = [by_columns(f"{caption}(OUT {MINUS} IN) and time", columns)]
     blocks.append(Text(ON_STABILITY, "note"))
+    if gaps:
+        blocks += _on_optimism(s)
     # A table for each method: with many selectors rows are long.
     heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]
     for method, total in s["n_selections"].items():

@@ -26,16 +26,18 @@ from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
     intervals_of,
     leading,
+    say_coverage,
     write_coverage,
     write_interval,
 )
 from veridical.evaluation.reading import name_of
-from veridical.evaluation.records import Coverage, Estimate, Estimates
+from veridical.evaluation.records import Estimate, Estimates
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
     clean,
     concluded,
+    covered,
     fill,
     plain,
     to_json,
@@ -288,19 +290,10 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
     return found
 
 
-def _covered(bounds: BoundsSummary) -> str:
-    known = bounds["coverage"]
-    return write_coverage(None if known is None else Coverage(**known))
-
-
 def _measured(bounds: BoundsSummary) -> list[str]:
     """Say how often intervals of this kind have covered the truth."""
-    if bounds["coverage"] is None:
-        return []
-    return [
-        f"Measured: 95 % intervals of this kind covered the truth in "
-        f"{_covered(bounds)} of data sets ({bounds['coverage']['conditions']})."
-    ]
+    known = covered(bounds["coverage"])
+    return [] if known is None else [say_coverage(known)]
 
 
 def _evidence(record: Estimates) -> list[str]:
@@ -532,7 +525,11 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
         TableCell(str(e["n_splits"]), span=n),
     )
     bounds = [
-        (score_range(b["low"], b["high"], unit), b["kind"], _covered(b))
+        (
+            score_range(b["low"], b["high"], unit),
+            b["kind"],
+            write_coverage(covered(b["coverage"])),
+        )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]
     lead, *more = (tuple(map(TableCell, one)) for one in bounds)

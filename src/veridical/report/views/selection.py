@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from veridical._core.numbers import count, number, percent, percent_range
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
-from veridical.evaluation.conclusions import write_coverage
+from veridical.evaluation.conclusions import INTERVALS, say_coverage
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
@@ -58,13 +58,6 @@ MOST_CLASSES = 20
 #: More features beside the list than this are left to the JSON.
 MOST_OTHERS = 200
 #: Kinds of intervals of an accuracy, in words.
-_INTERVALS = {
-    "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
-    "the overlap of training folds",
-    "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
-    "overlap of training folds (Nadeau and Bengio 2003)",
-    "": "none is valid for this way of splitting",
-}
 BADGES = {
     "yes": "Better than the majority class",
     "care": "Accurate, but the list is not stable",
@@ -242,20 +235,11 @@ def _evidence(record: Selection) -> str:
     return said
 
 
-def _on_coverage(record: Selection) -> str:
-    if record.coverage is None:
-        return "How often it covers the truth has not been measured near this design."
-    return (
-        f"Such intervals covered the truth in {write_coverage(record.coverage)} of "
-        f"data sets ({record.coverage.conditions})."
-    )
-
-
 def _remarks(record: Selection) -> list[str]:
     said = [
-        f"The interval of the accuracy: {_INTERVALS[record.interval]}. "
-        f"{_on_coverage(record)} The intervals of classes are Wilson's for independent "
-        "samples.",
+        f"The interval of the accuracy: {INTERVALS[record.interval]}. "
+        f"{say_coverage(record.coverage)} The intervals of classes are Wilson's for "
+        "independent samples.",
         "The features listed were selected on all samples; the accuracy is that of "
         "the selection procedure, not of this list itself.",
     ]
@@ -453,7 +437,7 @@ def _method(s: SelectionSummary) -> list[str]:
         f"set the features were selected anew and {name_of(s['estimator'])} was "
         f"trained anew.{chosen}",
         f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'sample')} "
-        f"({percent_range(s['low'], s['high'])}; {_INTERVALS[s['interval']]}).",
+        f"({percent_range(s['low'], s['high'])}; {INTERVALS[s['interval']]}).",
     ]
     if s["stability"] is not None:
         said.append(
