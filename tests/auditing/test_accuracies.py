@@ -29,8 +29,15 @@ from veridical.auditing import audit, evidence, nulls
 from veridical.auditing.procedures import FastF, fast_version, make_audited
 from veridical.comparison import corrected_resampled_t, stability
 from veridical.datasets import make_random_labels
-from veridical.evaluation import Bootstrap632, CrossValidation, LeaveOut, wilson
+from veridical.evaluation import (
+    Bootstrap632,
+    CrossValidation,
+    Holdout,
+    LeaveOut,
+    estimate,
+)
 from veridical.evaluation.engine import rank
+from veridical.evaluation.trust import default_interval
 from veridical.selection import AnovaF, Correlation, ReliefF
 
 FEW = {"n_permutations": 19, "random_state": 3}
@@ -181,26 +188,29 @@ def test_equal_folds_still_leave_room_for_doubt():
     assert found.optimism.high == pytest.approx(1 - 0.05 ** (1 / 40))
 
 
-def test_interval_is_wilsons_for_fewer_samples():
-    # So many permutations that Student's quantile is the normal one.
-    alone = np.random.default_rng(0).binomial(50, 0.5, size=200_000) / 50
-    wide = 0.5 + 2 * (alone - 0.5)  # four times the variance: a quarter of the samples
+@pytest.mark.parametrize("cv", [10, "5x2", LeaveOut(1), Holdout()])
+def test_the_interval_is_that_of_estimate_on_the_same_folds(weak, cv):
+    pipeline = make_pipeline(AnovaF(2), GaussianNB())
+    found = audit(pipeline, *weak, cv=cv, **FEW)
+    alone = estimate(pipeline, *weak, cv=cv, random_state=FEW["random_state"])
+    kind = default_interval(alone)
+    assert found.interval == kind
+    assert found.accuracy["in"] == (alone.value, *alone.interval(0.95))
+    assert found.coverage == alone.coverage.get(kind)
+    narrow = audit(pipeline, *weak, cv=cv, alpha=0.1, **FEW)
+    assert narrow.accuracy["in"][1:] == alone.interval(0.9)
 
-    plain = nulls.widened_interval(0.6, alone, 50, 0.05)
-    fewer = nulls.widened_interval(0.6, wide, 50, 0.05)
 
-    assert plain[1:] == pytest.approx(wilson(0.6, 50), abs=1e-3)
-    assert fewer[1:] == pytest.approx(wilson(0.6, 12.5), abs=1e-3)
-    assert nulls.overdispersion(wide, 50) == pytest.approx(4, rel=0.02)
-
-
-def test_interval_holds_its_value_and_is_no_narrower_than_wilsons():
-    steady = np.full(50, 0.5)  # less variance than independent samples have: no belief
-    assert nulls.overdispersion(steady, 50) == 1
-    for value in (0.0, 0.02, 0.5, 1.0):
-        found = nulls.widened_interval(value, steady, 50, 0.05)
-        low, high = wilson(value, 50)
-        assert 0 <= found.low <= low <= value <= high <= found.high <= 1
+def test_without_a_valid_interval_none_is_shown(weak):
+    X, y = weak
+    rows = np.arange(40)
+    splits = [(np.delete(rows, [i, i + 20]), [i, i + 20]) for i in range(3)]
+    found = audit(GaussianNB(), 1e-9 * X[:, :1] + 5 * (y == "yes")[:, None], y, cv=splits, **FEW)
+    assert found.accuracy["in"].value == 1
+    assert np.isnan(found.accuracy["in"].low)
+    assert found.interval == ""
+    assert "100.0 % (no interval)" in found.conclusion.headline
+    assert "nan" not in found.to_html()
 
 
 @pytest.mark.parametrize(
@@ -412,6 +422,6 @@ def test_two_folds_select_without_an_interval_of_stability():
     X, y = make_random_labels(30, 800, random_state=0)
     found = audit(make_pipeline(AnovaF(5), GaussianNB()), X, y, cv=2, **FEW)
     said = next(f for f in found.findings if f.code == "VD008").evidence
-    assert "no interval" in said
+    assert "interval" not in said
     assert "share most" not in said
     assert "nan to" not in found.to_html()

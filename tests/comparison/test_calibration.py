@@ -207,7 +207,7 @@ def test_critical_values_agree_with_pvalues(n, alpha):
         ({"cv": "ten"}, "There is no method 'ten'.*a number of folds"),
         ({"cv": "loo"}, "cv='loo' is not a number of folds"),
         ({"cv": 60}, "at least 2 folds, 2 samples in a fold"),
-        ({"estimator": "svm"}, "no estimator 'svm' in simulations"),
+        ({"estimator": "mlp"}, "no estimator 'mlp' in simulations"),
         ({"method": "truth"}, "method must be"),
         ({"n_features_to_select": 30}, "n_features_to_select=30 of n_columns=20"),
         ({"n_relevant": 21}, "n_relevant=21"),

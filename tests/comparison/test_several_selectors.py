@@ -54,7 +54,7 @@ def test_ranks_are_those_of_the_folds(record):
     assert found.mean_ranks == alone.mean_ranks
     assert found.pvalue == alone.pvalue
     assert found.n == 5
-    assert found.size.design.startswith("3 selectors, 5 folds of 100 samples")
+    assert found.size.design.startswith("5 folds under IN, ")
     ranks = stats.rankdata(-record.scores["in"], axis=0).mean(axis=1)
     assert found.mean_ranks == pytest.approx(ranks)
 

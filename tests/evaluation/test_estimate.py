@@ -295,7 +295,7 @@ def test_hits_on_some_of_the_samples_offer_no_interval_of_all():
         Splitter([tuple(split) for split in splits]),
         splits,
         hits,
-        estimator="any",
+        Situation(9, 4, 4, 2, 0.5, "any", np.nan),
         random_state=0,
     )
 
@@ -307,7 +307,7 @@ def test_interval_of_cross_validation_counts_each_sample_once():
     found = estimate(TREE, X, Y, cv=CrossValidation(5, n_repeats=3), random_state=0)
     assert found.n_test == 150
     expected = oracle.wilson(found.value, 150, 1.959963984540054)
-    assert found.interval() == pytest.approx(expected)
+    assert found.interval(kind="wilson") == pytest.approx(expected)
     assert found.interval(kind="nested") == found.interval(kind="nested")
 
 

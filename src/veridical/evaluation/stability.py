@@ -98,8 +98,9 @@ def stability(
         )
     value, variance = _stability(chosen, d)
     quantile = float(ndtri(0.5 + confidence / 2))
-    known = independent and variance > _ROUNDING
-    reach = quantile * math.sqrt(variance) if known else math.nan
+    if not independent or variance <= _ROUNDING:
+        return Interval(value, math.nan, math.nan)
+    reach = quantile * math.sqrt(variance)
     return Interval(value, value - reach, min(value + reach, 1.0))
 
 
