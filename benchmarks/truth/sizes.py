@@ -10,8 +10,9 @@ Designs are drawn at random, so that all their properties vary at once: samples,
 features, features selected, signal, tails, balance and classes.
 
 The second asks of every design whether the range that is printed for it, from the
-*other* designs, contains the size that was measured in it. The third prints the table
-of docs/which-test.md.
+*other* designs, contains the size that was measured in it, and how often a comparison
+would say "you may claim" although neither selector is better. The third prints the
+table of docs/which-test.md.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ import veridical.comparison
 from benchmarks.truth.designs import SEED, add_rows, draw_designs, measure_all
 from veridical._core.arrays import FloatArray
 from veridical.comparison.calibration import measure, run_test
+from veridical.comparison.conclusions import TOO_OFTEN
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.ranks import friedman
+from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import (
     ALPHAS,
     COLUMNS,
@@ -208,20 +211,39 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     """Count, per test, the designs whose range from all others holds their size."""
     rows = [row for row in read_sizes(TABLE) if row.kind == "plain"]
     counts: dict[str, list[int]] = {}
+    claimed: dict[str, list[float]] = {}
     for row in rows:
         shape = f"{row.design.n_repeats}x{row.design.n_folds}"
-        tally = counts.setdefault(f"{row.test} {shape} {row.design.method}", [0, 0, 0])
+        name = f"{row.test} {shape} {row.design.method}"
+        tally = counts.setdefault(name, [0, 0, 0])
         near = find_near(_rivals(rows, row), row.situation)
-        if not near:
+        printed = size_range(near, alpha) if near else None
+        claimed.setdefault(name, []).append(claims(row, printed, alpha))
+        if printed is None:
             tally[2] += 1
             continue
-        printed = size_range(near, alpha)
         own = row.size(alpha)
         tally[0] += printed.low <= own.rate <= printed.high
         tally[1] += 1
     for name, (held, asked, far) in sorted(counts.items()):
-        print(f"{name:40} {held:4} of {asked:4} designs held, {far} without neighbours")
+        wrong = 100 * float(np.mean(claimed[name]))
+        print(
+            f"{name:35} {held:3} of {asked:3} designs held, {far:2} without neighbours;"
+            f" wrongly claimed {wrong:4.1f} %"
+        )
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def claims(row: SizeRow, printed: MeasuredSize | None, alpha: float) -> float:
+    """Return how often a comparison would say "you may claim", all wrongly.
+
+    It says so where the test rejects, unless the test is known to reject too often.
+    """
+    if row.test == "paired-t":  # treats folds as independent
+        return 0.0
+    if printed is not None and printed.rate > TOO_OFTEN * alpha:
+        return 0.0
+    return row.size(alpha).rate
 
 
 def tabulate(method: str = "in", alpha: float = 0.05) -> str:

@@ -205,7 +205,9 @@ def test_without_a_valid_interval_none_is_shown(weak):
     X, y = weak
     rows = np.arange(40)
     splits = [(np.delete(rows, [i, i + 20]), [i, i + 20]) for i in range(3)]
-    found = audit(GaussianNB(), 1e-9 * X[:, :1] + 5 * (y == "yes")[:, None], y, cv=splits, **FEW)
+    found = audit(
+        GaussianNB(), 1e-9 * X[:, :1] + 5 * (y == "yes")[:, None], y, cv=splits, **FEW
+    )
     assert found.accuracy["in"].value == 1
     assert np.isnan(found.accuracy["in"].low)
     assert found.interval == ""

@@ -53,6 +53,7 @@ from veridical.evaluation import (
 from veridical.evaluation.estimating import accuracy_of_hits
 from veridical.evaluation.naming import make_method, read_cv
 from veridical.evaluation.records import Estimate, Estimates
+from veridical.evaluation.situations import Situation
 from veridical.learning import NaiveBayes
 from veridical.report import to_json
 
