@@ -211,7 +211,7 @@ def test_without_a_valid_interval_none_is_shown(weak):
     assert found.accuracy["in"].value == 1
     assert np.isnan(found.accuracy["in"].low)
     assert found.interval == ""
-    assert "100.0 % (no interval)" in found.conclusion.headline
+    assert "100.0 % (no interval)" in found.conclusion.sentence
     assert "nan" not in found.to_html()
 
 

@@ -32,6 +32,7 @@ from veridical.comparison import conclusions as say
 from veridical.comparison.significance import Geometry
 from veridical.comparison.testing import apply_test, on_accuracies
 from veridical.comparison.verdicts import PairTester, SignificanceTest
+from veridical.evaluation import wilson
 from veridical.evaluation.situations import Situation
 from veridical.report import save, to_json
 from veridical.report.render import terminal as on_terminal
@@ -132,7 +133,7 @@ def test_equal_optimism_is_no_artefact(tmp_path, capsys):
 
 def test_no_artefact_where_in_has_no_interval():
     half, high = np.full(N_FOLDS, 0.5), VARIED + 0.2
-    made = record([half, half], [high, high])
+    made = replace(record([half, half], [high, high]), n_test=math.nan)
     assert made.optimism[0].low > 0
     assert np.isnan(made.means["in"][0][1:3]).all()
     assert made.artefacts == ()
@@ -146,9 +147,8 @@ def test_all_folds_at_100_percent_claim_nothing(tmp_path, capsys):
     assert made.verdicts["in"].pvalue == 1
     for mean in made.means["in"]:
         assert (mean.value, mean.std, mean.n) == (1.0, 0.0, N_FOLDS)
-        assert np.isnan([mean.low, mean.high]).all()
-    assert summary["methods"][0]["a"]["low"] is None
-    note = "the accuracy is 100.0 % on all 10 folds"
+        assert (mean.low, mean.high) == wilson(1.0, 100)
+    note = "the interval is Wilson's for the tested samples"
     assert note in page
     assert note in terminal
 

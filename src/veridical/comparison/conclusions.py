@@ -123,11 +123,21 @@ def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
     result = {}
     for method, accuracy in record.accuracy.items():
         unit, sample = paired_accuracies(record, method)
-        ratio = fold_ratio(record, accuracy.shape[3]) if unit == "fold" else 0.0
+        ratio, n_tested = 0.0, None
+        if unit == "fold":
+            ratio = fold_ratio(record, accuracy.shape[3])
+            n_tested = _count_tested(record, sample.shape[1])
         result[method] = tuple(
-            mean_accuracy(own, ratio, record.alpha) for own in sample
+            mean_accuracy(own, ratio, record.alpha, n_tested) for own in sample
         )
     return result
+
+
+def _count_tested(record: Comparison, n_splits: int) -> int | None:
+    """Count the different samples in all test sets; None where that is not known."""
+    if math.isnan(record.n_test):
+        return None
+    return min(record.data.n_samples, round(record.n_test * n_splits))
 
 
 Unit = Literal["fold", "data set", "repeat"]
@@ -206,11 +216,13 @@ def fold_ratio(record: Comparison, n_folds: int) -> float:
 
 
 def mean_accuracy(
-    values: FloatArray, test_to_train: float, alpha: float
+    values: FloatArray, test_to_train: float, alpha: float, n_tested: int | None = None
 ) -> MeanAccuracy:
     """Average accuracies, with a t interval for the mean, within 0 and 1.
 
-    There is no interval where there is one accuracy, or where all are equal.
+    Where all are equal, their spread says nothing: the interval is Wilson's for the
+    tested samples, as in `veridical.estimate`, if their number is known. There is none
+    for a single accuracy.
 
     Parameters
     ----------
@@ -222,6 +234,8 @@ def mean_accuracy(
         independent data sets.
     alpha : float
         One minus the confidence.
+    n_tested : int, optional
+        Number of different samples in all test sets.
 
     References
     ----------
@@ -238,7 +252,10 @@ def mean_accuracy(
     if n < 2:
         return MeanAccuracy(mean, math.nan, math.nan, math.nan, n)
     if not vary(values):
-        return MeanAccuracy(mean, math.nan, math.nan, 0.0, n)
+        bounds = (math.nan, math.nan)
+        if n_tested is not None:
+            bounds = wilson(mean, n_tested, 1 - alpha)
+        return MeanAccuracy(mean, *bounds, 0.0, n)
     std = float(values.std(ddof=1))
     half = t_half_width(values, test_to_train, 1 - alpha)
     low, high = clip((mean - half, mean + half), (0.0, 1.0))
@@ -251,8 +268,8 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
     for method, found in record.means.items():
         unit = "data set" if repeats_are_data_sets(record, method) else "fold"
         for name, mean in zip(record.names, found, strict=True):
-            if math.isnan(mean.low):
-                why = _why_no_interval(mean, unit)
+            if math.isnan(mean.low) or mean.std == 0:
+                why = _on_one_value(mean, unit)
                 said.append(f"{method.upper()}, {shortened(name)}: {why}")
     for method, pairs in record.pairs.items():
         for pair in pairs:
@@ -269,13 +286,15 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _why_no_interval(mean: MeanAccuracy, unit: str) -> str:
+def _on_one_value(mean: MeanAccuracy, unit: str) -> str:
     if mean.n < 2:
         return f"one {unit} gives no interval."
+    instead = "there is no interval"
+    if not math.isnan(mean.low):
+        instead = "the interval is Wilson's for the tested samples"
     return (
         f"the accuracy is {percent(mean.value)} on all {mean.n} {unit}s; accuracies "
-        "that do not vary say nothing about the error of their mean, so there is no "
-        "interval."
+        f"that do not vary say nothing about the error of their mean, so {instead}."
     )
 
 

@@ -256,9 +256,10 @@ class PairVerdict(NamedTuple):
 class MeanAccuracy(NamedTuple):
     """Mean accuracy of a selector under a method, with its t interval.
 
-    ``std`` is the standard deviation of the ``n`` accuracies. The bounds are NaN where
-    there is one accuracy only, whose standard deviation is NaN too, or where all are
-    equal.
+    ``std`` is the standard deviation of the ``n`` accuracies. If all accuracies of
+    folds are equal, the interval is Wilson's for the tested samples. The bounds are NaN
+    where there is one accuracy only, whose standard deviation is NaN too, or where
+    those of independent data sets are equal.
     """
 
     value: float
