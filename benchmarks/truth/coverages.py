@@ -228,14 +228,7 @@ def main() -> None:
         return
     if not TABLE.exists():
         add_rows(TABLE, COLUMNS, [])
-    known = read_coverages(TABLE)
-    done = {
-        (
-            row.kind if row.kind in (NESTED, OPTIMISM) else SCORES,
-            (row.method, *row.situation[:6]),
-        )
-        for row in known
-    }
+    done = measured_designs()
     todo = [one for one in plan() if key_of(*one) not in done]
     print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
     measure_all(
@@ -245,6 +238,17 @@ def main() -> None:
         jobs=asked.jobs,
         minutes=asked.minutes,
     )
+
+
+def measured_designs() -> dict[tuple[str, tuple[Any, ...]], CoverageRow]:
+    """Return a row of the table for every design in it."""
+    return {
+        (
+            row.kind if row.kind in (NESTED, OPTIMISM) else SCORES,
+            (row.method, *row.situation[:6]),
+        ): row
+        for row in read_coverages(TABLE)
+    }
 
 
 def key_of(what: str, name: str, design: NullDesign) -> tuple[str, tuple[Any, ...]]:

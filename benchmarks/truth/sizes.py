@@ -216,10 +216,11 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
         shape = f"{row.design.n_repeats}x{row.design.n_folds}"
         name = f"{row.test} {shape} {row.design.method}"
         tally = counts.setdefault(name, [0, 0, 0])
-        near = find_near(_rivals(rows, row), row.situation)
-        printed = size_range(near, alpha) if near else None
+        rivals = _rivals(rows, row)
+        near = find_near(rivals, row.situation)
+        printed = size_range(near or rivals, alpha)
         claimed.setdefault(name, []).append(claims(row, printed, alpha))
-        if printed is None:
+        if not near:
             tally[2] += 1
             continue
         own = row.size(alpha)
@@ -234,14 +235,14 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
 
 
-def claims(row: SizeRow, printed: MeasuredSize | None, alpha: float) -> float:
+def claims(row: SizeRow, printed: MeasuredSize, alpha: float) -> float:
     """Return how often a comparison would say "you may claim", all wrongly.
 
     It says so where the test rejects, unless the test is known to reject too often.
     """
     if row.test == "paired-t":  # treats folds as independent
         return 0.0
-    if printed is not None and printed.rate > TOO_OFTEN * alpha:
+    if printed.rate > TOO_OFTEN * alpha:
         return 0.0
     return row.size(alpha).rate
 

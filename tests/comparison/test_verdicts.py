@@ -8,6 +8,7 @@ from benchmarks.truth import sizes
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
+from veridical.comparison.conclusions import false_positives
 from veridical.comparison.null_designs import simulate
 from veridical.comparison.sizes import measured_size, size_table
 from veridical.comparison.testing import TESTS
@@ -58,34 +59,48 @@ def test_the_range_is_that_of_the_nearest_designs():
         if (row.kind, row.test) == ("plain", "corrected-t")
         and row.design.method == "in"
         and (row.design.n_repeats, row.design.n_folds) == (1, 10)
-        and row.design.estimator == "nb"
     ]
-    rows.sort(key=lambda row: row.situation.distance(SITUATION))
+    rows.sort(key=lambda row: SITUATION.distance(row.situation))
     sizes = [row.size(0.05) for row in rows[:N_NEAR]]
     assert size.n_designs == N_NEAR
     assert size.rate == np.median([one.rate for one in sizes])
     assert size.low == min(one.low for one in sizes)
     assert size.high == max(one.high for one in sizes)
-    assert "under IN, naive Bayes with accuracy" in size.design
+    assert "10 folds under IN, " in size.design
     other = measured_size("corrected-t", "out", (1, 10), SITUATION, alpha=0.05)
     assert "under OUT" in other.design
 
 
 @pytest.mark.parametrize(
-    ("method", "shape", "alpha", "changed"),
+    ("method", "shape", "alpha"),
     [
-        ("in", (3, 7), 0.05, {}),
-        ("truth", (1, 10), 0.05, {}),
-        ("in", None, 0.05, {}),
-        ("in", (1, 10), 0.02, {}),
-        ("in", (1, 10), 0.05, {"n_samples": 100_000}),
-        ("in", (1, 10), 0.05, {"n_features": 10_000_000}),
-        ("in", (1, 10), 0.05, {"n_classes": 40, "minority": 0.01}),
+        ("in", (3, 7), 0.05),
+        ("truth", (1, 10), 0.05),
+        ("in", None, 0.05),
+        ("in", (1, 10), 0.02),
     ],
 )
-def test_what_was_not_measured_near_has_no_size(method, shape, alpha, changed):
+def test_what_was_not_measured_has_no_size(method, shape, alpha):
+    assert measured_size("corrected-t", method, shape, SITUATION, alpha=alpha) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"n_samples": 100_000},
+        {"n_features": 10_000_000},
+        {"n_classes": 40, "minority": 0.01},
+    ],
+)
+def test_far_from_all_designs_the_range_is_that_of_all(changed):
     far = SITUATION._replace(**changed)
-    assert measured_size("corrected-t", method, shape, far, alpha=alpha) is None
+    size = measured_size("corrected-t", "in", (1, 10), far, alpha=0.05)
+    near = measured_size("corrected-t", "in", (1, 10), SITUATION, alpha=0.05)
+    assert not size.near
+    assert near.near
+    assert size.low <= near.low < near.high <= size.high
+    assert size.n_designs > 50
+    assert "not near this design" in false_positives(size)
 
 
 def test_an_unknown_estimator_is_compared_with_all():

@@ -387,9 +387,10 @@ def false_positives(size: MeasuredSize) -> str:
     >>> false_positives(MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds", 8))
     'false-positive rate of the test 7.0 to 10.0 % (measured; nominal 5 %)'
     """
+    where = "measured" if size.near else "measured, but not near this design"
     return (
         f"false-positive rate of the test {percent_range(size.low, size.high)} "
-        f"(measured; nominal {100 * size.nominal:g} %)"
+        f"({where}; nominal {100 * size.nominal:g} %)"
     )
 
 

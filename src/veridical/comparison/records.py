@@ -487,7 +487,9 @@ class MeasuredSize(NamedTuple):
 
     ``rate`` of ``n_simulations`` data sets, with a 95 % interval, against the
     ``nominal`` share; ``design`` says in words what was simulated. Over several designs
-    ``rate`` is the median of the rates, and the interval spans those of all.
+    ``rate`` is the median of the rates, and the interval spans those of all. ``near``
+    says whether these designs are near to that of the comparison; if none is, they are
+    all that were measured with such splits.
     """
 
     nominal: float
@@ -497,6 +499,7 @@ class MeasuredSize(NamedTuple):
     n_simulations: int
     design: str
     n_designs: int = 1
+    near: bool = True
 
 
 @dataclass(frozen=True, eq=False, repr=False)

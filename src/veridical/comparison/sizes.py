@@ -132,7 +132,8 @@ def measured_size(
     Returns
     -------
     MeasuredSize or None
-        The range over the nearest designs; None where nothing was measured near.
+        The range over the nearest designs, or, if none is near, over all designs with
+        such splits; None where there are none.
     """
     if alpha not in ALPHAS or shape is None:
         return None
@@ -148,10 +149,12 @@ def measured_size(
     nearest = min(abs(row.n_selectors - n_selectors) for row in rows)
     rows = [row for row in rows if abs(row.n_selectors - n_selectors) == nearest]
     near = find_near(rows, situation)
-    return size_range(near, alpha) if near else None
+    return size_range(near or rows, alpha, near=bool(near))
 
 
-def size_range(rows: Sequence[SizeRow], alpha: float) -> MeasuredSize:
+def size_range(
+    rows: Sequence[SizeRow], alpha: float, *, near: bool = True
+) -> MeasuredSize:
     """Return the range of sizes over some designs, with the median as rate."""
     sizes = [row.size(alpha) for row in rows]
     first = rows[0].design
@@ -167,4 +170,5 @@ def size_range(rows: Sequence[SizeRow], alpha: float) -> MeasuredSize:
         n_simulations=sum(size.n_simulations for size in sizes),
         design=f"{folds} under {first.method.upper()}, {designs}",
         n_designs=len(rows),
+        near=near,
     )

@@ -21,9 +21,11 @@ from veridical.evaluation.engine import selecting_step
 from veridical.evaluation.reading import name_of
 
 #: Number of designs in a range.
-N_NEAR = 8
+N_NEAR = 12
 #: Largest distance of the nearest design; beyond it nothing was measured near.
-_FARTHEST = 2.0
+_FARTHEST = 2.5
+#: Distance between estimators of different kinds.
+_OTHER_ESTIMATOR = 2.0
 
 #: Estimators of the measured designs, and their display names.
 SIMULATED = {
@@ -34,7 +36,7 @@ SIMULATED = {
     "c45": "C4.5 tree",
 }
 _LINEAR = ("svm", "centroid")
-#: Those that are like an estimator of a name; any other is compared with all.
+#: Those that are like an estimator of a name; any other is equally far from all.
 _LIKE = {
     name_of("svm"): _LINEAR,
     name_of("dagsvm"): _LINEAR,
@@ -96,7 +98,7 @@ class Situation(NamedTuple):
         )
 
     def distance(self, other: Situation) -> float:
-        """Return how far another design is; 1 is twice the samples, say."""
+        """Return how far a measured design is; 1 is twice the samples, say."""
         steps = (
             math.log2(self.n_samples / other.n_samples),
             math.log2(self.n_features / other.n_features) / 2,
@@ -104,8 +106,13 @@ class Situation(NamedTuple):
             (self.accuracy - other.accuracy) / 0.1,
             (self.minority - other.minority) / 0.2,
             float(min(self.n_classes, 4) - min(other.n_classes, 4)),
+            0.0 if other.estimator in self._like else _OTHER_ESTIMATOR,
         )
         return math.hypot(*steps)
+
+    @property
+    def _like(self) -> tuple[str, ...]:
+        return _LIKE.get(name_of(self.estimator), tuple(SIMULATED))
 
 
 class Measured(Protocol):
@@ -123,16 +130,14 @@ Row = TypeVar("Row", bound=Measured)
 def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
     """Return the measured designs nearest to a situation.
 
-    Only designs with an estimator like that of the situation count. The list is empty
-    where even the nearest design is far.
+    The list is empty where even the nearest design is far.
     """
-    like = _LIKE.get(name_of(situation.estimator), tuple(SIMULATED))
-    alike = [row for row in rows if row.situation.estimator in like]
-    distances = [row.situation.distance(situation) for row in alike]
+    measured = list(rows)
+    distances = [situation.distance(row.situation) for row in measured]
     near: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
     if not near or distances[near[0]] > _FARTHEST:
         return []
-    return [alike[i] for i in near]
+    return [measured[i] for i in near]
 
 
 def count_selected(estimator: Any, n_features: int) -> int:

@@ -88,6 +88,7 @@ class SizeSummary(TypedDict):
     n_simulations: int
     design: str
     n_designs: int
+    near: bool
     calibrated: bool
 
 

@@ -673,7 +673,7 @@ def write_size(size: SizeSummary | None) -> str:
     Examples
     --------
     >>> size = dict(nominal=0.05, rate=0.083, low=0.07, high=0.1, n_simulations=2000,
-    ...             design="", n_designs=8, calibrated=False)
+    ...             design="", n_designs=8, near=True, calibrated=False)
     >>> write_size(size)
     '7.0 to 10.0 % (measured; nominal 5 %)'
     """
@@ -682,18 +682,20 @@ def write_size(size: SizeSummary | None) -> str:
     rate = percent(size["rate"])
     if size["n_designs"] > 1:
         rate = percent_range(size["low"], size["high"])
-    text = f"{rate} (measured; nominal {100 * size['nominal']:g} %)"
+    where = "measured" if size["near"] else "measured, but not near this design"
+    text = f"{rate} ({where}; nominal {100 * size['nominal']:g} %)"
     return f"{text} before calibration" if size["calibrated"] else text
 
 
 def on_size(label: str, gap: DifferenceSummary) -> str:
     """Say how often the test rejects where there is nothing to find."""
     size = gap["size"]
-    if size is None:
+    if size is None or not size["near"]:
+        known = "" if size is None else f" ({_over_designs(size)})"
         return (
             f"{label}: the false-positive rate of this test has not been measured near "
-            "this design; calibrated=True (--calibrated) measures it on data sets like "
-            "these."
+            f"this design{known}; calibrated=True (--calibrated) measures it on data "
+            "sets like these."
         )
     seen = f"n = {size['n_simulations']} data sets on which neither selector is better"
     if size["calibrated"]:
@@ -709,10 +711,11 @@ def on_size(label: str, gap: DifferenceSummary) -> str:
 
 def _over_designs(size: SizeSummary) -> str:
     """Write a range of rates, and the designs in which they were measured."""
-    return (
-        f"{write_size(size)} in the {count(size['n_designs'], 'measured design')} "
-        f"nearest to this one: {size['design']}"
-    )
+    n, rates = count(size["n_designs"], "measured design"), write_size(size)
+    if size["near"]:
+        return f"{rates} in the {n} nearest to this one: {size['design']}"
+    span = percent_range(size["low"], size["high"])
+    return f"{span} in all {n} with such splits: {size['design']}"
 
 
 def _on_artefacts(record: Comparison) -> list[str]:
