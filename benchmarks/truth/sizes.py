@@ -248,7 +248,10 @@ def claims(row: SizeRow, printed: MeasuredSize, alpha: float) -> float:
 
 
 def tabulate(method: str = "in", alpha: float = 0.05) -> str:
-    """Write the median size of every test over all designs, and the range of 90 %."""
+    """Write the median size of every test over all designs, and the range of 90 %.
+
+    The last number of a cell is the root mean square distance from the nominal level.
+    """
     rows = [row for row in read_sizes(TABLE) if row.kind == "plain"]
     lines = [
         "| test | " + " | ".join(_fold_names(shape) for shape in SHAPES) + " |",
@@ -264,7 +267,9 @@ def tabulate(method: str = "in", alpha: float = 0.05) -> str:
                 and (row.design.n_repeats, row.design.n_folds) == shape
             ]
             low, middle, high = np.quantile(rates or [np.nan], (0.05, 0.5, 0.95))
-            cells.append(f"{middle:.1f} ({low:.1f} to {high:.1f})" if rates else "–")
+            off = np.sqrt(np.mean((np.array(rates) - 100 * alpha) ** 2))
+            cell = f"{middle:.1f} ({low:.1f} to {high:.1f}); {off:.1f}"
+            cells.append(cell if rates else "–")
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
