@@ -130,12 +130,12 @@ def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
     return result
 
 
-Unit = Literal["fold", "data set", "repeat"]
+AccuracyUnit = Literal["fold", "data set", "repeat"]
 
 
 def paired_accuracies(
     record: Comparison, method: str, most: int | None = None
-) -> tuple[Unit, FloatArray]:
+) -> tuple[AccuracyUnit, FloatArray]:
     """Return the accuracies that are averaged for the mean of each selector.
 
     Parameters

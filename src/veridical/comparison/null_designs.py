@@ -19,16 +19,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veridical._core import seeds
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import listed
 from veridical.comparison.significance import Geometry
 from veridical.kernels import exchangeable
-
-BoolArray = NDArray[np.bool_]
 
 #: Estimators of a simulation: number in the kernel and display name.
 ESTIMATORS = {

@@ -74,12 +74,12 @@ def coverage_of(method: Method, n_splits: int) -> dict[str, Coverage]:
 
 
 def default_interval(estimate: Estimate) -> str | None:
-    """Choose the kind of interval whose measured coverage is closest to nominal.
+    """Return the kind of interval whose measured coverage is closest to nominal.
 
     ``Estimate.interval()`` returns this kind, and every display of an estimate shows it
-    first. Where the coverage was measured with several estimators, the worst of them
-    counts; where a kind was not measured with the method, its coverage with ten folds
-    is used.
+    first. It was chosen when the estimate was made. Where the coverage was measured
+    with several estimators, the worst of them counts; where a kind was not measured
+    with the method, its coverage with ten folds is used.
 
     Parameters
     ----------
@@ -89,10 +89,15 @@ def default_interval(estimate: Estimate) -> str | None:
     Returns
     -------
     str or None
-        A key of ``estimate.assumes``; None where no interval is valid. Not
-        ``"nested"`` as long as it has not been computed, because it takes many more
-        fits; not ``"corrected-t"`` with fewer than three splits.
+        A key of ``estimate.assumes``; None where no interval is valid. ``"nested"``
+        only of `Estimate.with_nested`, because it takes many more fits; not
+        ``"corrected-t"`` with fewer than three splits.
     """
+    return next(iter(estimate.intervals), None)
+
+
+def choose_interval(estimate: Estimate) -> str | None:
+    """Choose the default kind of interval while an estimate is made."""
     offered = list(estimate.assumes)
     ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
     return min(ready, key=lambda kind: _distance(estimate, kind), default=None)
