@@ -526,8 +526,8 @@ def test_one_line_says_what_matters():
         "stratified 10-fold cross-validation>"
     )
     assert "(wilson), by holdout" in repr(estimate(TREE, X, Y, cv=Holdout()))
-    found.interval(kind="nested")  # from now on it is there, and is believed first
-    assert "(nested), by stratified" in repr(found)
+    assert "(nested), by stratified" in repr(found.with_nested())
+    assert "(corrected-t), by stratified" in repr(found)  # a record does not change
     noted = estimate(MAJORITY, X, Y, cv=Bootstrap632(5), random_state=0)
     assert isinstance(noted, Estimate)
     assert "interval" not in repr(noted)
@@ -612,7 +612,7 @@ def test_the_default_interval_is_the_one_with_the_best_coverage(method, kind):
 def test_all_that_shows_an_estimate_shows_the_default_interval():
     found = estimate(GaussianNB(), X, Y, cv="10", random_state=0)
 
-    def shown():
+    def shown(found):
         low, high = (f"{100 * bound:.1f}" for bound in found.interval())
         text = f"{low} to {high} %"
         assert text in repr(found)
@@ -627,9 +627,19 @@ def test_all_that_shows_an_estimate_shows_the_default_interval():
         assert first["kind"] == default_interval(found)
         return first["kind"]
 
-    assert shown() == "corrected-t"
+    assert shown(found) == "corrected-t"
+    concluded = found.conclusion
     found.interval(kind="nested")  # many more fits, asked for
-    assert shown() == "nested"
+    assert shown(found) == "corrected-t"
+    assert found.conclusion is concluded
+    assert "nested" not in found.intervals
+    assert shown(found.with_nested()) == "nested"
+    assert "nested cross-validation interval" in found.with_nested().conclusion.sentence
+
+
+def test_a_nested_interval_that_is_not_valid_is_refused():
+    with pytest.raises(InputError, match="kind='nested' is no interval for accuracy"):
+        estimate(GaussianNB(), X, Y, cv=Holdout(), random_state=0).with_nested()
 
 
 # -- samples that are both learned from and tested ----------------------------------

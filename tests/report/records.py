@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -170,14 +171,13 @@ def with_truth(
     flat = values.mean(axis=1)
     test = t_test(flat[0].ravel(), flat[1].ravel(), 1 / n_sets, "paired t")
     draws = rng.choice(["a", "draw", "b"], (2, n_sets), p=[0.3, 0.65, 0.05])
-    fields = {
-        **{name: getattr(base, name) for name in base.__dataclass_fields__},
-        "accuracy": {**base.accuracy, "truth": values},
-        "pairs": {**base.pairs, "truth": paired(test, base.names)},
-        "bias_imbalance": {"in": 0.0132, "out": 0.0085},
-        "set_verdicts": {"in": tuple(draws[0]), "out": tuple(draws[1])},
-        "truthfulness": binomial_truthfulness(
+    return replace(
+        base,
+        accuracy={**base.accuracy, "truth": values},
+        pairs={**base.pairs, "truth": paired(test, base.names)},
+        bias_imbalance={"in": 0.0132, "out": 0.0085},
+        set_verdicts={"in": tuple(draws[0]), "out": tuple(draws[1])},
+        truthfulness=binomial_truthfulness(
             3, 11, both_right=12, both_wrong=n_sets - 26
         ),
-    }
-    return Comparison(**fields)
+    )

@@ -14,7 +14,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical._core.records import Record
+from veridical._core.records import Conclusion, Record
 from veridical.report.plain import clean
 from veridical.report.render import svg
 from veridical.report.view import (
@@ -39,6 +39,9 @@ class Temperature(Record):
 
     place: str
     degrees: float
+
+    def _conclude(self):
+        return Conclusion("yes", f"It is {self.degrees:g} degrees.")
 
 
 @pytest.fixture
@@ -87,7 +90,9 @@ def test_all_outputs_follow(known, place, tmp_path):
     Console(file=screen, width=200).print(record)
     assert "21.5" in screen.getvalue()
     assert record.method_section().startswith("We looked at a thermometer. Computed")
-    assert json.loads(json.dumps(record.to_dict()))["degrees"] == 21.5
+    written = json.loads(json.dumps(record.to_dict()))
+    assert written["degrees"] == 21.5
+    assert (written["belief"], written["headline"]) == record.conclusion
     (figure,) = report.figures(record)
     shown = record.plot()
     for ax in (figure.axes[0], shown.ax_):

@@ -9,7 +9,7 @@ from rich.console import Console
 from tests.report.all_records import KINDS
 
 from veridical import report
-from veridical.report.render.terminal import MOST_ROWS, Grid
+from veridical.report.render.terminal import MOST_ROWS, TextTable
 from veridical.report.view import table
 
 RULE = "─"
@@ -29,7 +29,7 @@ def characters(*texts):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_character_of_a_table_is_shown(kind, width):
     for rows in report.view(KINDS[kind]()).tables:
-        shown = printed(Grid(rows), width)
+        shown = printed(TextTable(rows), width)
         flat = rows.flat(narrow=True)
         expected = characters(
             rows.caption,
@@ -52,7 +52,7 @@ def test_two_selectors_fit_eighty_columns():
 
 def test_several_selectors_fit_eighty_columns():
     pairs = report.view(KINDS["many"]()).tables[1]
-    shown = printed(Grid(pairs), 80)
+    shown = printed(TextTable(pairs), 80)
     assert "p = " not in shown
     lines = shown.splitlines()
     (head,) = [line for line in lines if line.startswith("First")]
@@ -66,7 +66,7 @@ def test_what_matters_least_is_folded_first():
     rows = table("", "Name! | Mean accuracy#", [("one two three", "80.0 to 90.0 %")])
 
     def lines(width):
-        return [line.split() for line in printed(Grid(rows), width).splitlines()]
+        return [line.split() for line in printed(TextTable(rows), width).splitlines()]
 
     whole = ["one", "two", "three", "80.0", "to", "90.0", "%"]
     assert lines(29)[-1] == whole

@@ -1,4 +1,4 @@
-"""Names for the types of arrays."""
+"""Names for the types of arrays, and the precision of their numbers."""
 
 from __future__ import annotations
 
@@ -8,3 +8,6 @@ from numpy.typing import NDArray
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+
+#: Machine precision of doubles: distance from 1 to the next larger one.
+EPS = float(np.finfo(np.float64).eps)

@@ -7,9 +7,10 @@ anything from an odd error to a segmentation fault. So the exception is raised o
 where it can be caught; elsewhere the process is left at once. Nothing is lost by that:
 files are written under another name first, and a store is a database.
 
-All handlers of SIGINT are here: `handled` for the command line from its first import
-on, `interrupt_event` for work that saves what is finished, `ignore_interrupts` for
-workers.
+There is one handler of SIGINT, `_InterruptHandler`. `handled` installs it for the
+command line from its first import on; `interrupt_event` lets its first signal set an
+event instead, for work that saves what is finished. Workers ignore the signal
+(`ignore_interrupts`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 STATUS = 130
 
@@ -48,17 +49,39 @@ _SECONDS_TO_END = 5.0
 
 
 class _InterruptHandler:
-    """The handler of SIGINT while the command line runs."""
+    """The handler of signals that ask the process to stop.
+
+    Where work waits for an event, the first signal sets it, and the handlers that were
+    there before act on the next one. Otherwise, on the command line, a
+    KeyboardInterrupt is raised where it can be caught, or the process is left.
+    """
 
     def __init__(self) -> None:
         self.pid = os.getpid()
         self.message = STOP_MESSAGE
         self.working = False
         self.interrupted = False
+        self.event: threading.Event | None = None
+        self.before: dict[signal.Signals, Any] = {}
+
+    def install(self, *numbers: signal.Signals) -> None:
+        """Handle some signals."""
+        self.before = {number: signal.getsignal(number) for number in numbers}
+        for number in numbers:
+            signal.signal(number, self)
+
+    def restore(self) -> None:
+        """Let the handlers act that were there before the last `install`."""
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self.pid:
             os._exit(STATUS)  # a fork that has not executed its program yet
+        if self.event is not None and not self.event.is_set():
+            self.event.set()
+            self.restore()
+            return
         if self.interrupted or not self.working or _may_lose_exception(frame):
             self.exit_now(flush=True)
         self.interrupted = True
@@ -98,7 +121,7 @@ def handled() -> Iterator[None]:
         yield
         return
     _handler = _InterruptHandler()
-    signal.signal(signal.SIGINT, _handler)
+    _handler.install(signal.SIGINT)
     try:
         yield
     except SystemExit as ended:
@@ -147,23 +170,14 @@ def interrupt_event() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-
-    def restore() -> None:
-        for number in numbers:
-            signal.signal(number, before[number])
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        event.set()
-        restore()
-
-    for number in numbers:
-        signal.signal(number, handle)
+    handler = _InterruptHandler() if _handler is None else _handler
+    handler.event = event
+    handler.install(signal.SIGINT, signal.SIGTERM)
     try:
         yield event
     finally:
-        restore()
+        handler.restore()
+        handler.event = None
 
 
 def ignore_interrupts() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -33,6 +33,10 @@ class Ranking:
     scores: FloatArray | None
     n_kept: int
 
+
+#: One of two things compared: ``"a"`` is the first.
+Side = Literal["a", "b"]
+SIDES: tuple[Side, Side] = ("a", "b")
 
 #: A setting of a record: text, or a number as it was given.
 Setting = str | int | float
@@ -67,8 +71,8 @@ class Conclusion(NamedTuple):
     """Whether a result may be believed, and the sentence that says so.
 
     ``belief`` is "yes", "care" (with a reservation), "open" (not shown), "no" or, where
-    the truth is known, "known". The room that made the record decides; reports only
-    show it.
+    the truth is known, "known". It is decided once, when the record is made, and stored
+    in it; reports only show it.
     """
 
     belief: Belief
@@ -95,13 +99,34 @@ class DataSummary:
         return max(self.classes.values()) / sum(self.classes.values())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """Base class of records: conversions to tables, pages and plain data.
 
     A record shows its result in a line (``__repr__``) and in a table (`to_frame`).
     Records are below all other packages and may not import them; the package that
     writes and draws them is imported by name when it is needed.
+
+    Attributes
+    ----------
+    conclusion : Conclusion
+        Whether the result may be believed. It is decided when the record is made, by
+        `_conclude` of its kind, and stored.
     """
+
+    conclusion: Conclusion = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._store(conclusion=self._conclude())
+
+    def _conclude(self) -> Conclusion:
+        """Decide whether the result may be believed; every kind has its own."""
+        raise NotImplementedError
+
+    def _store(self, **derived: Any) -> None:
+        """Store what is derived from other fields; only while the record is made."""
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def to_frame(self) -> pd.DataFrame:
         """Write it as a tidy pandas data frame; every kind of record has its own."""

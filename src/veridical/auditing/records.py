@@ -202,9 +202,8 @@ class Audit(Record):
     settings: Mapping[str, Setting] = field(default_factory=dict)
     alpha: float = 0.05
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether the accuracy may be believed."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether the accuracy may be believed."""
         room = import_module("veridical.auditing.conclusions")
         found: Conclusion = room.conclude(self)
         return found

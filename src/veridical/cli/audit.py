@@ -177,26 +177,22 @@ def _check(request: AuditRequest) -> None:
             f"--permutations {request.permutations} are too few for a level of 5 %; "
             f"give {FEWEST_PERMUTATIONS} or more."
         )
-    if request.selected is not None:
-        for option, given in (
-            ("--features", request.features is not None),
-            ("--first", request.first),
-        ):
-            if given:
-                raise InputError(
-                    f"{option} and --selected exclude each other: the file says which "
-                    "features were selected. Leave one of them out."
-                )
-    elif request.selector is None:
-        for option, given in (
-            (f"--features {request.features}", request.features is not None),
-            ("--first", request.first),
-        ):
-            if given:
-                raise InputError(
-                    f"{option} needs a selector; add --selector, for example "
-                    "--selector anova."
-                )
+    selecting = {
+        "--features": request.features is not None,
+        "--first": request.first,
+    }
+    for option, is_given in selecting.items():
+        if is_given and request.selected is not None:
+            raise InputError(
+                f"{option} and --selected exclude each other: the file says which "
+                "features were selected. Leave one of them out."
+            )
+        if is_given and request.selector is None:
+            value = f" {request.features}" if option == "--features" else ""
+            raise InputError(
+                f"{option}{value} needs a selector; add --selector, for example "
+                "--selector anova."
+            )
 
 
 def _audit(request: AuditRequest, jobs: int) -> Audit:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from veridical.evaluation.records import Estimate, Estimates
 
 ESTIMATOR = "c45"
-METHODS = ("10", "boot632", "holdout")
+DEFAULT_METHODS = ("10", "boot632", "holdout")
 # Leave-one-out is a default method up to this number of samples.
 LEAVES_ONE_OUT, MOST_LEFT_OUT = "loo", 1000
 # The source without DATA, and its numbers of training samples and of new samples.
@@ -52,7 +52,7 @@ class EstimateRequest(Request):
         cv = self.cv
         if not cv:
             few = n_samples <= MOST_LEFT_OUT
-            cv = (*METHODS, *([LEAVES_ONE_OUT] if few else []))
+            cv = (*DEFAULT_METHODS, *([LEAVES_ONE_OUT] if few else []))
         return replace(self, features=features, cv=cv)
 
 
@@ -75,7 +75,7 @@ def estimate(
         list[str] | None,
         options.cv_option(
             "How to estimate, one or several with commas between them",
-            rf" \[default: {','.join(METHODS)}, and {LEAVES_ONE_OUT} up to "
+            rf" \[default: {','.join(DEFAULT_METHODS)}, and {LEAVES_ONE_OUT} up to "
             f"{MOST_LEFT_OUT} samples]",
         ),
     ] = None,
@@ -206,7 +206,7 @@ def _estimate_by(
             progress=progress,
         )
         if request.nested and "nested" in found.assumes:
-            found.nested.result(progress)
+            found = found.with_nested(progress)
     others = {(w.category, str(w.message)) for w in caught}
     for category, text in sorted(others, key=lambda other: other[1]):
         if text not in found.notes:

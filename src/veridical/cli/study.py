@@ -65,7 +65,7 @@ def run(
     scale: study_options.Scale = None,
     spec: study_options.Spec = None,
     store: study_options.Store = None,
-    where: study_options.Where = None,
+    where: study_options.Conditions = None,
     jobs: options.Jobs = 1,
     dask: Annotated[
         str | None,
@@ -218,7 +218,7 @@ def show(
     scale: study_options.Scale = None,
     spec: study_options.Spec = None,
     store: study_options.Store = None,
-    where: study_options.Where = None,
+    where: study_options.Conditions = None,
     seed: study_options.Seed = None,
     out: options.Out = None,
     as_json: Annotated[bool, options.json_option("study show")] = False,

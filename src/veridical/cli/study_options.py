@@ -71,7 +71,7 @@ Store = Annotated[
     Path | None,
     options.optional("FILE", r"The file for the results. \[default: NAME.sqlite]"),
 ]
-Where = Annotated[
+Conditions = Annotated[
     list[str] | None,
     options.optional(
         "COORDINATE=VALUE",

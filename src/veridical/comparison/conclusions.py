@@ -140,12 +140,12 @@ def _count_tested(record: Comparison, n_splits: int) -> int | None:
     return min(record.data.n_samples, round(record.n_test * n_splits))
 
 
-Unit = Literal["fold", "data set", "repeat"]
+AccuracyUnit = Literal["fold", "data set", "repeat"]
 
 
 def paired_accuracies(
     record: Comparison, method: str, most: int | None = None
-) -> tuple[Unit, FloatArray]:
+) -> tuple[AccuracyUnit, FloatArray]:
     """Return the accuracies that are averaged for the mean of each selector.
 
     Parameters

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from veridical._core import seeds
 from veridical._core.arrays import FloatArray, IntArray
@@ -40,8 +39,6 @@ from veridical.evaluation import engine
 from veridical.evaluation.situations import SIMULATED
 from veridical.kernels import exchangeable
 from veridical.learning import make_estimator
-
-BoolArray = NDArray[np.bool_]
 
 #: Number in the kernel of those that are compiled.
 _COMPILED = {

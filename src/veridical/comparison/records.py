@@ -16,6 +16,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import (
+    SIDES,
     Conclusion,
     DataSummary,
     Interval,
@@ -28,9 +29,7 @@ from veridical.evaluation.records import Coverage
 if TYPE_CHECKING:
     import pandas as pd
 
-Side = Literal["a", "b"]
 Winner = Literal["a", "b", "draw"]
-SIDES: tuple[Side, Side] = ("a", "b")
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,9 +119,8 @@ class TestResult(Record):
         """Whether the p-value comes from a measured null."""
         return self.name.endswith(", calibrated")
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether a side is significantly better."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether a side is significantly better."""
         found: Conclusion = _conclusions().conclude_test(self)
         return found
 
@@ -199,9 +197,8 @@ class Truthfulness(TestResult):
             return many
         return winners[self.better]
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether IN or OUT is shown to reach the true verdict more often."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether IN or OUT is shown to reach the true verdict more often."""
         found: Conclusion = _conclusions().conclude_truthfulness(self)
         return found
 
@@ -225,9 +222,8 @@ class Bias(TestResult):
         """The plain difference of the means."""
         return self.mean_difference
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether the accuracy is shown to be too high or too low."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether the accuracy is shown to be too high or too low."""
         found: Conclusion = _conclusions().conclude_bias(self)
         return found
 
@@ -331,6 +327,17 @@ class Comparison(Record):
         Whether every repeat of IN and OUT is a data set of its own, drawn from a
         source (`veridical.comparison.truth`), and not one more cross-validation of the
         same samples. A repeat of TRUTH always is.
+
+    Attributes
+    ----------
+    means : mapping of method to tuple of MeanAccuracy
+        Mean accuracy of each selector, with its interval.
+    artefacts : tuple of int
+        Indices of the selectors whose OUT accuracy is an artefact of selection.
+    notes : tuple of str
+        Why an interval or a p-value is not available, a sentence for each.
+    conclusion : Conclusion
+        Which selector is better, and whether that may be believed.
     """
 
     names: tuple[str, ...]
@@ -357,6 +364,16 @@ class Comparison(Record):
     n_train: float = np.nan
     n_test: float = np.nan
     independent_repeats: bool = False
+    means: Mapping[str, tuple[MeanAccuracy, ...]] = field(init=False)
+    artefacts: tuple[int, ...] = field(init=False)
+    notes: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        decide = _conclusions()
+        self._store(means=decide.mean_accuracies(self))
+        self._store(artefacts=decide.find_artefacts(self))
+        self._store(notes=decide.list_notes(self))
+        super().__post_init__()
 
     def __repr__(self) -> str:
         if len(self.names) == 2:
@@ -399,14 +416,6 @@ class Comparison(Record):
         }
 
     @property
-    def means(self) -> dict[str, tuple[MeanAccuracy, ...]]:
-        """Mean accuracy per method and selector, with its interval."""
-        found: dict[str, tuple[MeanAccuracy, ...]] = _conclusions().mean_accuracies(
-            self
-        )
-        return found
-
-    @property
     def estimator_means(self) -> dict[str, dict[str, tuple[float, ...]]]:
         """Mean accuracy of each estimator alone, per method and selector."""
         return {
@@ -445,21 +454,8 @@ class Comparison(Record):
         found: dict[str, Interval] = _conclusions().shares_right(self)
         return found
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Why an interval or a p-value is not available, a sentence for each."""
-        found: tuple[str, ...] = _conclusions().list_notes(self)
-        return found
-
-    @property
-    def artefacts(self) -> tuple[int, ...]:
-        """Indices of the selectors whose OUT accuracy is an artefact of selection."""
-        found: tuple[int, ...] = _conclusions().find_artefacts(self)
-        return found
-
-    @property
-    def conclusion(self) -> Conclusion:
-        """Which selector is better, and whether that may be believed."""
+    def _conclude(self) -> Conclusion:
+        """Decide which selector is better, and whether that may be believed."""
         found: Conclusion = _conclusions().conclude(self)
         return found
 
@@ -531,9 +527,8 @@ class Calibration(Record):
         rate = f"{size.rate:.3f} ({size.low:.3f} to {size.high:.3f})"
         return f"Calibration({self.test}: rejects {rate}, nominal {size.nominal})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How often the test rejects, and whether that is shown to be too often."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether the test is shown to reject too often."""
         found: Conclusion = _conclusions().conclude_size(self)
         return found
 
@@ -618,9 +613,8 @@ class Friedman(Record):
         found = f"critical difference {self.critical_difference:.2f}"
         return f"Friedman(mean ranks {ranks}; {found}, p = {self.pvalue:.3g})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether the selectors are shown to differ."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether the selectors are shown to differ."""
         found: Conclusion = _conclusions().conclude_ranks(self)
         return found
 
@@ -684,9 +678,8 @@ class Sensitivity(Record):
         found = f"of {n_sets} data sets IN reached the true verdict on {right['in']}"
         return f"Sensitivity({pair}: {found}, OUT on {right['out']})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Which method finds the true verdict more often."""
+    def _conclude(self) -> Conclusion:
+        """Decide which method finds the true verdict more often."""
         found: Conclusion = _conclusions().conclude_sensitivity(self)
         return found
 

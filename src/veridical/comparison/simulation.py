@@ -35,7 +35,7 @@ from scipy import sparse
 from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 from scipy.stats import rankdata
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
@@ -45,8 +45,6 @@ from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 FALSE_DISCOVERIES = 0.1
 #: Numbers in a dense copy of the data; with more an error is raised.
 LARGEST = 100_000_000
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

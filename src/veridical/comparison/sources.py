@@ -63,7 +63,7 @@ from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
 from veridical.evaluation.naming import read_cv
 
-METHODS = ("truth", "in", "out")
+SOURCE_METHODS = ("truth", "in", "out")
 
 
 @repeatable
@@ -76,7 +76,7 @@ def truth(
     n_features_to_select: int | float | Literal["auto"] = "auto",
     n_sets: int = 100,
     n_test: int | None = None,
-    methods: Iterable[str] = METHODS,
+    methods: Iterable[str] = SOURCE_METHODS,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "paired-t",
     alpha: float = 0.05,
@@ -167,7 +167,7 @@ def truth(
     ((2, 1, 5, 1), 5)
     """
     source_name, draw = find_source(source)
-    methods = check_methods(methods, METHODS)
+    methods = check_methods(methods, SOURCE_METHODS)
     test = find_test(test)
     check_alpha(alpha)
     check_count("n_sets", n_sets, 2)

@@ -21,7 +21,7 @@ from veridical._core.reading import (
 from veridical._core.text import did_you_mean, listed, show
 
 #: Returns the place of row i of a table in its file, such as "line 7".
-Where = Callable[[int], str]
+RowPlace = Callable[[int], str]
 
 #: Share of numbers in a text column; from this on, the other values are errors.
 _MOSTLY_NUMBERS = 0.9
@@ -29,7 +29,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+\s*")
 
 
 def split_target(
-    frame: pd.DataFrame, target: str | None, name: str, where: Where
+    frame: pd.DataFrame, target: str | None, name: str, where: RowPlace
 ) -> tuple[pd.DataFrame, NDArray[Any]]:
     """Divide a table into features, with their types, and labels.
 
@@ -86,13 +86,13 @@ def _refuse_empty(X: pd.DataFrame, name: str) -> None:
     refuse_empty([c for c in first if X[c].isna().all()], name)
 
 
-def _as_labels(column: pd.Series[Any], label: str, where: Where) -> NDArray[Any]:
+def _as_labels(column: pd.Series[Any], label: str, where: RowPlace) -> NDArray[Any]:
     refuse_missing_labels(column, label, where)
     values = column.to_numpy()
     return np.array(values.tolist()) if values.dtype == object else values
 
 
-def set_types(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
+def set_types(frame: pd.DataFrame, name: str, where: RowPlace) -> pd.DataFrame:
     """Make every column numeric or categorical, or raise.
 
     Numbers stay, with NaN for missing values; text and booleans become categories.
@@ -122,7 +122,7 @@ def set_types(frame: pd.DataFrame, name: str, where: Where) -> pd.DataFrame:
     return frame
 
 
-def _set_type(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any]:
+def _set_type(column: pd.Series[Any], label: str, where: RowPlace) -> pd.Series[Any]:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column
@@ -163,7 +163,10 @@ def _set_type(column: pd.Series[Any], label: str, where: Where) -> pd.Series[Any
 
 
 def _refuse_typing_errors(
-    categorical: pd.Series[Any], is_number: NDArray[np.bool_], label: str, where: Where
+    categorical: pd.Series[Any],
+    is_number: NDArray[np.bool_],
+    label: str,
+    where: RowPlace,
 ) -> None:
     """Raise for a column of numbers in which a few values are text."""
     values = categorical.cat.categories

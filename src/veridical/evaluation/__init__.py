@@ -17,7 +17,7 @@ from veridical.evaluation.estimating import estimate
 from veridical.evaluation.intervals import corrected_t, wilson
 from veridical.evaluation.naming import METHODS
 from veridical.evaluation.nested import NestedCV, nested_cv
-from veridical.evaluation.probabilities import calibration_table
+from veridical.evaluation.probabilities import calibration_table, calibration_tables
 from veridical.evaluation.records import (
     Bin,
     CalibrationTable,
@@ -60,6 +60,7 @@ __all__ = [
     "SelectedFeature",
     "Selection",
     "calibration_table",
+    "calibration_tables",
     "corrected_t",
     "correction",
     "default_interval",

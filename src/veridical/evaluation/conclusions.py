@@ -42,25 +42,6 @@ _MAJORITY = "always predicting the most frequent class"
 # -- estimates -------------------------------------------------------------------------
 
 
-def intervals_of(estimate: Estimate) -> list[tuple[str, float, float]]:
-    """List the valid intervals, the one whose measured coverage holds first.
-
-    The nested one is listed only if it has been computed: it takes thousands of fits.
-
-    Returns
-    -------
-    list of (str, float, float)
-        Kind and 95 % bounds.
-    """
-    lead = default_interval(estimate)
-    found = []
-    for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
-        if kind == "nested" and not (estimate.nested and estimate.nested.ready):
-            continue
-        found.append((kind, *estimate.interval(CONFIDENCE, kind)))
-    return found
-
-
 def leading(estimates: tuple[Estimate, ...]) -> Estimate:
     """Return the estimate that the conclusion rests on.
 
@@ -72,7 +53,7 @@ def leading(estimates: tuple[Estimate, ...]) -> Estimate:
         key=lambda e: (
             e.method == RESUBSTITUTION,
             has_doubts(e),
-            not intervals_of(e),
+            not e.intervals,
             -e.n_test,
         ),
     )
@@ -102,8 +83,7 @@ def conclude_estimates(record: Estimates) -> Conclusion:
             f"{capitalized(who)} may {be} {reached}, but every estimate here is "
             "doubtful; read the notes first.",
         )
-    intervals = intervals_of(lead)
-    if not intervals:
+    if not lead.intervals:
         return Conclusion(
             "care",
             f"{capitalized(who)} {does} an estimated {reached}, by {lead.method}, "
@@ -118,7 +98,7 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     # folds) Wilson's lay above the majority share in 10 of 150 data sets, and all
     # intervals did in 1. So only all of them together support the claim.
     share = record.data.majority_share
-    above = [low > share for _, low, _ in intervals]
+    above = [low > share for low, _ in lead.intervals.values()]
     if all(above):
         return Conclusion("yes", f"{claim}.")
     if above[0]:
@@ -150,17 +130,16 @@ def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
         f"{who} {does} {reached} from this source; "
         f"{lead.method} says {write_score(lead.value, lead.metric)}"
     )
-    intervals = intervals_of(lead)
-    if not intervals:
+    if not lead.intervals:
         return f"{fact}."
-    _, low, high = intervals[0]
+    low, high = next(iter(lead.intervals.values()))
     verb = "covers" if low <= truth.value <= high else "misses"
     return f"{fact}, and its interval {verb} the truth ({write_interval(lead)})."
 
 
 def write_interval(estimate: Estimate) -> str:
     """Write the first interval: its confidence, its kind and its measured coverage."""
-    kind, low, high = intervals_of(estimate)[0]
+    kind, (low, high) = next(iter(estimate.intervals.items()))
     bounds = write_scores(low, high, estimate.metric)
     known = estimate.coverage.get(kind)
     measured = f", measured coverage {write_coverage(known)}" if known else ""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
 from veridical.evaluation.records import Estimate
-from veridical.evaluation.trust import default_interval
+from veridical.evaluation.trust import choose_interval, default_interval
 from veridical.kernels.statistics import wilson_bounds
 
 Bounds = tuple[float, float]
@@ -160,8 +161,7 @@ def interval_of(
             f"{why}; use Holdout or CrossValidation, which have one for accuracy."
         )
     kind = default_interval(estimate) if kind is None else kind
-    if kind is None or kind not in offered:
-        raise InputError(_why_not(estimate, kind))
+    check_kind(estimate, kind)
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "nested":
@@ -170,6 +170,26 @@ def interval_of(
         return no_narrower(bounds, usual[1] - usual[0])
     bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
     return clip(bounds, estimate.score_range)
+
+
+def check_kind(estimate: Estimate, kind: str | None) -> None:
+    """Raise, with the reason, if a kind of interval is not valid for an estimate."""
+    if kind is None or kind not in estimate.assumes:
+        raise InputError(_why_not(estimate, kind))
+
+
+def intervals_of(estimate: Estimate) -> dict[str, Bounds]:
+    """Compute the 95 % bounds of the valid kinds of interval, the default kind first.
+
+    The nested one is computed only if its result is there: it takes thousands of fits.
+    """
+    lead = choose_interval(estimate)
+    found = {}
+    for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
+        if kind == "nested" and not (estimate.nested and estimate.nested.ready):
+            continue
+        found[kind] = interval_of(estimate, CONFIDENCE, kind)
+    return found
 
 
 def known_scores(estimate: Estimate) -> NDArray[Any]:

@@ -80,9 +80,8 @@ class NestedCV(Record):
         low, high = wilson(self.cv_value, self.n_samples, confidence)
         return no_narrower((self.value - reach, self.value + reach), high - low)
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How accurate the estimator is: an estimate, that nothing is compared with."""
+    def _conclude(self) -> Conclusion:
+        """Write the estimate, which is open: it is compared with nothing."""
         return Conclusion(
             "open",
             f"{percent(self.value)} of new samples are classified correctly (95 % "
@@ -104,9 +103,9 @@ class NestedCV(Record):
             naive_standard_error, cv_value, n_samples, n_folds, n_repeats.
         """
         low, high = self.interval()
-        first, *rest = (getattr(self, field.name) for field in fields(self))
-        names = [field.name for field in fields(self)][1:]
-        return frame([(first, low, high, *rest)], "value", "low", "high", *names)
+        names = [one.name for one in fields(self) if one.init][1:]
+        rest = (getattr(self, name) for name in names)
+        return frame([(self.value, low, high, *rest)], "value", "low", "high", *names)
 
 
 def nested_cv(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -88,6 +90,45 @@ def calibration_table(
         float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), LEAST).mean()),
         float(np.mean(np.where(truth, np.exp(logs[:, 0]), p) ** 2)),
     )
+
+
+def calibration_tables(
+    estimators: Mapping[str, Any], X: Any, y: ArrayLike, *, n_bins: int = 10
+) -> tuple[CalibrationTable, ...]:
+    """Compare the probabilities of fitted classifiers with observed frequencies.
+
+    Parameters
+    ----------
+    estimators : mapping of str to classifier
+        Fitted on two classes, by name.
+    X, y : array-like
+        Test samples that they have not seen.
+    n_bins : int, default=10
+        Number of equal intervals.
+
+    Returns
+    -------
+    tuple of CalibrationTable
+        One for each classifier, for the probability of its last class.
+
+    Raises
+    ------
+    InputError
+        If a classifier knows more than two classes.
+    """
+    tables = []
+    for name, estimator in estimators.items():
+        check_is_fitted(estimator)
+        classes = estimator.classes_
+        if len(classes) != 2:
+            raise InputError(
+                f"{name} knows {len(classes)} classes; calibration is drawn for two."
+            )
+        p = estimator.predict_proba(X)[:, 1]
+        tables.append(
+            calibration_table(y, p, positive=classes[1], n_bins=n_bins, label=name)
+        )
+    return tuple(tables)
 
 
 def _logs(probability: Any, log_probability: Any, n: int) -> FloatArray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray
+from veridical._core.errors import InputError
+from veridical._core.progress import ProgressLike
 from veridical._core.records import (
     Conclusion,
     DataSummary,
@@ -85,6 +87,14 @@ class Estimate(Record):
         The data; None where X is not a table but, say, a list of texts.
     settings : mapping of str to str or number
         Everything else a reader needs to repeat the run.
+
+    Attributes
+    ----------
+    intervals : mapping of str to tuple of float
+        The 95 % bounds of each valid kind, the default kind first. ``"nested"`` is
+        there only if it had been computed when the estimate was made.
+    conclusion : Conclusion
+        How accurate the estimator is, and whether that may be believed.
     """
 
     value: float
@@ -104,10 +114,15 @@ class Estimate(Record):
     score_range: tuple[float, float] = (0.0, 1.0)
     data: DataSummary | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How accurate the estimator is, and whether that may be believed."""
+    def __post_init__(self) -> None:
+        room = import_module("veridical.evaluation.intervals")
+        self._store(intervals=room.intervals_of(self))
+        super().__post_init__()
+
+    def _conclude(self) -> Conclusion:
+        """Decide how accurate the estimator is, and whether that may be believed."""
         return self.alone.conclusion
 
     @property
@@ -134,7 +149,7 @@ class Estimate(Record):
             A key of `assumes`: ``"wilson"``, ``"nested"``, ``"corrected-t"``. By
             default the one whose measured coverage is closest to nominal, see
             `veridical.evaluation.default_interval`. ``"nested"`` fits many more models
-            when first asked for; only then may it be the default.
+            when first asked for; see `with_nested`.
 
         Returns
         -------
@@ -150,6 +165,32 @@ class Estimate(Record):
         intervals = import_module("veridical.evaluation.intervals")
         low, high = intervals.interval_of(self, confidence, kind)
         return low, high
+
+    def with_nested(self, progress: ProgressLike = None) -> Estimate:
+        """Make the estimate anew with the interval by nested cross-validation.
+
+        The estimate itself stays as it is, its default interval and conclusion too.
+
+        Parameters
+        ----------
+        progress : optional
+            As for `veridical.evaluation.nested_cv`.
+
+        Returns
+        -------
+        Estimate
+            The same numbers; its intervals and its conclusion count the nested one.
+
+        Raises
+        ------
+        InputError
+            If nested cross-validation gives no valid interval for this metric and
+            method.
+        """
+        intervals = import_module("veridical.evaluation.intervals")
+        intervals.check_kind(self, "nested")
+        self.nested.result(progress)
+        return replace(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Write the scores as a data frame, one row per split.
@@ -193,12 +234,16 @@ class Estimates(Record):
     truth: Estimate | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.estimates:
+            raise InputError("Estimates is empty; give at least one estimate.")
+        super().__post_init__()
+
     def __repr__(self) -> str:
         return f"Estimates({self.estimator}: {', '.join(map(repr, self.estimates))})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How accurate the estimator is, and whether that may be believed."""
+    def _conclude(self) -> Conclusion:
+        """Decide how accurate the estimator is, and whether that may be believed."""
         found: Conclusion = _conclusions().conclude_estimates(self)
         return found
 
@@ -214,11 +259,10 @@ class Estimates(Record):
         """
         known = () if self.truth is None else (self.truth,)
         names = ("estimator", "metric", "method", "value", "std", "interval")
-        default_interval = import_module("veridical.evaluation.trust").default_interval
+        none = (None, (np.nan, np.nan))
         rows = []
         for one in self.estimates + known:
-            kind = default_interval(one)
-            bounds = (np.nan, np.nan) if kind is None else one.interval()
+            kind, bounds = next(iter(one.intervals.items()), none)
             found = (one.metric, one.method, one.value, one.std, kind, *bounds)
             rows.append((self.estimator, *found, len(one.scores), one.n_test))
         return frame(rows, *names, "low", "high", "n_splits", "n_test")
@@ -371,9 +415,8 @@ class Selection(Record):
         never = any(feature.n_folds == 0 for feature in self.features)
         return not never and 2 * self.n_supported >= len(self.features)
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How good selecting this way is, and whether that may be believed."""
+    def _conclude(self) -> Conclusion:
+        """Decide how good selecting this way is, and whether that may be believed."""
         found: Conclusion = _conclusions().conclude_selection(self)
         return found
 
@@ -486,9 +529,8 @@ class CalibrationTable(Record):
         errors = f"error {self.error:.3f}, expected {self.expected_error:.3f}"
         return f"CalibrationTable({self.label}: {self.n} samples, {errors})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Whether the model predicts its own error rate."""
+    def _conclude(self) -> Conclusion:
+        """Decide whether the model predicts its own error rate."""
         found: Conclusion = _conclusions().conclude_table(self)
         return found
 
@@ -628,9 +670,8 @@ class Correction(Record):
             if (one.first, one.second) == ("corrected", "uncorrected")
         )
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """Which model's probabilities may be believed."""
+    def _conclude(self) -> Conclusion:
+        """Decide which model's probabilities may be believed."""
         found: Conclusion = _conclusions().conclude_correction(self)
         return found
 

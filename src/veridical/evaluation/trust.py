@@ -163,10 +163,10 @@ def _measured_method(splits: Sequence[Split]) -> str | None:
 
 
 def default_interval(estimate: Estimate) -> str | None:
-    """Choose the kind of interval whose measured coverage is best.
+    """Return the kind of interval whose measured coverage is best.
 
     ``Estimate.interval()`` returns this kind, and every display of an estimate shows it
-    first.
+    first. It was chosen when the estimate was made.
 
     Parameters
     ----------
@@ -176,10 +176,15 @@ def default_interval(estimate: Estimate) -> str | None:
     Returns
     -------
     str or None
-        A key of ``estimate.assumes``; None where no interval is valid. Not
-        ``"nested"`` as long as it has not been computed, because it takes many more
-        fits; not ``"corrected-t"`` with fewer than three splits.
+        A key of ``estimate.assumes``; None where no interval is valid. ``"nested"``
+        only of `Estimate.with_nested`, because it takes many more fits; not
+        ``"corrected-t"`` with fewer than three splits.
     """
+    return next(iter(estimate.intervals), None)
+
+
+def choose_interval(estimate: Estimate) -> str | None:
+    """Choose the default kind of interval while an estimate is made."""
     offered = [kind for kind in _BEST_FIRST if kind in estimate.assumes]
     ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
     return ready[0] if ready else None

@@ -100,6 +100,17 @@ class StudyReport(Record):
         Sentences that a reader needs to understand the numbers.
     settings : mapping of str to str or number
         Settings of the study.
+
+    Attributes
+    ----------
+    conclusion : Conclusion
+        How many findings of the paper were reproduced.
+
+    Examples
+    --------
+    >>> check = Check("More is better", "open", "yes", "no data", "more > less")
+    >>> StudyReport("s", "Is more better?", "Anon 1995", (check,)).conclusion[1]
+    'Of 1 finding of the paper, 0 are reproduced, 0 are not, 1 is open.'
     """
 
     study: str
@@ -115,16 +126,8 @@ class StudyReport(Record):
         held = f"{self.count('reproduced')} of {len(self.checks)} findings reproduced"
         return f"StudyReport({self.study}: {held})"
 
-    @property
-    def conclusion(self) -> Conclusion:
-        """How many findings of the paper were reproduced.
-
-        Examples
-        --------
-        >>> check = Check("More is better", "open", "yes", "no data", "more > less")
-        >>> StudyReport("s", "Is more better?", "Anon 1995", (check,)).conclusion[1]
-        'Of 1 finding of the paper, 0 are reproduced, 0 are not, 1 is open.'
-        """
+    def _conclude(self) -> Conclusion:
+        """Count the findings of the paper that were reproduced."""
         parts = [
             (self.count("reproduced"), "reproduced"),
             (self.count("not reproduced"), "not"),

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from veridical._core.arrays import BoolArray
 from veridical._core.canonical import canonical
 
 #: Increase it when the same cell would have other values than before: every stored cell
@@ -26,7 +27,6 @@ NUMERIC_VERSION = 2
 #: Length of a key in bytes.
 KEY_SIZE = 32
 
-BoolArray = NDArray[np.bool_]
 
 # Number of keys that are read from a store at a time.
 _CHUNK = 20_000

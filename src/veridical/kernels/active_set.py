@@ -47,30 +47,26 @@ from scipy.linalg import cho_factor, cho_solve
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.duality import ROUNDED, bias_bounds, relative_gap, violation
+from veridical.kernels.duality import (
+    MAX_CHANGES,
+    RANK,
+    ROUNDED,
+    SIGN_TOLERANCE,
+    bias_bounds,
+    relative_gap,
+    violation,
+)
 
-#: Changes of the active set of an ordinary support vector machine; then the multipliers
-#: so far are returned.
-_MAX_CHANGES = 60
-#: Singular values as a share of the largest; smaller ones are rounding.
-_RANK = 1e-13
 #: Share of the residual that no change of multipliers removes; above it the free
 #: samples cannot meet their margins with one bias, and there is a direction without
 #: curvature.
 _NO_CURVATURE = 1e-3
-#: A sign of an SVM+ variable is wrong beyond this distance from zero, relative to the
-#: scale of the variable.
-_SIGN_TOLERANCE = 1e-11
 #: How `pivot` ended.
 SOLVED, CYCLED, NEEDS_INVERSE = 0, 1, 2
-#: Rounds for squared slacks; then steps follow.
-_MAX_ROUNDS = 60
 #: Rounds without fewer wrong signs; then steps follow.
 _PATIENCE = 3
 #: Steps for squared slacks; then the point so far is returned.
 _MAX_STEPS = 300
-#: Gradient in units of a margin; a variable at zero with a smaller one becomes active.
-_MIN_GRADIENT = -1e-11
 #: Share of the smallest gradient; variables with a smaller share stay at zero.
 _ENTERING_SHARE = 0.5
 
@@ -125,7 +121,7 @@ def solve_active_set(
     conditions most become free. Changes `a`.
     """
     free = (a > 0) & (a < c)
-    for _ in range(_MAX_CHANGES):
+    for _ in range(MAX_CHANGES):
         if _move_free(gram, y, c, a, free) < 1.0:
             continue
         if violation(gram, y, c, a) <= ROUNDED:
@@ -146,7 +142,7 @@ def _move_free(
     m = where_free.size
     system = _bordered_gram(gram, where_free)
     target = np.append((y - gram @ (y * a))[where_free], -(y @ a))
-    solution = np.linalg.lstsq(system, target, rcond=_RANK)[0]
+    solution = np.linalg.lstsq(system, target, rcond=RANK)[0]
     residual = target - system @ solution
     # A residual that no change removes is a direction without curvature.
     flat = float(np.linalg.norm(residual)) > _NO_CURVATURE * float(
@@ -478,8 +474,8 @@ def pivot(
         for i in range(n):
             if not np.isfinite(a[i] + u[i] + x[i] + d[i]):
                 return CYCLED, round_ + 1, a, h, b, b_star
-            wrong |= a[i] < -_SIGN_TOLERANCE * top_a or d[i] < -_SIGN_TOLERANCE * c[i]
-            wrong |= min(u[i], x[i]) < -_SIGN_TOLERANCE * top_x
+            wrong |= a[i] < -SIGN_TOLERANCE * top_a or d[i] < -SIGN_TOLERANCE * c[i]
+            wrong |= min(u[i], x[i]) < -SIGN_TOLERANCE * top_x
         if not wrong:
             return SOLVED, round_ + 1, a, h, b, b_star
         for i in range(n):
@@ -515,10 +511,10 @@ def _solve_signs(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
     active = np.ones(n, dtype=bool)
     fewest_wrong, patience = n + 1, _PATIENCE
     best = np.zeros(n)
-    for rounds in range(1, _MAX_ROUNDS + 1):
+    for rounds in range(1, MAX_CHANGES + 1):
         a = _solve_active(G, active, ridge)
-        scale = 1e-11 * max(float(np.abs(a).max()), 1e-300)
-        wrong = np.where(active, a < -scale, G @ a - 1.0 < _MIN_GRADIENT)
+        scale = SIGN_TOLERANCE * max(float(np.abs(a).max()), 1e-300)
+        wrong = np.where(active, a < -scale, G @ a - 1.0 < -SIGN_TOLERANCE)
         count = int(wrong.sum())
         if count < fewest_wrong:
             fewest_wrong, patience, best = count, _PATIENCE, np.maximum(a, 0.0)
@@ -529,7 +525,7 @@ def _solve_signs(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
         if count == 0:
             return best, True, rounds
         active ^= wrong
-    return best, False, _MAX_ROUNDS
+    return best, False, MAX_CHANGES
 
 
 def _ascend(G: FloatArray, a: FloatArray, ridge: float) -> tuple[FloatArray, int]:
@@ -552,7 +548,7 @@ def _ascend(G: FloatArray, a: FloatArray, ridge: float) -> tuple[FloatArray, int
         a = optimum
         gradient = np.where(active, 0.0, G @ a - 1.0)
         least = float(gradient.min())
-        if least >= _MIN_GRADIENT:
+        if least >= -SIGN_TOLERANCE:
             break
         active |= gradient <= _ENTERING_SHARE * least
     return a, rounds

@@ -73,7 +73,7 @@ from veridical.kernels.tables import xlogx_table
 Int32Array = NDArray[np.int32]
 
 #: Bits of gain, or weight of samples; differences below it are rounding.
-EPS = 1e-6
+NEGLIGIBLE = 1e-6
 #: Categories per sample. A feature with more has a large gain by chance, and is left
 #: out of the average gain.
 MANY_VALUED = 0.3
@@ -122,7 +122,7 @@ def make_problem(
     """
     slot, codes, members, pairs = _read_categories(columns, n_values, n_classes)
     numbers, order, known, resolution = _sort_numbers(columns, n_values == 0)
-    few = (n_values == 0) | (n_values < MANY_VALUED * total_weight - EPS)
+    few = (n_values == 0) | (n_values < MANY_VALUED * total_weight - NEGLIGIBLE)
     size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
     return Problem(
         numbers,
@@ -225,7 +225,7 @@ def _pair(
 @njit(cache=True, nogil=True)
 def xlogx(x: float, table: FloatArray) -> float:
     """Look ``x log2 x`` up, or compute it; 0 where x is 0 or nearly so."""
-    if x < EPS:
+    if x < NEGLIGIBLE:
         return 0.0
     whole = int(x)
     if whole == x and whole < table.size:
@@ -245,7 +245,7 @@ def is_one(weight: FloatArray) -> bool:
 @njit(cache=True, nogil=True)
 def ratio_of(gain: float, split: float, total: float) -> float:
     """Return gain over split information; `split` is `total` times the latter."""
-    return gain * total / split if split > EPS else 0.0
+    return gain * total / split if split > NEGLIGIBLE else 0.0
 
 
 # -- tests of categorical features ---------------------------------------------------
@@ -363,7 +363,7 @@ def _gain_and_ratio(
         known += bag[seen[s]]
     n_large = 0
     for s in range(n_seen):
-        n_large += bag[seen[s]] >= problem.min_weight - EPS
+        n_large += bag[seen[s]] >= problem.min_weight - NEGLIGIBLE
     before, after = xlogx(known, table), 0.0
     split = xlogx(total, table) - xlogx(total - known, table)
     for k in range(problem.n_classes):
@@ -381,7 +381,11 @@ def _gain_and_ratio(
     if n_large < 2:
         return -1.0, 0.0
     # Splits without gain are valid, and useless.
-    gain = (before - after) / total if abs(before - after) * known >= EPS * total else 0
+    gain = (
+        (before - after) / total
+        if abs(before - after) * known >= NEGLIGIBLE * total
+        else 0
+    )
     return gain, ratio_of(gain, split, total)
 
 
@@ -456,7 +460,7 @@ BELOW_AVERAGE = 1e-3
 def _least_branch(known: float, n_classes: int, min_weight: float) -> float:
     """Return the least weight on either side of a threshold."""
     least = 0.1 * known / n_classes
-    if least <= min_weight + EPS:
+    if least <= min_weight + NEGLIGIBLE:
         return min_weight
     return min(least, 25.0)
 
@@ -500,11 +504,11 @@ def _scan_weights(
         if not x[row] + resolution < x[order[t + 1]]:
             continue
         n_right = known - n_left
-        if n_left < least - EPS or n_right < least - EPS:
+        if n_left < least - NEGLIGIBLE or n_right < least - NEGLIGIBLE:
             continue
         n_candidates += 1
         after = xlogx(n_left, table) - in_left + xlogx(n_right, table) - in_right
-        if before - after > best + EPS * total:
+        if before - after > best + NEGLIGIBLE * total:
             best, best_left, at = before - after, n_left, t
     return best, n_candidates, best_left, at
 
@@ -536,11 +540,11 @@ def _scan_counts(
         if not x[row] + resolution < x[np.uint32(order[t + 1])]:
             continue
         n_left = t + 1
-        if n_left < least - EPS or m - n_left < least - EPS:
+        if n_left < least - NEGLIGIBLE or m - n_left < least - NEGLIGIBLE:
             continue
         n_candidates += 1
         after = table[n_left] - in_left + table[m - n_left] - in_right
-        if before - after > best + EPS * total:
+        if before - after > best + NEGLIGIBLE * total:
             best, best_left, at = before - after, n_left, t
     return best, n_candidates, best_left, at
 
@@ -580,7 +584,7 @@ def numeric_split(
         known = m
     least = _least_branch(known, problem.n_classes, problem.min_weight)
     best, n_candidates, best_left, at = 0.0, 0, 0.0, -1
-    if known >= 2 * least - EPS:
+    if known >= 2 * least - NEGLIGIBLE:
         if is_unit:
             best, n_candidates, best_left, at = _scan_counts(
                 problem, feature, order[:m], total, least, tally
@@ -595,7 +599,7 @@ def numeric_split(
         return -1.0, 0.0, 0.0
     # The best of many thresholds gains by chance; this corrects for it [2]_.
     gain = (best - np.log2(n_candidates)) / total
-    if gain < EPS:
+    if gain < NEGLIGIBLE:
         return -1.0, 0.0, 0.0
     split = xlogx(total, table) - xlogx(total - known, table)
     split -= xlogx(best_left, table) + xlogx(known - best_left, table)
@@ -619,7 +623,10 @@ def choose_feature(problem: Problem, gain: FloatArray, ratio: FloatArray) -> int
     average /= n_valid
     best, feature = 0.0, -1
     for j in range(gain.size):
-        if gain[j] >= max(0.0, average - BELOW_AVERAGE) and ratio[j] > best + EPS:
+        if (
+            gain[j] >= max(0.0, average - BELOW_AVERAGE)
+            and ratio[j] > best + NEGLIGIBLE
+        ):
             best, feature = ratio[j], j
     return feature
 
@@ -751,7 +758,7 @@ def fill_children(
         if b >= 0:
             share[b] += part[t]
             known += part[t]
-    if known > EPS:
+    if known > NEGLIGIBLE:
         share /= known
     else:
         share[:] = 1 / share.size
@@ -762,7 +769,7 @@ def fill_children(
             size[b] += 1
             continue
         for c in range(share.size):
-            if share[c] > EPS:
+            if share[c] > NEGLIGIBLE:
                 value[c, k] += part[t] * share[c]
                 size[c] += 1
 
@@ -790,7 +797,7 @@ def divide_samples(
                 start[b] += 1
             continue
         for c in range(share.size):
-            if share[c] > EPS and start[c] >= 0:
+            if share[c] > NEGLIGIBLE and start[c] >= 0:
                 new_rows[start[c]] = row
                 new_part[start[c]] = part[t] * share[c]
                 start[c] += 1
@@ -899,7 +906,7 @@ def _sum_by_class(y: Int32Array, weight: FloatArray, value: FloatArray) -> None:
 def _is_final(value: FloatArray, min_weight: float) -> bool:
     """Return whether a node is too small to be split, or of one class."""
     total = value.sum()
-    return total < 2 * min_weight - EPS or total - value.max() < EPS
+    return total < 2 * min_weight - NEGLIGIBLE or total - value.max() < NEGLIGIBLE
 
 
 @njit(cache=True, nogil=True)
@@ -922,7 +929,7 @@ def _divide_sorted(
                 start[b] += 1
             continue
         for c in range(share.size):
-            if share[c] > EPS and start[c] >= 0:
+            if share[c] > NEGLIGIBLE and start[c] >= 0:
                 new_rows[start[c]] = row
                 start[c] += 1
     for b in range(start.size):

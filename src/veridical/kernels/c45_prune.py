@@ -19,7 +19,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.c45_grow import (
-    EPS,
+    NEGLIGIBLE,
     Int32Array,
     Nodes,
     Problem,
@@ -64,7 +64,7 @@ def _errors(value: FloatArray) -> float:
 def _expected(value: FloatArray, confidence: float, z: float) -> float:
     """Compute the errors expected of a leaf."""
     n = value.sum()
-    if n < EPS:
+    if n < NEGLIGIBLE:
         return 0.0
     e = _errors(value)
     return e + added_errors(n, e, confidence, z)
@@ -99,7 +99,7 @@ def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
         if nodes.n_children[node] > 0:
             first = nodes.first[node]
             tree = below[first : first + nodes.n_children[node]].sum()
-            if alone < tree + _PRUNE + EPS:
+            if alone < tree + _PRUNE + NEGLIGIBLE:
                 _cut(nodes, node)
             else:
                 below[node] = tree
@@ -229,7 +229,7 @@ def _largest_child(nodes: Nodes, node: int) -> int:
     largest, most = -1, 0.0
     for child in range(nodes.first[node], nodes.first[node] + nodes.n_children[node]):
         weight = nodes.value[child].sum()
-        if weight > most - EPS:
+        if weight > most - NEGLIGIBLE:
             largest, most = child, weight
     return largest
 
@@ -252,7 +252,7 @@ def _improve(
     """
     largest = _largest_child(nodes, node)
     leaf = _expected(nodes.value[node], confidence, z)
-    enough = tree + _PRUNE + EPS
+    enough = tree + _PRUNE + NEGLIGIBLE
     raised = leaf  # true where the child is a leaf
     if nodes.n_children[largest] > 0:
         raised = _spread(
@@ -268,7 +268,7 @@ def _improve(
             work.share,
             min(leaf, enough),  # beyond it the exact number is not needed
         )
-    if leaf < enough and leaf < raised + _PRUNE + EPS:
+    if leaf < enough and leaf < raised + _PRUNE + NEGLIGIBLE:
         _cut(nodes, node)
     elif raised < enough:
         nodes.feature[node] = nodes.feature[largest]
@@ -347,7 +347,7 @@ def prune_and_raise(
         c = visited[node]
         visited[node] += 1
         child, share = first + c, nodes.share[first + c]
-        shared = m - begin[node] if share > EPS else 0
+        shared = m - begin[node] if share > NEGLIGIBLE else 0
         stop = begin[child + 1] if c + 1 < n_children else begin[node]
         size = stop - begin[child]
         place = lo + begin[child]

@@ -36,9 +36,9 @@ from veridical.kernels.svm import descend, solve_svm
 from veridical.kernels.svm_exact import exact_gram
 
 #: Decision value; one nearer to zero is a tie, but for rounding.
-TIE = 1e-8
-#: Decision value; one nearer to zero could be on the other side of `TIE` after another
-#: search for the same solution, and the sample is marked.
+DECISION_TIE = 1e-8
+#: Decision value; one nearer to zero could be on the other side of `DECISION_TIE` after
+#: another search for the same solution, and the sample is marked.
 UNCERTAIN = 1e-6
 #: SMO steps before the gradient is summed again, which removes its rounding.
 _STEPS = 20_000
@@ -174,7 +174,7 @@ def walk(
                 solved[pair], rough[pair] = True, not converged
             value = _decide(T[sample], start, first, last, signed[pair], bias[pair])
             doubtful[sample] |= rough[pair] or not abs(value) > UNCERTAIN
-            if value >= -TIE:
+            if value >= -DECISION_TIE:
                 last -= 1
             else:
                 first += 1

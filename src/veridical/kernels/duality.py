@@ -44,22 +44,49 @@ from veridical._core.compiling import njit
 
 # -- tolerances shared by all solvers ------------------------------------------------
 
+#: Relative duality gap; interior points end below it. Rounding ends most of them
+#: earlier, and then the best point so far counts.
+LEAST_GAP = 1e-13
+#: Relative duality gap; interior points that no active-set method follows end below it.
+#: A smaller one would not make them more accurate: the curvatures of free and of
+#: bounded multipliers differ by the square of its inverse.
+LAST_GAP = 1e-11
 #: Relative duality gap; above it an active-set solution is corrected once more.
 FINE_GAP = 1e-10
 #: Relative duality gap; above it a solution is rejected where there is another solver.
 GOOD_GAP = 1e-9
+#: Gap as a share of 1 + objective; a barrier method ends below it.
+BARRIER_GAP = 1e-8
 #: Relative duality gap of an interior point; above it the active set is not yet known.
 ROUGH_GAP = 1e-7
 #: Relative duality gap; above it the problem may be infeasible, and users are warned.
 POOR_GAP = 1e-6
+#: Relative duality gap of an interior point from which the active set is taken where
+#: that of `ROUGH_GAP` was wrong: nearer to the optimum rounding decides the last steps.
+COARSE_GAP = 1e-5
+#: Residual of the margins in units of a margin, or of the balance in units of c; above
+#: it an interior point is no solution, however small its gap.
+MAX_RESIDUAL = 1e-6
 #: Violation of the optimality conditions in units of a margin; above it the dual solver
 #: goes on.
 TOLERANCE = 1e-9
+#: The same; below it SMO steps have found a start for an active-set method.
+START_TOLERANCE = 1e-4
 #: The same; below it is rounding.
 ROUNDED = 1e-13
+#: Difference of two biases in units of a margin; below it is rounding in twice the
+#: working precision.
+SAME_BIAS = 1e-14
 #: Distance from a bound, as a share of the largest multiplier or of c; multipliers
 #: nearer to 0 or to c are at the bound.
 AT_BOUND = 1e-12
+#: Distance from zero relative to the scale of a variable, or gradient in units of a
+#: margin; beyond it the sign of a variable of an active-set method is wrong.
+SIGN_TOLERANCE = 1e-11
+#: Pivot or singular value as a share of the largest; a smaller one is rounding.
+RANK = 1e-13
+#: The same in twice the working precision.
+EXACT_RANK = 1e-27
 #: Share of the largest slack; slacks no further below zero are rounding, where they
 #: cannot be raised.
 SLACK_ROUNDING = 1e-9
@@ -67,8 +94,16 @@ SLACK_ROUNDING = 1e-9
 _MIN_LIFT = 1e-6
 #: Relative difference of sums; a smaller one is rounding.
 _SUM_ROUNDING = 1e-13
-#: Machine precision of doubles.
-EPS = float(np.finfo(float).eps)
+
+# -- limits shared by all solvers ----------------------------------------------------
+
+#: Newton steps of an interior-point method; then the best point so far is returned.
+MAX_STEPS = 120
+#: The same where another solver follows; then that one begins.
+FEW_STEPS = 60
+#: Changes of an active set, each with a linear system; then the multipliers so far are
+#: returned, or other steps follow.
+MAX_CHANGES = 60
 
 
 class InfeasibleError(ValueError):
@@ -170,10 +205,33 @@ def primal_bound(
     return cost, below
 
 
-def stretched_cost(cost: float, margin: FloatArray, slack: FloatArray) -> float:
-    """Compute a cost of squares alone, once the weights are scaled to the margins."""
+def measure_squared(
+    half: float,
+    margin: FloatArray,
+    slack: FloatArray,
+    c: FloatArray,
+    alpha: FloatArray,
+    implied: float,
+) -> tuple[float, float]:
+    """Compute dual objective and relative duality gap with squared slacks.
+
+    The cost is one of squares alone, so that margins are met by scaling the weights.
+
+    Parameters
+    ----------
+    half, margin, slack, c : float or arrays
+        See the notation above; `half` includes the biases, which are weights here.
+    alpha : array of shape (n,)
+        The multipliers.
+    implied : float
+        Squared length of the weights that the multipliers imply, with the part of the
+        slacks: ``αᵀ(Q + H)α``.
+    """
     missed = max(0.0, 1.0 - float((margin + slack).min()))
-    return cost / (1.0 - missed) ** 2 if missed < 1.0 else np.inf
+    cost = half + 0.5 * float(c @ slack**2)
+    cost = cost / (1.0 - missed) ** 2 if missed < 1.0 else np.inf
+    dual = max(0.0, float(alpha.sum()) - 0.5 * implied)
+    return dual, relative_gap(cost, dual)
 
 
 def dual_bound(value: float, beta: FloatArray, c: FloatArray) -> float:

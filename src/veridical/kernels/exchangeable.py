@@ -18,15 +18,12 @@ second from the second, and so on. Whatever is done with the selections, none is
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.compiling import njit
 
 #: Classifiers by number: nearest centroid, naive Bayes, nearest neighbour.
 CENTROID, BAYES, NEIGHBOUR = 0, 1, 2
-
-BoolArray = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)

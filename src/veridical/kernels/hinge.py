@@ -1,10 +1,11 @@
 """The linear support vector machine by interior points, for many small fits.
 
-The method is that of `veridical.kernels.interior.solve_box`: ten to twenty steps of
-Mehrotra's predictor and corrector in the box of multipliers, each with a matrix of the
-size of the number of features. Here everything is compiled: with some dozen samples the
-general engine takes up to a hundred times as long, most of it in calls of numpy. Where
-it ends without a solution, `veridical.kernels.svm.solve_svm` is the next solver.
+This is the compiled form of `veridical.kernels.interior.solve_box`: ten to twenty steps
+of Mehrotra's predictor and corrector in the box of multipliers, each with a matrix of
+the size of the number of features. It stands beside the engine because with some dozen
+samples that takes up to a hundred times as long, most of it in calls of numpy; the two
+share step length, centring and the tolerances of `veridical.kernels.duality`. Where it
+ends without a solution, `veridical.kernels.svm.solve_svm` is the next solver.
 
 | symbol | meaning                                                   | shape  |
 |--------|-----------------------------------------------------------|--------|
@@ -34,15 +35,9 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
+from veridical.kernels.duality import FEW_STEPS, LAST_GAP, MAX_RESIDUAL
+from veridical.kernels.interior import limit_step, next_mean
 
-#: Duality measure mu as a share of C; below it the method ends. A smaller one would not
-#: be more accurate: the curvatures of free and of bounded multipliers differ by the
-#: square of its inverse.
-_LEAST_MU = 1e-11
-#: Residual of the margins or of the balance; above it there is no solution.
-_MAX_RESIDUAL = 1e-6
-#: Newton steps; after them there is no solution.
-MAX_STEPS = 60
 #: Share of the step to the nearest bound; variables stay inside the bounds.
 _STEP_SHARE = 0.9995
 
@@ -144,23 +139,12 @@ def _intercept(margin: FloatArray, s: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _limit_step(
-    point: FloatArray, change: FloatArray, sign: float, step: float
-) -> float:
-    """Shorten a step so that positive numbers stay positive."""
-    for i in range(point.size):
-        if sign * change[i] < 0:
-            step = min(step, -point[i] / (sign * change[i]))
-    return step
-
-
-@njit(cache=True, nogil=True)
 def _longest_step(point: _Point, change: _Direction, step: float) -> float:
     """Return the longest step before a bound is met."""
-    step = _limit_step(point.a, change.a, 1.0, step)
-    step = _limit_step(point.u, change.a, -1.0, step)
-    step = _limit_step(point.z, change.z, 1.0, step)
-    return _limit_step(point.v, change.v, 1.0, step)
+    step = limit_step(point.a, change.a, 1.0, step)
+    step = limit_step(point.u, change.a, -1.0, step)
+    step = limit_step(point.z, change.z, 1.0, step)
+    return limit_step(point.v, change.v, 1.0, step)
 
 
 @njit(cache=True, nogil=True)
@@ -185,7 +169,7 @@ def _target_mu(point: _Point, change: _Direction, step: float, mu: float) -> flo
         predicted += (point.u[i] - step * change.a[i]) * (
             point.v[i] + step * change.v[i]
         )
-    return mu * (predicted / (2 * point.a.size * mu)) ** 3
+    return next_mean(mu, predicted / (2 * point.a.size))
 
 
 @njit(cache=True, nogil=True)
@@ -245,13 +229,14 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
     point = _start(X, s, C)
     w, b = np.dot(s * point.a, X), 0.0
     found = False
-    for _ in range(MAX_STEPS):
+    for _ in range(FEW_STEPS):
         residual = 1.0 - s * (np.dot(X, w) + b)
         mu = (np.sum(point.a * point.z) + np.sum(point.u * point.v)) / (2 * n)
         largest_residual = max(
             np.abs(residual + point.z - point.v).max(), abs(np.sum(s * point.a)) / C
         )
-        found = mu <= _LEAST_MU * C and largest_residual <= _MAX_RESIDUAL
+        # The gap is 2n mu, and the cost of slack 2 for all samples 2n C.
+        found = mu <= LAST_GAP * C and largest_residual <= MAX_RESIDUAL
         if found or not np.isfinite(mu):
             break
         b += _newton(X, s, point, residual, mu)

@@ -45,10 +45,18 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpstrf
 
 from veridical._core.arrays import FloatArray
-from veridical.kernels.duality import GOOD_GAP, POOR_GAP, ROUGH_GAP
+from veridical._core.compiling import njit
+from veridical.kernels.duality import (
+    BARRIER_GAP,
+    GOOD_GAP,
+    LEAST_GAP,
+    MAX_STEPS,
+    POOR_GAP,
+    RANK,
+    ROUGH_GAP,
+    ROUNDED,
+)
 
-#: Newton steps; then the best point so far is returned.
-_MAX_STEPS = 120
 #: Steps without progress before the best point so far is returned: below `POOR_GAP`
 #: rounding is the reason, above it a curved path.
 _PATIENCE, _LONG_PATIENCE = 7, 40
@@ -63,8 +71,6 @@ _RIDGE = 1e-15
 #: `Program.certificate`; below it multipliers prove that weights would have to be
 #: longer than its inverse: the program is infeasible.
 _INFEASIBLE = 1e-9
-#: Pivots as a share of the largest, per sample; smaller ones are rounding.
-_RANK = 1e-13
 #: Attempts to scale the objective by its optimum, as the attempt before found it.
 _MAX_ATTEMPTS = 3
 
@@ -72,7 +78,7 @@ _MAX_ATTEMPTS = 3
 # -- linear algebra ------------------------------------------------------------------
 
 
-def factor(gram: FloatArray, tolerance: float = _RANK) -> tuple[FloatArray, Any]:
+def factor(gram: FloatArray, tolerance: float = RANK) -> tuple[FloatArray, Any]:
     """Factor a positive semidefinite matrix: ``Z Zᵀ``, and the pivots of its rank.
 
     The rows of Z at the pivots are lower triangular.
@@ -175,13 +181,13 @@ def follow(
     x: FloatArray,
     s: FloatArray,
     z: FloatArray,
-    tolerance: float = 1e-13,
+    tolerance: float = LEAST_GAP,
 ) -> Point:
     """Follow the central path from a point with positive s and z to the optimum."""
     q, h = program.linear_cost, program.limit
     best_point, infeasible, steps, best_step = (x, s, z), False, 0, 0
     best: Any = np.inf
-    for steps in range(_MAX_STEPS):
+    for steps in range(MAX_STEPS):
         Px = program.curvature(x)
         dual = Px + q - program.multiply_transposed(z)
         primal = program.multiply(x) - s - h
@@ -236,8 +242,7 @@ def _predict_and_correct(
     _, ds, dz = direction(-s * z)
     step_size = _longest_step((s, ds), (z, dz))
     predicted = (s + step_size * ds) @ (z + step_size * dz) / s.size
-    centre = (predicted / mean) ** 3 * mean
-    found = direction(centre - s * z - ds * dz)
+    found = direction(next_mean(mean, predicted) - s * z - ds * dz)
     step_size = _longest_step((s, found[1]), (z, found[2]))
     if step_size < 1.0:  # values stay positive
         step_size *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
@@ -248,10 +253,25 @@ def _longest_step(*pairs: tuple[FloatArray, FloatArray]) -> float:
     """Return the largest step size, at most 1, that keeps every value positive."""
     longest = 1.0
     for value, change in pairs:
-        falling = change < 0
-        if falling.any():
-            longest = min(longest, float((-value[falling] / change[falling]).min()))
+        longest = limit_step(value, change, 1.0, longest)
     return longest
+
+
+@njit(cache=True, nogil=True)
+def limit_step(
+    value: FloatArray, change: FloatArray, sign: float, longest: float
+) -> float:
+    """Shorten a step size so that ``value + step sign change`` stays positive."""
+    for i in range(value.size):
+        if sign * change[i] < 0.0:
+            longest = min(longest, -value[i] / (sign * change[i]))
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def next_mean(mean: float, predicted: float) -> float:
+    """Choose the next mean product from that after the predictor step [1]_."""
+    return float(mean * (predicted / mean) ** 3)
 
 
 # -- the ordinary support vector machine ---------------------------------------------
@@ -680,7 +700,7 @@ def solve_logistic(
     y: FloatArray,
     c: FloatArray,
     gamma: float,
-    tolerance: float = 1e-8,
+    tolerance: float = BARRIER_GAP,
 ) -> LogisticPoint:
     """Minimise a logistic regression whose losses are bounded by privileged features.
 
@@ -779,7 +799,7 @@ def _backtrack(
         new_s, margin = bounds_minus_losses(new_x)
         if new_s.min() > 0:
             new_value = tau * value(new_x) - np.log(new_s).sum()
-            if new_value <= old_value - 0.1 * step_size * decrease + 1e-13 * abs(
+            if new_value <= old_value - 0.1 * step_size * decrease + ROUNDED * abs(
                 old_value
             ):
                 return new_x, new_s, margin, True

@@ -36,7 +36,7 @@ from veridical.kernels.tables import gain_and_uncertainty, spread_missing
 
 # Difference of entropies times the number of samples; with a smaller one two cuts are
 # equal, and the first is taken.
-TIE = 1e-9
+ENTROPY_TIE = 1e-9
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +105,7 @@ def _is_worth_cutting(
                 for c in range(n_classes):
                     entropy -= xlogx[uintp(left[c])]
                     entropy -= xlogx[uintp(class_total[c] - left[c])]
-                if entropy < best - TIE:
+                if entropy < best - ENTROPY_TIE:
                     best, n_best = entropy, n_left
                     for c in range(n_classes):
                         best_left[c] = left[c]
@@ -200,7 +200,7 @@ def _are_worth_cutting(
                         entropy[s] -= xlogx[uintp(a)]
                         entropy[s] -= xlogx[uintp(whole - a)]
                 for s in range(n_sets):
-                    if entropy[s] < best[s] - TIE and 0 < n_left[s] < total[s]:
+                    if entropy[s] < best[s] - ENTROPY_TIE and 0 < n_left[s] < total[s]:
                         best[s] = entropy[s]
                         for c in range(n_classes + 1):
                             best_left[c, s] = left[c, s]
@@ -285,7 +285,7 @@ def _best_cut(
             right += b
             spread += xlogx[uintp(a)] + xlogx[uintp(b)]
         entropy = xlogx[uintp(left)] + xlogx[uintp(right)] - spread
-        if entropy < best - TIE:
+        if entropy < best - ENTROPY_TIE:
             best, where = entropy, g
     return where, best
 

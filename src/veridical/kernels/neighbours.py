@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import EPS, FloatArray, IntArray
 from veridical._core.compiling import njit
-
-EPS = np.finfo(np.float64).eps
 
 
 @njit(cache=True, nogil=True)

@@ -36,7 +36,7 @@ from veridical.kernels.distance import QuickArray, mixed_distance, numeric_dista
 from veridical.kernels.threads import run, spans
 
 # Relative difference of two distances; with a smaller one they are equal.
-TIE = 1e-11
+DISTANCE_TIE = 1e-11
 # The k nearest of a sample are first searched for within this distance beyond the k-th
 # neighbour of the sample before, as a share of the difference between the distances of
 # its nearest and its k-th neighbour.
@@ -237,7 +237,7 @@ def _share_places(
     found: int,
 ) -> int:
     """Add the samples within `radius` to the neighbours; those at the radius share."""
-    low, high = radius - TIE * radius, radius + TIE * radius
+    low, high = radius - DISTANCE_TIE * radius, radius + DISTANCE_TIE * radius
     border = 0.0
     if radius < np.inf:
         for t in range(n):
@@ -368,7 +368,7 @@ def _is_near(
     """
     mean, radius = _radius(row, others)
     # Mean, standard deviation and distance each have an error of at most `error`.
-    uncertainty = 2.5 * error + 2.0 * TIE * mean
+    uncertainty = 2.5 * error + 2.0 * DISTANCE_TIE * mean
     n_uncertain = 0
     for j in range(others.size):
         near[j] = (row[j] < radius) & (others[j] > 0)
@@ -379,7 +379,7 @@ def _is_near(
         exact[j] = _exact(samples, i, j) if others[j] > 0 else 0.0
     mean, radius = _radius(exact, others)
     for j in range(others.size):
-        near[j] = (exact[j] < radius - TIE * mean) & (others[j] > 0)
+        near[j] = (exact[j] < radius - DISTANCE_TIE * mean) & (others[j] > 0)
 
 
 @njit(cache=True, nogil=True)

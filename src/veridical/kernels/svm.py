@@ -29,11 +29,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import EPS, FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.active_set import polish, solve_active_set
 from veridical.kernels.duality import (
-    EPS,
+    COARSE_GAP,
+    LAST_GAP,
     ROUGH_GAP,
     ROUNDED,
     TOLERANCE,
@@ -56,12 +57,6 @@ _LARGE = 1000
 #: Samples; inner products of more, in twice the precision, would take too much memory
 #: where the caller has no way to compute them.
 _MOST_EXACT = 5000
-#: Relative gaps of interior points from which the active set is taken. With a large
-#: one it is not yet seen which multipliers are at a bound; with a small one rounding
-#: decides the last steps.
-_INTERIOR_GAPS = (ROUGH_GAP, 1e-5)
-#: Relative gap of interior points that no active-set method follows.
-_LAST_GAP = 1e-11
 
 
 @njit(cache=True, nogil=True)
@@ -146,9 +141,8 @@ def solve_svm(
     Descent comes first, then interior points, then the active-set method in twice the
     working precision, where the biases of two samples still differ. Two routines for
     many small problems come before it, for their speed: the compiled descent of nested
-    feature sets (`veridical.kernels.dagsvm`), with the same tolerance, and the compiled
-    interior points of `veridical.kernels.hinge`, with a tolerance of their own; what
-    either cannot solve is solved here.
+    feature sets (`veridical.kernels.dagsvm`) and the compiled interior points of
+    `veridical.kernels.hinge`; what either cannot solve is solved here.
 
     Parameters
     ----------
@@ -217,7 +211,7 @@ def solve_interior(
     centred /= size
     c = bound * size
     Z, _ = factor(centred)
-    for gap in _INTERIOR_GAPS if len(c) <= _LARGE else (_LAST_GAP,):
+    for gap in (ROUGH_GAP, COARSE_GAP) if len(c) <= _LARGE else (LAST_GAP,):
         a = put_at_bounds(*solve_box(centred, Z, sign, c, gap), c)
         if not np.isfinite(a).all():
             continue

@@ -25,14 +25,11 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.columns import column_block, cross_products
+from veridical.kernels.duality import EXACT_RANK, SAME_BIAS
 from veridical.kernels.exact import add, divide_pairs, fma, multiply, normalize
 
-#: Difference of two biases in units of a margin; a smaller one is zero.
-SAME_BIAS = 1e-14
 #: Features whose products are summed together.
 _BLOCK_FEATURES = 64
-#: Pivot as a share of the largest; a smaller one is rounding.
-_RANK = 1e-27
 #: Changes of the active set per sample, each with a linear system; then it ends.
 _CHANGES_PER_SAMPLE = 20
 
@@ -142,7 +139,7 @@ def _factor(H: FloatArray) -> tuple[Any, int]:
         for i in range(step + 1, k):
             if H[0, i, i] > H[0, best, best]:
                 best = i
-        if not H[0, best, best] > _RANK * k * largest:
+        if not H[0, best, best] > EXACT_RANK * k * largest:
             return pivots, step
         if best != step:
             pivots[step], pivots[best] = pivots[best], pivots[step]

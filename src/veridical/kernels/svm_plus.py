@@ -38,7 +38,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import EPS, FloatArray
 from veridical.kernels.active_set import (
     NEEDS_INVERSE,
     SOLVED,
@@ -50,17 +50,18 @@ from veridical.kernels.duality import (
     GOOD_GAP,
     POOR_GAP,
     ROUGH_GAP,
+    START_TOLERANCE,
     InfeasibleError,
     Lift,
     dual_bound,
     find_lift,
     is_feasible,
+    measure_squared,
     measure_svm,
     primal_bound,
     put_at_bounds,
     relative_gap,
     shrink_to_balance,
-    stretched_cost,
 )
 from veridical.kernels.interior import (
     HingePoint,
@@ -79,8 +80,6 @@ _LEAST_RCOND = 1e-11
 SMALL = 400
 #: SMO steps per sample in search of the active set.
 _STEPS_PER_SAMPLE = 20
-#: Violation of the optimality conditions at which SMO steps have found a start.
-_START_TOLERANCE = 1e-4
 #: Rounds of the active-set method from a start that should be near, and from others.
 _ROUNDS, _FEW_ROUNDS = 25, 10
 #: Multiples of the rounding error of the dual gradient; with squared slacks and more
@@ -272,8 +271,8 @@ def start_by_descent(problem: SignedGram, c: FloatArray) -> tuple[States, bool]:
     n = len(c)
     a, gradient = np.zeros(n), -np.ones(n)
     steps = _STEPS_PER_SAMPLE * n
-    left = descend(problem.gram, problem.sign, c, a, gradient, _START_TOLERANCE, steps)
-    return States(a > 0, a >= c), left <= _START_TOLERANCE
+    left = descend(problem.gram, problem.sign, c, a, gradient, START_TOLERANCE, steps)
+    return States(a > 0, a >= c), left <= START_TOLERANCE
 
 
 def start_interior(problem: SignedGram, c: FloatArray) -> States:
@@ -554,7 +553,7 @@ class Squared:
         alpha, gap, rounds = solve_nonnegative(G)
         good = GOOD_GAP
         if len(c) > MANY_SQUARED:
-            rounding = np.finfo(float).eps * float((np.abs(G) @ alpha).max())
+            rounding = EPS * float((np.abs(G) @ alpha).max())
             good = max(good, min(_ROUNDING_ERRORS * rounding, POOR_GAP))
         if gap <= good:
             eta = slacks.coefficients(alpha)
@@ -598,18 +597,18 @@ class Squared:
     ) -> Solution:
         """Compute the gap between cost and dual objective; `slack_part` is αᵀHα."""
         Qa, K_eta = self.Q @ alpha, self.gram_star @ eta
-        slack = K_eta + b_star
-        half = 0.5 * float(alpha @ Qa)
-        cost = half + 0.5 * self.gamma * float(eta @ K_eta + b_star**2)
-        cost = stretched_cost(cost + 0.5 * float(self.c @ slack**2), Qa, slack)
-        dual = float(alpha.sum()) - half - 0.5 * slack_part
+        squared = float(alpha @ Qa)
+        half = 0.5 * squared + 0.5 * self.gamma * float(eta @ K_eta + b_star**2)
+        dual, gap = measure_squared(
+            half, Qa, K_eta + b_star, self.c, alpha, squared + slack_part
+        )
         return Solution(
             alpha,
             eta,
             float(self.sign @ alpha),
             b_star,
             dual,
-            relative_gap(cost, max(dual, 0.0)),
+            gap,
             rounds,
             States(alpha > 0, alpha > 0),
         )

@@ -55,14 +55,15 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.duality import (
     POOR_GAP,
+    ROUNDED,
     InfeasibleError,
     Lift,
     find_lift,
     is_feasible,
+    measure_squared,
     primal_bound,
     relative_gap,
     shrink_to_balance,
-    stretched_cost,
 )
 from veridical.kernels.interior import (
     HingePoint,
@@ -251,14 +252,15 @@ class Linear:
         if inner.infeasible:
             raise InfeasibleError
         w, v, alpha = inner.w, inner.v, inner.alpha
-        slack = wide @ v
-        cost = 0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v)
-        cost += 0.5 * float(self.c @ slack**2)
-        cost = stretched_cost(cost, self.sign * (Z @ w[:-1] + w[-1]), slack)
         implied = np.append((alpha * self.sign) @ Z, self.sign @ alpha)
-        dual = float(alpha.sum()) - 0.5 * float(implied @ implied)
-        dual -= 0.5 * inner.slack_part
-        dual = max(0.0, dual)
+        dual, gap = measure_squared(
+            0.5 * float(w @ w) + 0.5 * self.gamma * float(v @ v),
+            self.sign * (Z @ w[:-1] + w[-1]),
+            wide @ v,
+            self.c,
+            alpha,
+            float(implied @ implied) + inner.slack_part,
+        )
         found = LinearSolution(
             _to_features(w[:-1], basis),
             float(w[-1]),
@@ -266,7 +268,7 @@ class Linear:
             float(v[-1]) if self.bias else 0.0,
             alpha,
             dual,
-            relative_gap(cost, dual),
+            gap,
             inner.n_steps,
         )
         if found.gap > POOR_GAP and not self._solvable(squared=True):
@@ -578,17 +580,14 @@ def _minimise_lagrangian(
     most: int,
 ) -> tuple[FloatArray, FloatArray, int]:
     """Minimise φ by Newton steps: the weights, ``A x``, and the number of steps."""
-    Ax, floor = (
-        rows.multiply(x),
-        1e-13 * (1.0 + float(np.linalg.norm(rows.linear_cost))),
-    )
+    Ax = rows.multiply(x)
     scale = 1.0 + float(np.linalg.norm(rows.linear_cost))
     for step in range(most):
         shifted = z + sigma * (rows.limit - Ax)
         new_z = np.maximum(shifted, 0.0)
         gradient = x - rows.weights(new_z)
         size = float(np.linalg.norm(gradient))
-        if size <= max(tolerance, floor):
+        if size <= max(tolerance, ROUNDED * scale):
             return x, Ax, step
         apply, diagonal = rows.hessian(new_z > 0.0, sigma)
         accuracy = 0.1 * min(0.1, np.sqrt(size / scale)) * size

@@ -40,8 +40,8 @@ from veridical.kernels.similarity import (
     write_weighted,
 )
 
-TIE = 1e-10  # relative difference of merits; below it the lower index is chosen
-ROUNDING = 1e-12  # antiredundancy per chosen feature; below it a feature is a copy
+MERIT_TIE = 1e-10  # relative difference of merits; below it the lower index is chosen
+COPY_ROUNDING = 1e-12  # antiredundancy per chosen feature; below it a feature is a copy
 TILE = 64  # features whose bounds are checked in one loop
 MIN_STEPS = 5  # steps before the share of features compared is checked
 PRIORITIZED, QUOTIENT, DIFFERENCE = 0, 1, 2
@@ -93,13 +93,13 @@ def _merit(
     if kind == PRIORITIZED:
         V = totals[0] + F
         U = 1.0 if share == 1.0 else totals[1] + (size - similarity)
-        if V <= 0.0 or ROUNDING * size >= U:
+        if V <= 0.0 or COPY_ROUNDING * size >= U:
             return -np.inf, V, U
         return share * np.log(V) + (1.0 - share) * np.log(U), V, U
     mean = similarity / size if size > 0 else 0.0
     if kind == DIFFERENCE:
         return F - mean, 0.0, 0.0
-    if F <= 0.0 or mean >= 1.0 - ROUNDING:
+    if F <= 0.0 or mean >= 1.0 - COPY_ROUNDING:
         return -np.inf, 0.0, 0.0
     return (F / mean if size > 0 else F), 0.0, 0.0
 
@@ -120,10 +120,10 @@ def _cutoff(
     merit, V, U = found
     if kind == PRIORITIZED:
         a, b = share / V, (1.0 - share) / U
-        return a, b, 1.0 - 2.0 * TIE - a * totals[0] - b * (totals[1] + size)
+        return a, b, 1.0 - 2.0 * MERIT_TIE - a * totals[0] - b * (totals[1] + size)
     if kind == DIFFERENCE:
-        return 1.0, 1.0 / max(size, 1), merit - 2.0 * TIE
-    return float(size), 0.0, merit * (1.0 - 2.0 * TIE)
+        return 1.0, 1.0 / max(size, 1), merit - 2.0 * MERIT_TIE
+    return float(size), 0.0, merit * (1.0 - 2.0 * MERIT_TIE)
 
 
 @njit(cache=True, nogil=True)
@@ -189,7 +189,7 @@ def _choose(
                     continue
             found = _merit(kind, size, share, totals, F, summed)
             merit = found[0]
-            tie = TIE * abs(best_merit) if kind == QUOTIENT else TIE
+            tie = MERIT_TIE * abs(best_merit) if kind == QUOTIENT else MERIT_TIE
             if merit == -np.inf:
                 continue
             if (

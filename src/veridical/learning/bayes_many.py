@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import EPS, BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features
 from veridical._core.splits import Split, flatten
 from veridical._core.table import Table
@@ -43,7 +43,7 @@ from veridical.learning.class_distributions import (
 )
 from veridical.learning.inputs import finite_matrix, number_by_frequency
 from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
-from veridical.learning.row_sums import EPS, Moments, RowSums, class_moments
+from veridical.learning.row_sums import Moments, RowSums, class_moments
 
 #: Numbers kept of the training sets at a time; more training sets make a new block.
 _BLOCK = 1 << 23

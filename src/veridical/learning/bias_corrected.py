@@ -37,7 +37,7 @@ from veridical.learning.bias_corrected_nominal import (
 )
 from veridical.learning.bias_corrected_prior import (
     LOWEST,
-    Grid,
+    AlphaGrid,
     NullShare,
     Prior,
     make_grid,
@@ -122,7 +122,7 @@ class BiasCorrected(LogProbabilityClassifier):
         null: NullShare,
         model: SelectionModel,
         lowest: float = LOWEST,
-    ) -> Grid:
+    ) -> AlphaGrid:
         """Make the grid of α that the parameters ask for."""
 
         def likelihood(alphas: FloatArray) -> FloatArray:
@@ -134,7 +134,7 @@ class BiasCorrected(LogProbabilityClassifier):
 
     def _store_posterior(
         self,
-        grid: Grid,
+        grid: AlphaGrid,
         null: NullShare,
         evidence: Components,
         adjustment: Components,

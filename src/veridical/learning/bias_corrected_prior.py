@@ -93,30 +93,30 @@ class Prior:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class AlphaGrid:
     """Values of α and the logarithm of the prior weight of each."""
 
     alphas: FloatArray
     log_weights: FloatArray
 
 
-def log_grid(prior: Prior, low: float, high: float, n: int) -> Grid:
+def log_grid(prior: Prior, low: float, high: float, n: int) -> AlphaGrid:
     """Make points equally spaced in log α, with weights of the trapezoid rule."""
     alphas = np.geomspace(low, high, n)
     log_weights = prior.log_density(alphas)
     log_weights[[0, -1]] -= np.log(2.0)
-    return Grid(alphas, log_weights)
+    return AlphaGrid(alphas, log_weights)
 
 
-def quantile_grid(prior: Prior, n: int) -> Grid:
+def quantile_grid(prior: Prior, n: int) -> AlphaGrid:
     """Apply the midpoint rule in prior probability: quantiles of equal weight."""
     alphas = prior.quantiles((np.arange(n) + 0.5) / n)
-    return Grid(alphas, np.full(n, -np.log(n)))
+    return AlphaGrid(alphas, np.full(n, -np.log(n)))
 
 
 def find_grid(
     prior: Prior, likelihood: LogLikelihood, n: int, lowest: float = LOWEST
-) -> Grid:
+) -> AlphaGrid:
     """Make a grid over the range that holds the posterior.
 
     A coarse search of the whole range finds the part that holds all but a billionth of
@@ -138,7 +138,7 @@ def make_grid(
     likelihood: LogLikelihood,
     n: int,
     lowest: float = LOWEST,
-) -> Grid:
+) -> AlphaGrid:
     """Make the grid that an estimator's ``alpha_grid`` asks for.
 
     Parameters
@@ -167,17 +167,17 @@ def make_grid(
     return _given_grid(kind, prior)
 
 
-def _given_grid(given: ArrayLike, prior: Prior) -> Grid:
+def _given_grid(given: ArrayLike, prior: Prior) -> AlphaGrid:
     alphas = np.asarray(given, dtype=np.float64)
     if alphas.ndim != 1 or alphas.size == 0 or not np.all(np.isfinite(alphas)):
         raise InputError("alpha_grid must be a list of finite numbers, at least one.")
     if alphas.min() <= 0 or np.any(np.diff(alphas) <= 0):
         raise InputError("alpha_grid must be positive numbers in ascending order.")
     if alphas.size == 1:
-        return Grid(alphas, np.zeros(1))
+        return AlphaGrid(alphas, np.zeros(1))
     steps = np.gradient(np.log(alphas))
     steps[[0, -1]] /= 2
-    return Grid(alphas, prior.log_density(alphas) + np.log(steps))
+    return AlphaGrid(alphas, prior.log_density(alphas) + np.log(steps))
 
 
 # -- the share of null features --------------------------------------------------------

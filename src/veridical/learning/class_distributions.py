@@ -33,7 +33,7 @@ _CHUNK = 1 << 15
 #: Standardised value; larger ones are clipped, because their squares would overflow.
 _FAR = 1e150
 #: Relative difference of log-probabilities; below it they are equal.
-ROUNDING = 1e-9
+DENSITY_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -372,4 +372,4 @@ def most_probable(joint: FloatArray, rank: IntArray) -> IntArray:
 
 def tie_width(top: FloatArray) -> FloatArray:
     """Return the difference of log-probabilities that rounding alone can cause."""
-    return ROUNDING * np.maximum(1.0, np.abs(top))
+    return DENSITY_ROUNDING * np.maximum(1.0, np.abs(top))

@@ -24,12 +24,17 @@ from veridical.learning.inputs import check_positive
 
 #: Decision value; one nearer to 0 is a tie. On categorical data, where the optimum is
 #: degenerate, errors of 1e-5 or so remain; those of scikit-learn's SVC are of 1e-3.
-TIE = 1e-4
+VOTE_TIE = 1e-4
 
-#: Features, or samples if fewer; with more the dual is solved instead.
-LARGEST = 200
+#: Features, or samples if fewer; up to so many interior points take 0.1 to 1 times the
+#: time of the dual solver.
+FEW = 30
+#: Samples per feature, and features: with at least so many samples per feature, and at
+#: most so many features, interior points take 0.05 to 1 times the time of the dual
+#: solver; with fewer samples per feature up to ten times.
+NARROW = ((2, 100), (5, 200))
 #: Samples; with more, inner products of all of them would take too much memory.
-MANY = 5000
+MOST_SAMPLES = 5000
 
 
 class PairModel(NamedTuple):
@@ -67,10 +72,11 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Bring the features to a common scale first. Time is that of a dozen products of the
-    matrix with itself, over the samples or over the features, whichever are fewer. With
-    more than 200 of both, and where numbers are so large that rounding hides the
-    margin, the dual is solved, which takes all inner products of the samples.
+    Bring the features to a common scale first. With few samples or few features, time
+    is that of a dozen products of the matrix with itself, over the samples or over the
+    features, whichever are fewer. With more than 30 of both and fewer than two samples
+    per feature, and where numbers are so large that rounding hides the margin, the dual
+    is solved, which takes all inner products of the samples.
 
     A sample on the border between two classes goes to the first of them. Where several
     classes get equally many votes, the first wins.
@@ -162,7 +168,7 @@ def fit_pairs(X: FloatArray, y: IntArray, n_classes: int, C: float) -> list[Pair
 
 def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
     n, p = X.shape
-    if min(n, p) <= LARGEST or (p < n and n > MANY):
+    if _is_narrow(n, p) or (p < n and n > MOST_SAMPLES):
         weights, intercept, found = _fit_interior(X, sign, C)
         if found:
             return weights, intercept
@@ -170,6 +176,12 @@ def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
     a, low, at_margin = solve_svm(X @ X.T, sign, c, exact=lambda: exact_gram(X))
     bias = float(bias_of(at_margin, sign, a, c))
     return sum_weights(X, sign * a, sign * low), bias
+
+
+def _is_narrow(n: int, p: int) -> bool:
+    """Return whether interior points are faster than the dual solver."""
+    narrow = any(ratio * p <= n and p <= most for ratio, most in NARROW)
+    return min(n, p) <= FEW or narrow
 
 
 def _fit_interior(
@@ -194,7 +206,7 @@ def vote(models: list[PairModel], X: FloatArray, n_classes: int) -> IntArray:
     X = np.ascontiguousarray(X)
     votes = np.zeros((n_classes, len(X)), dtype=np.intp)
     for first, second, weights, intercept in models:
-        for_first = X @ weights + intercept >= -TIE
+        for_first = X @ weights + intercept >= -VOTE_TIE
         votes[first] += for_first
         votes[second] += ~for_first
     return votes.argmax(axis=0)

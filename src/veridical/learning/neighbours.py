@@ -21,7 +21,7 @@ from veridical.learning.inputs import finite_matrix, number_by_frequency
 from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
 
 #: Relative difference of squared distances; below it they are equal.
-ROUNDING = 1e-9
+DISTANCE_ROUNDING = 1e-9
 
 #: Samples; with more, the matrix of their distances is not computed and the loop runs.
 _MOST_SAMPLES = 4000
@@ -89,7 +89,7 @@ def _nearest(
     samples: FloatArray, codes: IntArray, X: FloatArray, ends: IntArray, n_classes: int
 ) -> IntArray:
     asked = np.require(X, np.float64, ["C", "W"])
-    return nearest_classes(samples, codes, asked, ends, n_classes, ROUNDING)
+    return nearest_classes(samples, codes, asked, ends, n_classes, DISTANCE_ROUNDING)
 
 
 # -- scikit-learn's k nearest neighbours ---------------------------------------------

@@ -26,10 +26,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import EPS, FloatArray, IntArray
 from veridical._core.splits import Split
-
-EPS = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
-from veridical.comparison.records import SIDES, Comparison
-from veridical.evaluation import calibration_table
+from veridical._core.records import SIDES
+from veridical.comparison.records import Comparison
+from veridical.evaluation import calibration_table, calibration_tables
 from veridical.evaluation.records import CalibrationTable, Correction, Selection
 from veridical.experiments.findings import StudyReport
 from veridical.report.render import matplotlib as renderer
@@ -712,20 +713,7 @@ class CalibrationDisplay(_Display):
         CalibrationDisplay
             The drawn display.
         """
-        tables = []
-        for name, estimator in estimators.items():
-            check_is_fitted(estimator)
-            if len(estimator.classes_) != 2:
-                raise InputError(
-                    f"{name} knows {len(estimator.classes_)} classes; calibration is "
-                    "drawn for two."
-                )
-            p = estimator.predict_proba(X)[:, 1]
-            tables.append(
-                calibration_table(
-                    y, p, positive=estimator.classes_[1], n_bins=n_bins, label=name
-                )
-            )
+        tables = calibration_tables(estimators, X, y, n_bins=n_bins)
         return cls(tables).plot(axes=axes)
 
     def plot(self, *, axes: Any = None, **kwargs: Any) -> Self:

@@ -140,7 +140,11 @@ def plain(value: Any, longest: int = LONGEST_TEXT) -> Any:
     if isinstance(value, DataSummary):
         return data_info(value)
     if is_dataclass(value):
-        value = {one.name: getattr(value, one.name) for one in fields(value)}
+        own = {one.name: getattr(value, one.name) for one in fields(value)}
+        if isinstance(value, Record):
+            belief, headline = own.pop("conclusion")
+            own |= {"headline": headline, "belief": belief}
+        value = own
     if hasattr(value, "_asdict"):  # a named tuple
         value = value._asdict()
     if isinstance(value, Mapping):

@@ -25,15 +25,13 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Curve, Interval
+from veridical._core.records import Curve, Interval, Side
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
-Side = Literal["a", "b"]
-Unit = Literal["percent", "number"]
-SIDES: tuple[Side, Side] = ("a", "b")
+ValueUnit = Literal["percent", "number"]
 
 # -- figures: data, labels and units ---------------------------------------------------
 
@@ -74,7 +72,7 @@ class Mark:
         """The value and all bounds."""
         return [self.value, *(end for one in self.bounds for end in one[:2])]
 
-    def words(self, unit: Unit = "percent") -> str:
+    def words(self, unit: ValueUnit = "percent") -> str:
         """Write the mark as text."""
         said = f"{self.label}: {score(self.value, unit)}"
         if self.bounds:
@@ -90,7 +88,7 @@ class Intervals:
     alt: str
     marks: tuple[Mark, ...]
     levels: tuple[Level, ...] = ()
-    unit: Unit = "percent"
+    unit: ValueUnit = "percent"
     axis: str = "accuracy"
 
     @property
@@ -564,7 +562,7 @@ _SETTINGS = {
 MAJORITY = "majority class"
 
 
-def score(value: float | None, unit: Unit = "percent") -> str:
+def score(value: float | None, unit: ValueUnit = "percent") -> str:
     """Write a share as a percentage, any other score as a number.
 
     Examples
@@ -577,7 +575,9 @@ def score(value: float | None, unit: Unit = "percent") -> str:
     return f"{value:.4g}".replace("-", MINUS)
 
 
-def score_range(low: float | None, high: float | None, unit: Unit = "percent") -> str:
+def score_range(
+    low: float | None, high: float | None, unit: ValueUnit = "percent"
+) -> str:
     """Write an interval of shares in percent, of other scores in numbers."""
     if unit == "percent" or low is None or high is None:
         return percent_range(low, high)

@@ -18,7 +18,7 @@ from veridical.kernels.ordering import order_by_score
 
 #: Difference of redundancy and relevance; up to it a feature is redundant, as in Weka's
 #: FCBFSearch.
-TOLERANCE = 1e-8
+SAME_SCORE = 1e-8
 
 
 def predominance(
@@ -58,7 +58,7 @@ def predominance(
         accepted.append(leader)
         later = place + 1 + np.flatnonzero(~removed[place + 1 :])
         others = candidates[later]
-        redundant = redundancy(int(leader), others) >= scores[others] - TOLERANCE
+        redundant = redundancy(int(leader), others) >= scores[others] - SAME_SCORE
         removed[later[redundant]] = True
     order = np.concatenate(
         [np.array(accepted, dtype=np.intp), candidates[removed], rest]

@@ -17,7 +17,7 @@ from veridical.kernels.dagsvm import predict_nested
 from veridical.kernels.threads import run
 
 #: Exponents tried by default.
-ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
+EXPONENTS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 #: Largest size of a predictor set that is tried, unless more features are selected.
 MAX_SIZE = 100
 #: Share of the samples of each class that is tested.

@@ -28,7 +28,7 @@ from veridical.search.incremental import (
     search_together,
     take_turns,
 )
-from veridical.selection._alpha import ALPHAS, MAX_SIZE, draw_splits, score_alphas
+from veridical.selection._alpha import EXPONENTS, MAX_SIZE, draw_splits, score_alphas
 from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
@@ -178,7 +178,7 @@ class DifferentialPrioritization(IncrementalSelector):
             A fitted selector for each alpha, with ``order_``, ``relevance_path_`` and
             ``antiredundancy_path_`` as a fit of its own would give.
         """
-        wanted = _check_alphas(ALPHAS if alphas is None else alphas, "alphas")
+        wanted = _check_alphas(EXPONENTS if alphas is None else alphas, "alphas")
         reader = clone(self)
         data = reader._read(X, y)
         sets = TrainSets.all_rows(len(data.y))
@@ -259,7 +259,9 @@ class DifferentialPrioritization(IncrementalSelector):
         return sets.indices
 
     def _candidates(self) -> list[float]:
-        return _check_alphas(ALPHAS if self.alphas is None else self.alphas, "alphas")
+        return _check_alphas(
+            EXPONENTS if self.alphas is None else self.alphas, "alphas"
+        )
 
     def _choose_alpha(self, data: Table) -> tuple[float, FloatArray]:
         """Try all alphas on splits of the data; return the best, and all accuracies."""

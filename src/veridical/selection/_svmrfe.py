@@ -16,14 +16,12 @@ from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria.svm import SVMWeights
+from veridical.kernels.duality import POOR_GAP
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
 from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
 from veridical.selection._reading import Abilities
-
-#: Relative duality gap of the first support vector machine; beyond it users are warned.
-MAX_GAP = 1e-6
 
 
 class SVMRFE(ReportsProgress, WeightedSelector):
@@ -119,7 +117,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         with threadpool_limits(1, user_api="blas"):
             run(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
         worst = int(np.argmax(gaps))
-        if gaps[worst] > MAX_GAP:
+        if gaps[worst] > POOR_GAP:
             warnings.warn(
                 f"Rounding keeps the support vector machine from its optimum (the "
                 f"duality gap is {gaps[worst]:.0e} of it), so the order is not to be "

@@ -69,7 +69,7 @@ from veridical.selection import (
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-ALPHAS = tuple(round(0.1 * k, 1) for k in range(1, 11))
+STUDIED_EXPONENTS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 
 Exponent = Annotated[float, Field(gt=0, le=1)]
 Relevance = Literal["all-classes", "one-vs-all"]
@@ -94,7 +94,7 @@ class DifferentialSpec(Spec):
 
     data: tuple[str, ...]
     relevance: tuple[Relevance, ...] = ("all-classes", "one-vs-all")
-    alphas: tuple[Exponent, ...] = ALPHAS
+    alphas: tuple[Exponent, ...] = STUDIED_EXPONENTS
     n_splits: PositiveInt = 10
     max_size: Annotated[int, Field(ge=2)] = 100
 

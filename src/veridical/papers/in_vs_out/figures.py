@@ -38,7 +38,7 @@ from veridical.experiments import (
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-METHODS = ("in", "out")
+IN_AND_OUT = ("in", "out")
 ALPHA = 0.05
 
 #: Selectors of the paper in the order of its pairs, with the names it gives them.
@@ -129,7 +129,7 @@ class Block:
     @cached_property
     def biases(self) -> dict[str, FloatArray]:
         """Significant bias of every data set, (S, F, C, B) for IN and OUT."""
-        return {m: find_biases(self.folds[m], self.truth) for m in METHODS}
+        return {m: find_biases(self.folds[m], self.truth) for m in IN_AND_OUT}
 
     @cached_property
     def normalised(self) -> dict[str, FloatArray]:
@@ -140,7 +140,9 @@ class Block:
     @cached_property
     def mean_biases(self) -> dict[str, Mean]:
         """Normalised bias in per cent, over all cells, with its error."""
-        return {m: jackknife((self.folds[m], self.truth), normalise) for m in METHODS}
+        return {
+            m: jackknife((self.folds[m], self.truth), normalise) for m in IN_AND_OUT
+        }
 
     def pairs(self) -> Iterator[SelectorPair]:
         """Yield every pair of selectors."""
@@ -173,12 +175,12 @@ class SelectorPair:
     @cached_property
     def said(self) -> dict[str, IntArray]:
         """Verdicts of IN and OUT per cell and data set, (F, C, B)."""
-        return {m: self._verdicts(self.block.folds[m]) for m in METHODS}
+        return {m: self._verdicts(self.block.folds[m]) for m in IN_AND_OUT}
 
     @cached_property
     def better(self) -> NDArray[Any]:
         """Which protocol agrees with TRUTH more often: "I", "O" or "S" per cell."""
-        right = (self.said[m] == self.true[..., None] for m in METHODS)
+        right = (self.said[m] == self.true[..., None] for m in IN_AND_OUT)
         better = np.asarray(binomial_truthfulness(*right, alpha=ALPHA).better)
         letters = {"in": "I", "out": "O", "same": "S"}
         return np.vectorize(letters.__getitem__, otypes=["<U1"])(better)
@@ -276,7 +278,7 @@ def _block(source: str, n: int, rows: pd.DataFrame) -> tuple[Block | None, int]:
     ]
     rows = rows.iloc[np.lexsort((rows["set"], *reversed(place)))]
     folds = {}
-    for method in METHODS:
+    for method in IN_AND_OUT:
         names = [c for c in rows.columns if c.startswith(f"{method}_")]
         names.sort(key=lambda name: int(name.rpartition("_")[2]))
         values = rows[names].to_numpy(dtype=np.float64)
@@ -297,7 +299,7 @@ def _block(source: str, n: int, rows: pd.DataFrame) -> tuple[Block | None, int]:
 
 SOURCE, N, SIZE, CLASSIFIER = "linear", 125, 20, "svm"
 WHERE = f"SVM, {SOURCE} source, N = {N}, F = {SIZE}"
-SIDES = ("fcbf", "relieff")
+SELECTOR_PAIR = ("fcbf", "relieff")
 
 #: Mean accuracies as published, per cent; biases and imbalances follow from them.
 PUBLISHED = {
@@ -353,7 +355,7 @@ class Table3Example:
 
     def imbalance(self, method: str) -> float:
         """Return the absolute difference of the two plain biases."""
-        first, second = (self.bias(method, side).value for side in SIDES)
+        first, second = (self.bias(method, side).value for side in SELECTOR_PAIR)
         return abs(first - second)
 
 
@@ -381,9 +383,9 @@ def make_table_3(figures: GridResults) -> StudyTable | None:
             *_ours_and_published(
                 [
                     Mean.from_values(example.values(method, side)).value
-                    for side in SIDES
+                    for side in SELECTOR_PAIR
                 ],
-                [PUBLISHED[method][side] for side in SIDES],
+                [PUBLISHED[method][side] for side in SELECTOR_PAIR],
                 signed=False,
             ),
             "",
@@ -392,8 +394,8 @@ def make_table_3(figures: GridResults) -> StudyTable | None:
         for method in ("out", "truth", "in")
     ]
     for method in ("out", "in"):
-        theirs = [published_bias(method, side) for side in SIDES]
-        ours = [example.bias(method, side).value for side in SIDES]
+        theirs = [published_bias(method, side) for side in SELECTOR_PAIR]
+        ours = [example.bias(method, side).value for side in SELECTOR_PAIR]
         rows.append(
             (
                 f"{method.upper()}: bias, points",
@@ -402,7 +404,7 @@ def make_table_3(figures: GridResults) -> StudyTable | None:
                 f"{abs(theirs[0] - theirs[1]):.2f}",
             )
         )
-    titles = [TITLES[side] for side in SIDES]
+    titles = [TITLES[side] for side in SELECTOR_PAIR]
     header = ("", *(w for t in titles for w in (t, "published")))
     return StudyTable(
         f"Table 3: an example ({WHERE})",
@@ -504,10 +506,10 @@ def _confusion(figures: GridResults) -> StudyTable:
     counts: dict[str, dict[str, np.ndarray]] = {}
     for pair in figures.pairs:
         table = counts.setdefault(
-            pair.block.source, {m: np.zeros((3, 3), dtype=np.intp) for m in METHODS}
+            pair.block.source, {m: np.zeros((3, 3), dtype=np.intp) for m in IN_AND_OUT}
         )
         for row, true in enumerate(TRUE):
-            for method in METHODS:
+            for method in IN_AND_OUT:
                 said = pair.said[method][pair.true == true]
                 for column, verdict in enumerate(TRUE):
                     table[method][row, column] += int((said == verdict).sum())
@@ -517,11 +519,11 @@ def _confusion(figures: GridResults) -> StudyTable:
             total = int(table["in"][row].sum())
             shares = [
                 f"{100 * count / total:.1f}" if total else "–"
-                for method in METHODS
+                for method in IN_AND_OUT
                 for count in table[method][row]
             ]
             rows.append((f"{source}: {letter}", *shares, str(total)))
-    said = [f"{m.upper()} says {t}, %" for m in METHODS for t in TRUE.values()]
+    said = [f"{m.upper()} says {t}, %" for m in IN_AND_OUT for t in TRUE.values()]
     return StudyTable(
         "Verdicts of IN and OUT on a data set, by true verdict",
         ("Source: truth", *said, "Verdicts"),
@@ -557,7 +559,7 @@ def _bias_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
         blocks = figures.of_source(source)
         curves = []
-        for method in METHODS:
+        for method in IN_AND_OUT:
             means = [block.mean_biases[method].interval for block in blocks]
             curves.append(_curve(means, method.upper()))
         yield Picture(
@@ -574,7 +576,7 @@ def _imbalance_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
         blocks = figures.of_source(source)
         curves = []
-        for method in METHODS:
+        for method in IN_AND_OUT:
             means = [
                 _without_interval(
                     100

@@ -32,8 +32,8 @@ from veridical.experiments import (
 from veridical.papers.in_vs_out.figures import (
     ALPHA,
     CONTINUOUS,
-    METHODS,
-    SIDES,
+    IN_AND_OUT,
+    SELECTOR_PAIR,
     SIZE,
     SOURCE,
     TITLES,
@@ -139,7 +139,9 @@ def _bias_signs(source: str, blocks: list[Block]) -> Check:
     smallest = next((block for block in blocks if block.n == 125), None)
     if smallest is None:
         return Check.without_data(statement, published, rule)
-    everywhere = {m: average_means(b.mean_biases[m] for b in blocks) for m in METHODS}
+    everywhere = {
+        m: average_means(b.mean_biases[m] for b in blocks) for m in IN_AND_OUT
+    }
     here = smallest.mean_biases
     parts = (smallest.folds["out"], smallest.folds["in"], smallest.truth)
     further = jackknife(parts, _further)
@@ -224,7 +226,8 @@ def _largest(figures: GridResults) -> Check:
     if not figures.blocks:
         return Check.without_data(statement, published, rule)
     worst = {
-        m: max((_largest_cell(b, m) for b in figures.blocks), key=abs) for m in METHODS
+        m: max((_largest_cell(b, m) for b in figures.blocks), key=abs)
+        for m in IN_AND_OUT
     }
     holds = abs(worst["in"]) <= 5 < worst["out"]
     found = f"IN {_signed(worst['in'])} %, OUT {_signed(worst['out'])} %"
@@ -416,12 +419,12 @@ def _example_signs(example: Table3Example | None, method: str, sign: int) -> Che
     statement = f"Table 3. The bias of {method.upper()} is {word} 0 for both ({WHERE})"
     published = ", ".join(
         f"{TITLES[side]} {format_number(published_bias(method, side), 2, signed=True)}"
-        for side in SIDES
+        for side in SELECTOR_PAIR
     )
     rule = f"the plain bias of both is {word} 0"
     if example is None:
         return Check.without_data(statement, f"{published} points", rule)
-    biases = {side: example.bias(method, side) for side in SIDES}
+    biases = {side: example.bias(method, side) for side in SELECTOR_PAIR}
     outcomes = [
         decide(mean.interval, *((0, np.inf) if sign > 0 else (-np.inf, 0)))
         for mean in biases.values()
@@ -467,7 +470,7 @@ def _spreads(figures: GridResults) -> Iterator[Check]:
     if not figures.blocks:
         yield Check.without_data(statement, published, rule)
         return
-    variance = {m: _mean(_over_folds(b, m) for b in figures.blocks) for m in METHODS}
+    variance = {m: _mean(_over_folds(b, m) for b in figures.blocks) for m in IN_AND_OUT}
     truth = _mean(block.truth.var(axis=-1, ddof=1).mean() for block in figures.blocks)
     ratio = variance["out"] / variance["in"]
     holds = truth < variance["in"] and ratio <= 1.05

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
+from veridical.comparison import binomial_truthfulness
 from veridical.experiments import (
     Curve,
     Interval,
@@ -85,8 +85,8 @@ class MethodPair:
     @property
     def pvalue(self) -> float:
         """p-value of the two-sided sign test without ties."""
-        n = self.wins + self.losses
-        return float(stats.binomtest(self.wins, n).pvalue) if n else 1.0
+        one_tail = binomial_truthfulness(self.wins, self.losses).pvalue
+        return min(1.0, 2 * one_tail)
 
     def words(self) -> str:
         """Write the gain with interval, wins, losses and the sign test."""

@@ -77,7 +77,7 @@ INNER_FOLDS = 5
 STEP = 0.1
 
 #: Tolerance of the solver of support vector machines.
-TOLERANCE = 1e-7
+SVC_TOLERANCE = 1e-7
 
 #: Increase it when the computation of a method changes.
 _VERSION = 2
@@ -453,7 +453,7 @@ class TrainTestFold:
         found = evaluate(
             [
                 Procedure(
-                    SVC(kernel="linear", C=C, tol=TOLERANCE),
+                    SVC(kernel="linear", C=C, tol=SVC_TOLERANCE),
                     SVMRFE(k, step=STEP, C=C, n_jobs=1),
                     (k,),
                 )
@@ -506,7 +506,7 @@ class TrainTestFold:
 
 def _make_svm(C: float) -> SVC:
     """Make a support vector machine on the Gram matrix, computed once for all C."""
-    return SVC(kernel="precomputed", C=C, tol=TOLERANCE)
+    return SVC(kernel="precomputed", C=C, tol=SVC_TOLERANCE)
 
 
 STUDY = LUFeStudy()

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
 from veridical._core.errors import InputError
-from veridical._core.records import Interval
+from veridical._core.records import Interval, Side
 from veridical._core.text import shortened
 from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
@@ -30,8 +30,7 @@ from veridical.report.view import (
     Panel,
     Ranks,
     Reliability,
-    Side,
-    Unit,
+    ValueUnit,
     View,
     score,
 )
@@ -225,14 +224,14 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
-def _values_axis(ax: Axes, label: str, unit: Unit = "percent") -> None:
+def _values_axis(ax: Axes, label: str, unit: ValueUnit = "percent") -> None:
     if unit == "percent":
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_xlabel(label, parse_math=False)
     ax.grid(axis="x", alpha=0.3)
 
 
-def _levels(ax: Axes, levels: Sequence[Level], unit: Unit = "percent") -> None:
+def _levels(ax: Axes, levels: Sequence[Level], unit: ValueUnit = "percent") -> None:
     """Draw reference values as vertical lines, their names above the axes."""
     for i, level in enumerate(levels):
         ax.axvline(

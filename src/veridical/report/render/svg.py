@@ -26,7 +26,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 from veridical._core.numbers import number, percent, percent_range
-from veridical._core.records import Curve, Interval
+from veridical._core.records import SIDES, Curve, Interval, Side
 from veridical._core.text import listing, shortened
 from veridical.report.render import (
     APART,
@@ -38,7 +38,6 @@ from veridical.report.render import (
     GAP as SECTION_GAP,
 )
 from veridical.report.view import (
-    SIDES,
     Bars,
     Curves,
     Distribution,
@@ -52,8 +51,7 @@ from veridical.report.view import (
     Ranks,
     Reliability,
     Share,
-    Side,
-    Unit,
+    ValueUnit,
     score,
     score_range,
 )
@@ -166,7 +164,7 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
     return svg
 
 
-def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: Unit) -> None:
+def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: ValueUnit) -> None:
     group = _group(svg, f"vd-mean vd-{mark.side}")
     label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
     _text(group, LEFT, y - 6, label, "start")
@@ -654,7 +652,11 @@ def _canvas(words: str, height: float) -> ET.Element:
 
 
 def _axis(
-    svg: ET.Element, scale: Scale, top: float, bottom: float, unit: Unit = "percent"
+    svg: ET.Element,
+    scale: Scale,
+    top: float,
+    bottom: float,
+    unit: ValueUnit = "percent",
 ) -> None:
     group = _group(svg, "vd-axis")
     for tick in scale.ticks:
@@ -669,7 +671,7 @@ def _levels(
     levels: Sequence[Level],
     scale: Scale,
     spans: Sequence[tuple[float, float]],
-    unit: Unit = "percent",
+    unit: ValueUnit = "percent",
 ) -> None:
     """Draw reference values: names on top, vertical lines between labels."""
     for row, level in enumerate(levels):

@@ -14,7 +14,7 @@ SHORT = 12  # characters of a word that are folded last
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextTable:
     """A table that fits the width of the terminal, without losing text.
 
     Parameters
@@ -139,7 +139,7 @@ def to_rich(view: View) -> Any:
     table = view.tables[0]
     caption = Text(table.caption, style="dim")
     below = [*_left_out(table), *map(Text, view.remarks)]
-    return Group(Text(view.headline), caption, Grid(table, title=False), *below)
+    return Group(Text(view.headline), caption, TextTable(table, title=False), *below)
 
 
 def show(view: View) -> None:
@@ -149,7 +149,7 @@ def show(view: View) -> None:
 
     console = Console(highlight=False)
     for table in view.tables:
-        console.print(Grid(table))
+        console.print(TextTable(table))
         for line in _left_out(table):
             console.print(line)
         console.print()

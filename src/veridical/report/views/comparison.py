@@ -23,15 +23,13 @@ from veridical._core.numbers import (
     pvalue,
     seconds,
 )
-from veridical._core.records import Setting
+from veridical._core.records import SIDES, Setting, Side
 from veridical._core.text import listing, shortened
 from veridical.comparison.conclusions import describe_interval, paired_accuracies
 from veridical.comparison.records import (
-    SIDES,
     Comparison,
     MeasuredSize,
     PairVerdict,
-    Side,
     Verdict,
     Winner,
 )
@@ -94,7 +92,7 @@ T = TypeVar("T")
 
 SCHEMA = "veridical/comparison/1"
 MANY_SCHEMA = "veridical/comparison-of-many/1"
-METHODS = ("in", "out", "truth")
+SHOWN_METHODS = ("in", "out", "truth")
 LABELS = {"in": "IN", "out": "OUT", "truth": "TRUTH"}
 DETAILS = {
     "in": "selected inside every fold",
@@ -454,7 +452,7 @@ def summarize_many(record: Comparison) -> ManySummary:
 
 
 def _methods(record: Comparison) -> list[str]:
-    return [method for method in METHODS if method in record.accuracy]
+    return [method for method in SHOWN_METHODS if method in record.accuracy]
 
 
 def _words(record: Comparison, **more: Any) -> dict[str, Any]:
@@ -577,7 +575,7 @@ def _features(record: Comparison) -> list[tuple[int, str, list[dict[str, int]]]]
                     continue
                 own = counts.setdefault(int(index), [{} for _ in range(n)])
                 own[i][method] = times
-    leading = next((m for m in METHODS if m in record.selected), "in")
+    leading = next((m for m in SHOWN_METHODS if m in record.selected), "in")
 
     def often(index: int) -> tuple[int, int]:
         return -sum(own.get(leading, 0) for own in counts[index]), index
@@ -605,7 +603,7 @@ def _truth(record: Comparison) -> Any:
                 **{who: counts[method][who] for who in (*SIDES, "draw")},
                 "right": record.n_right[method],
             }
-            for method in METHODS
+            for method in SHOWN_METHODS
             if method in counts
         ],
         "truthfulness": None

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent
-from veridical._core.records import Setting
+from veridical._core.records import SIDES, Setting
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.report.plain import (
     LONGEST_TEXT,
@@ -19,7 +19,6 @@ from veridical.report.plain import (
     to_json,
 )
 from veridical.report.view import (
-    SIDES,
     Badge,
     Column,
     Columns,
@@ -147,7 +146,7 @@ def summarize(record: Correction) -> Any:
 @to_json.register
 def summarize_table(record: CalibrationTable) -> Any:
     """Turn the probabilities of one model into plain numbers."""
-    return {"kind": "calibration-table", **plain(record), **concluded(record)}
+    return {"kind": "calibration-table", **plain(record)}
 
 
 def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:

@@ -24,7 +24,6 @@ from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
-    intervals_of,
     leading,
     say_coverage,
     write_coverage,
@@ -55,7 +54,7 @@ from veridical.report.view import (
     Rows,
     Section,
     TableCell,
-    Unit,
+    ValueUnit,
     View,
     Warn,
     answer,
@@ -217,8 +216,6 @@ class EstimatesSummary(TypedDict):
 @to_json.register
 def summarize(record: Estimates) -> Any:
     """Turn estimates into plain numbers and strings."""
-    if not record.estimates:
-        raise InputError("Estimates is empty; give at least one estimate.")
     metrics = dict.fromkeys(clean(e.metric) for e in record.estimates)
     if len(metrics) > 1:
         raise InputError(
@@ -266,8 +263,7 @@ def summarize_one(record: Estimate) -> Any:
 def summarize_nested(record: NestedCV) -> Any:
     """Turn nested cross-validation into plain numbers."""
     interval = plain(record.interval())
-    own = {"kind": "nested-cv", **plain(record), "interval": interval}
-    return {**own, **concluded(record)}
+    return {"kind": "nested-cv", **plain(record), "interval": interval}
 
 
 def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
@@ -282,7 +278,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
                 "assumes": estimate.assumes[kind],
                 "coverage": estimate.coverage.get(kind),
             }
-            for kind, low, high in intervals_of(estimate)
+            for kind, (low, high) in estimate.intervals.items()
         ],
         n_splits=len(estimate.scores),
         off=None if truth is None else estimate.value - truth,
@@ -320,7 +316,7 @@ def _evidence(record: Estimates) -> list[str]:
             spread += share
         said.append(f"{spread}.")
     truth = record.truth
-    if truth is not None and intervals_of(truth):
+    if truth is not None and truth.intervals:
         samples = "samples"
         if record.data is not None:
             samples = count(record.data.n_samples, "sample")
@@ -367,7 +363,7 @@ def _methods(estimates: list[EstimateSummary]) -> list[str]:
     return [text for text in dict.fromkeys(kinds) if text]
 
 
-def _unit(metric: str) -> Unit:
+def _unit(metric: str) -> ValueUnit:
     return "percent" if metric == "accuracy" else "number"
 
 
@@ -505,7 +501,7 @@ def _table(s: EstimatesSummary) -> Rows:
     return table(caption, heads, rows)
 
 
-def _rows(e: EstimateSummary, s: EstimatesSummary, unit: Unit) -> list[Row]:
+def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]:
     n = max(1, len(e["intervals"]))
 
     def spread(value: float | None, signed: bool) -> str:
@@ -549,7 +545,7 @@ def _details(s: EstimatesSummary) -> list[Rows]:
     return [table(caption, heads, rows, folded)] if rows else []
 
 
-def _detail(key: str, value: float, unit: Unit) -> str:
+def _detail(key: str, value: float, unit: ValueUnit) -> str:
     return number(value, 3) if key in RATES else score(value, unit)
 
 
@@ -576,7 +572,7 @@ def _remarks(s: EstimatesSummary) -> list[str]:
 
 def _possible(record: Estimates) -> list[str]:
     """Name the interval that is computed on request only."""
-    kinds = [{kind for kind, _, _ in intervals_of(e)} for e in record.estimates]
+    kinds = [set(e.intervals) for e in record.estimates]
     pairs = zip(record.estimates, kinds, strict=True)
     if not any("nested" in e.assumes and "nested" not in shown for e, shown in pairs):
         return []

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent, pvalue
-from veridical._core.records import Interval, Setting
+from veridical._core.records import SIDES, Interval, Setting, Side
 from veridical._core.text import listing
-from veridical.comparison.records import SIDES, Comparison, Sensitivity, Side, Winner
+from veridical.comparison.records import Comparison, Sensitivity, Winner
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -44,7 +44,7 @@ from veridical.report.views.comparison import compared, origin
 
 SCHEMA = "veridical/sensitivity/1"
 BADGES = {"yes": "Use IN", "care": "With care", "open": "No difference shown"}
-METHODS: dict[str, Side] = {"in": "a", "out": "b"}
+METHOD_SIDES: dict[str, Side] = {"in": "a", "out": "b"}
 
 
 class SourceSummary(TypedDict):
@@ -217,7 +217,7 @@ def _figure(s: SensitivitySummary) -> Figure:
     marks = []
     for source in s["sources"]:
         n = source["n_sets"]
-        for method, side in METHODS.items():
+        for method, side in METHOD_SIDES.items():
             right, share = source["right"][method], source["share_right"][method]
             label = f"Strength {source['strength']:g}, {method.upper()}"
             bounds, note = bounded(share["low"], share["high"]), f"{right} of {n}"
@@ -230,7 +230,7 @@ def _figure(s: SensitivitySummary) -> Figure:
         "verdict, with Wilson's 95 % interval. At strength 1, features are as strong "
         "as in the data."
     )
-    key = (("IN", METHODS["in"]), ("OUT", METHODS["out"]))
+    key = (("IN", METHOD_SIDES["in"]), ("OUT", METHOD_SIDES["out"]))
     note = "IN selects inside every fold, OUT once on all samples"
     return Figure.from_picture(picture, caption, key=key, keynote=note)
 

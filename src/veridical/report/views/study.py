@@ -10,11 +10,10 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration
-from veridical._core.records import Curve, Setting
+from veridical._core.records import SIDES, Curve, Setting
 from veridical.experiments.findings import Picture, StudyReport
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
-    SIDES,
     Badge,
     Block,
     Column,

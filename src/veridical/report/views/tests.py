@@ -16,7 +16,7 @@ from veridical.comparison.records import (
     TestResult,
     Truthfulness,
 )
-from veridical.report.plain import concluded, plain, to_json
+from veridical.report.plain import plain, to_json
 from veridical.report.view import (
     Badge,
     Figure,
@@ -49,19 +49,19 @@ SIZE_BADGES = {
 def summarize_test(record: TestResult) -> Any:
     """Turn a significance test into plain numbers."""
     winner = plain(record.winner)
-    return {"kind": "test", **plain(record), "winner": winner, **concluded(record)}
+    return {"kind": "test", **plain(record), "winner": winner}
 
 
 @to_json.register
 def summarize_ranks(record: Friedman) -> Any:
     """Turn Friedman's test into plain numbers."""
-    return {"kind": "friedman", **plain(record), **concluded(record)}
+    return {"kind": "friedman", **plain(record)}
 
 
 @to_json.register
 def summarize_size(record: Calibration) -> Any:
     """Turn a measured false-positive rate into plain numbers."""
-    return {"kind": "calibration", **plain(record), **concluded(record)}
+    return {"kind": "calibration", **plain(record)}
 
 
 class Sides(NamedTuple):
