@@ -232,7 +232,15 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
             f"{name:35} {held:3} of {asked:3} designs held, {far:2} without neighbours;"
             f" wrongly claimed {wrong:4.1f} %"
         )
+    total = [sum(column) for column in zip(*counts.values(), strict=True)]
+    print(f"all: {total[0]} of {total[1]} designs held")
+    default = [one for name in claimed if _is_default(name) for one in claimed[name]]
+    print(f"corrected-t in: wrongly claimed {100 * float(np.mean(default)):.1f} %")
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def _is_default(name: str) -> bool:
+    return name.startswith("corrected-t") and name.endswith(" in")
 
 
 def claims(row: SizeRow, printed: MeasuredSize, alpha: float) -> float:
@@ -266,10 +274,12 @@ def tabulate(method: str = "in", alpha: float = 0.05) -> str:
                 if (row.test, row.design.method) == (test, method)
                 and (row.design.n_repeats, row.design.n_folds) == shape
             ]
-            low, middle, high = np.quantile(rates or [np.nan], (0.05, 0.5, 0.95))
+            if not rates:
+                cells.append("–")
+                continue
+            low, middle, high = np.quantile(rates, (0.05, 0.5, 0.95))
             off = np.sqrt(np.mean((np.array(rates) - 100 * alpha) ** 2))
-            cell = f"{middle:.1f} ({low:.1f} to {high:.1f}); {off:.1f}"
-            cells.append(cell if rates else "–")
+            cells.append(f"{middle:.1f} ({low:.1f} to {high:.1f}); {off:.1f}")
         lines.append(f"| `{test}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -21,7 +21,7 @@ from veridical.evaluation.engine import selecting_step
 from veridical.evaluation.reading import name_of
 
 #: Number of designs in a range.
-N_NEAR = 16
+N_NEAR = 20
 #: Largest distance of the nearest design; beyond it nothing was measured near.
 _FARTHEST = 2.5
 #: Distance between estimators of different kinds.
