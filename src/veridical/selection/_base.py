@@ -21,11 +21,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import IntArray
 from veridical._core.encoding import encode, refuse_lazy
-from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.sklearn_private import is_watched, output_kind, read_sample_weight
+from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria import Relevance
@@ -70,7 +69,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         """Rank the features for every training set."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features and keep the best.
 
         Parameters
@@ -79,20 +78,28 @@ class Selector(SelectorMixin, BaseEstimator):
             The training data.
         y : array-like of shape (n_samples,)
             The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts: the result for whole numbers is that of
+            repeating the samples, and a sample of weight 0 is left out. Selectors that
+            count samples accept whole numbers only.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        data = self._read(X, y)
-        return self._keep(data, TrainSets.all_rows(len(data.y)))
+        data = self._read(X, y, sample_weight)
+        return self._keep(data, TrainSets.all_rows(data.n_samples, data.weights))
 
-    def rank_many(self, X: Any, y: Any, train_sets: Iterable[Any]) -> list[IntArray]:
+    def rank_many(
+        self, X: Any, y: Any, train_sets: Iterable[Any], sample_weight: Any = None
+    ) -> list[IntArray]:
         """Rank the features for many training sets at once.
 
         The result is exactly what ``fit(X[rows], y[rows]).order_`` would give for each
-        of the training sets, for much less work. The selector itself is not fitted.
+        of the training sets, for much less work; with weights, what
+        ``fit(X[rows], y[rows], sample_weight[rows])`` would give. The selector itself
+        is not fitted.
 
         Parameters
         ----------
@@ -102,6 +109,8 @@ class Selector(SelectorMixin, BaseEstimator):
             The class labels.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`, for the samples of X.
 
         Returns
         -------
@@ -109,7 +118,7 @@ class Selector(SelectorMixin, BaseEstimator):
             Feature indices, best first, one array per training set.
         """
         copy = clone(self)  # reading sets attributes, which only fit may do
-        return copy.rank_table(copy._read(X, y), train_sets)
+        return copy.rank_table(copy._read(X, y, sample_weight), train_sets)
 
     def rank_table(self, table: Table, train_sets: Iterable[Any]) -> list[IntArray]:
         """Rank as `rank_many` does, on a table that has been read already.
@@ -117,7 +126,7 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         table : Table
-            The samples; nothing is encoded again.
+            The samples; nothing is encoded again. Its weights are used.
         train_sets : iterable of arrays
             As in `rank_many`.
 
@@ -126,20 +135,20 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        indices = read_train_sets(train_sets, table.y)
+        indices = read_train_sets(train_sets, table.y, table.weights)
         if not indices:
             return []
         table = self._accept(table)
-        sets = TrainSets.from_indices(indices, table.n_samples)
+        sets = TrainSets.from_indices(indices, table.n_samples, table.weights)
         rankings = clone(self)._rankings(table, sets)
         return [ranking.order for ranking in rankings]
 
     def fit_table(self, table: Table) -> Self:
-        """Fit on a table that has been read already."""
+        """Fit on a table that has been read already; its weights are used."""
         table = self._accept(table)
         self.n_features_in_ = table.n_features
         self.classes_ = table.target.classes
-        return self._keep(table, TrainSets.all_rows(table.n_samples))
+        return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _accept(self, table: Table) -> Table:
         """Adapt a table to the abilities; raise if that is not possible."""
@@ -202,10 +211,10 @@ class Selector(SelectorMixin, BaseEstimator):
         self.n_features_ = n_selected
         return self
 
-    def _read(self, X: Any, y: Any) -> Table:
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
-        data = read(self, X, y, self._abilities, chosen)
+        data = read(self, X, y, self._abilities, chosen, sample_weight)
         self.classes_ = data.target.classes
         return data
 
@@ -273,39 +282,3 @@ class ScoreSelector(Selector):
             atol=relevance.atol,
             n_threads=self._n_threads,
         )
-
-
-class WeightedSelector(Selector):
-    """A selector that accepts sample weights."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Rank the features and keep the best.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The training data.
-        y : array-like of shape (n_samples,)
-            The class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample.
-
-        Returns
-        -------
-        self : object
-            The fitted selector.
-        """
-        data = self._read(X, y)
-        if sample_weight is None:
-            return self._keep(data, TrainSets.all_rows(len(data.y)))
-        weight = read_sample_weight(sample_weight, data.values)
-        self._check_weight(weight)
-        sets = TrainSets.from_counts(weight)
-        if np.count_nonzero(sets.class_counts(data.y, data.n_classes)) < 2:
-            raise InputError(
-                "sample_weight leaves one class only; selection needs at least two."
-            )
-        return self._keep(data, sets)
-
-    def _check_weight(self, weight: FloatArray) -> None:
-        """Raise if the statistic is not defined for the weights."""

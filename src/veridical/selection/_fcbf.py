@@ -57,6 +57,10 @@ class FCBF(Selector):
     --------
     InformationGain : Relevance alone, without redundancy.
 
+    Notes
+    -----
+    Sample weights must be whole numbers, because the rule for cuts counts samples.
+
     References
     ----------
     .. [1] L. Yu & H. Liu, "Feature selection for high-dimensional data: a fast
@@ -71,7 +75,7 @@ class FCBF(Selector):
     7
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost(
         "n log n p, then pairs of relevant features: n × pairs", power=1
     )

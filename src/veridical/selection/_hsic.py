@@ -10,8 +10,7 @@ from veridical._core.table import Table
 from veridical.criteria.hsic import (
     GaussianWithout,
     HSICRelevance,
-    label_scale,
-    label_vectors,
+    LabelledRows,
 )
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
@@ -55,6 +54,9 @@ class HSIC(Selector):
     Labels enter as vectors of 1/m_k for the own class and 1/(m_k − m) for the others,
     so that small classes count as much as large ones.
 
+    Sample weights must be whole numbers, because the unbiased criterion counts pairs of
+    samples, copies of one sample included.
+
     References
     ----------
     .. [1] L. Song, A. Smola, A. Gretton, J. Bedo & K. Borgwardt, "Feature selection
@@ -70,7 +72,7 @@ class HSIC(Selector):
     array([2])
     """
 
-    _abilities: ClassVar = Abilities()
+    _abilities: ClassVar = Abilities(weights="whole")
     _cost: ClassVar = Cost("n p", power=1)
 
     def __init__(
@@ -90,7 +92,7 @@ class HSIC(Selector):
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check()
-        smallest = min(rows.size for rows in sets.indices)
+        smallest = int(sets.counts.sum(axis=1).min())
         if smallest < 4:
             raise InputError(
                 f"The unbiased criterion needs at least 4 samples, and there are only "
@@ -100,8 +102,10 @@ class HSIC(Selector):
             return [self._backward(data, sets, s) for s in range(len(sets))]
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
         rankings = [
-            rank_by_score(row[None], rtol=0.0, atol=1e-11 * _scale(data, sets, s))[0]
-            for s, row in enumerate(scores)
+            rank_by_score(
+                row[None], rtol=0.0, atol=1e-11 * LabelledRows(data, counts).scale()
+            )[0]
+            for row, counts in zip(scores, sets.counts, strict=True)
         ]
         if self.search == "backward":
             # A linear kernel is a sum over features: dropping one does not change
@@ -110,13 +114,14 @@ class HSIC(Selector):
         return rankings
 
     def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
-        without = GaussianWithout(data, sets.indices[s], self._n_threads)
+        labels = LabelledRows(data, sets.counts[s])
+        without = GaussianWithout(data, labels, self._n_threads)
         order = backward(
             data.values.shape[1],
             lambda kept: -without.scores(kept),
             lambda left: int(self.step * left),
             rtol=1e-9,
-            atol=lambda: 1e-11 * _scale(data, sets, s),
+            atol=lambda: 1e-11 * labels.scale(),
         )
         return Ranking(order, None, order.size)
 
@@ -131,8 +136,3 @@ class HSIC(Selector):
                 )
         if not 0 < self.step < 1:
             raise InputError(f"step={self.step!r} must be a share between 0 and 1.")
-
-
-def _scale(data: Table, sets: TrainSets, s: int) -> float:
-    """Return the scale of the criterion in a training set, for ties."""
-    return label_scale(label_vectors(data.y[sets.indices[s]], data.n_classes))

@@ -23,13 +23,13 @@ from veridical.search.incremental import (
     quotient,
     search_together,
 )
-from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
+from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
 
 MIN_SIMILARITY = 1e-3  # mRMR: smaller absolute correlations count as this
 
 
-class IncrementalSelector(ReportsProgress, WeightedSelector):
+class IncrementalSelector(ReportsProgress):
     """A selector with a forward search on F ratios and correlations."""
 
     n_searched: int | None
@@ -89,6 +89,7 @@ class MRMR(IncrementalSelector):
     correlations below 0.001 count as 0.001, and features with no relevance come last.
     With ``scheme="difference"`` features that are constant in the training set come
     last: they repeat no other feature, but predict nothing.
+    Sample weights are frequency weights, as in :class:`AnovaF`.
 
     References
     ----------
@@ -104,7 +105,7 @@ class MRMR(IncrementalSelector):
     [27, 22, 7]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -147,7 +148,6 @@ class MRMR(IncrementalSelector):
             ratio = parts.ratio()
             with np.errstate(invalid="ignore"):
                 return np.sqrt(np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio)))
-        samples = parts.weight.sum(axis=1)[:, None]
-        classes = np.count_nonzero(parts.weight, axis=1)[:, None]
+        classes, samples = parts.sizes()
         with np.errstate(invalid="ignore"):  # one sample per class leaves no F ratio
             return parts.ratio() * (samples - classes) / (classes - 1)

@@ -67,6 +67,9 @@ class MultiSURF(ReportsProgress, ScoreSelector):
       random one. skrebate leaves missing values out of distances and weights.
     - A numeric feature that is constant has weight 0; skrebate divides by its range.
 
+    Sample weights must be whole numbers, because samples are counted. Copies of a
+    sample have distance 0 to each other.
+
     References
     ----------
     .. [1] R. J. Urbanowicz, R. S. Olson, P. Schmitt, M. Meeker and J. H. Moore,
@@ -83,7 +86,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(

@@ -131,7 +131,7 @@ class DifferentialPrioritization(IncrementalSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _abilities: ClassVar = Abilities()
+    _abilities: ClassVar = Abilities(weights="any")
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -157,7 +157,9 @@ class DifferentialPrioritization(IncrementalSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def path(self, X: Any, y: Any, alphas: Any = None) -> list[Self]:
+    def path(
+        self, X: Any, y: Any, alphas: Any = None, sample_weight: Any = None
+    ) -> list[Self]:
         """Fit for many alphas at once.
 
         The searches share the pass over the data, and those that need many
@@ -171,6 +173,8 @@ class DifferentialPrioritization(IncrementalSelector):
             The class labels.
         alphas : sequence of float, optional
             Exponents; 0.1, 0.2, …, 1 by default.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`.
 
         Returns
         -------
@@ -180,8 +184,8 @@ class DifferentialPrioritization(IncrementalSelector):
         """
         wanted = _check_alphas(ALPHAS if alphas is None else alphas, "alphas")
         reader = clone(self)
-        data = reader._read(X, y)
-        sets = TrainSets.all_rows(len(data.y))
+        data = reader._read(X, y, sample_weight)
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
         by_alpha = reader._search(data, sets, wanted)
         fitted = []
         for alpha, (found,) in zip(wanted, by_alpha, strict=True):
@@ -251,7 +255,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     @staticmethod
     def _rows_of(sets: TrainSets) -> Sequence[IntArray]:
-        if not sets.indices:
+        if sets.weights is not None:
             raise InputError(
                 "alpha='auto' splits the training data, which sample_weight does not "
                 "allow; give a number for alpha, or no weights."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
 from veridical._core.reading import (
@@ -21,6 +21,11 @@ from veridical._core.reading import (
 )
 from veridical._core.splits import read_rows
 from veridical._core.table import Classes, Table
+from veridical._core.text import listed
+from veridical._core.weights import read_weights, round_weights
+
+#: Sample weights that a selector accepts: any, whole numbers only, or none.
+Weights = Literal["any", "whole", "none"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Abilities:
     categorical: bool = False
     missing: bool = False
     sparse: bool = False
+    weights: Weights = "none"
 
     def adapt(self, features: Features) -> Features:
         """Convert booleans to 1 and 0 where categorical features are not accepted.
@@ -73,27 +79,63 @@ class Abilities:
             "selector that reads them",
             "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
-        for ability in fields(self):
-            if needs[ability.name] and not getattr(self, ability.name):
-                words = advice[ability.name]
-                j = _first_feature(data, ability.name)
+        for ability, needed in needs.items():
+            if needed and not getattr(self, ability):
+                words = advice[ability]
+                j = _first_feature(data, ability)
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
-                able = ", ".join(_selectors_with(ability.name))
+                able = _selectors_with(ability, True)
                 raise InputError(f"{name} cannot use {words} ({able}).")
+        self._check_weights(data.weights, name)
+
+    def _check_weights(self, weights: FloatArray | None, name: str) -> None:
+        """Raise if the statistic is not defined for the sample weights."""
+        if weights is None or self.weights == "any":
+            return
+        able = _selectors_with("weights", "any")
+        if self.weights == "none":
+            raise InputError(
+                f"{name} cannot use sample_weight; leave it out, or use a selector "
+                f"that reads weights ({able})."
+            )
+        fractions = weights != np.rint(weights)
+        if fractions.any():
+            i = int(np.argmax(fractions))
+            raise InputError(
+                f"{name} counts samples, so sample_weight must be whole numbers, but "
+                f"row {i} has {weights[i]:g}; round the weights, or use a selector "
+                f"that reads any weights ({able})."
+            )
+        if weights.sum() > MAX_COPIES:
+            raise InputError(
+                f"{name} counts samples, and the whole numbers in sample_weight sum to "
+                f"{weights.sum():.3g}, more than the {MAX_COPIES:.0e} it can count; "
+                f"use a selector that reads any weights ({able})."
+            )
 
 
-def _selectors_with(ability: str) -> list[str]:
-    """Return the classes of the registered selectors that have an ability, by name."""
+#: Sum of whole weights; more would need too much memory for tables of counts.
+MAX_COPIES = 100_000_000
+
+
+def _selectors_with(ability: str, value: Any) -> str:
+    """List the classes of the registered selectors that have an ability, by name."""
     from veridical.selection import SELECTORS  # it imports this module
 
     found = SELECTORS.values()
-    return sorted(cls.__name__ for cls in found if getattr(cls._abilities, ability))
+    able = (cls for cls in found if getattr(cls._abilities, ability) == value)
+    return ", ".join(sorted(cls.__name__ for cls in able))
 
 
 def read(
-    estimator: Any, X: Any, y: Any, abilities: Abilities, chosen: Any = "from_dtype"
+    estimator: Any,
+    X: Any,
+    y: Any,
+    abilities: Abilities,
+    chosen: Any = "from_dtype",
+    sample_weight: Any = None,
 ) -> Table:
     """Check the arguments of ``fit`` and convert them to a table.
 
@@ -107,6 +149,8 @@ def read(
         What the estimator accepts.
     chosen : object
         The parameter ``categorical_features``.
+    sample_weight : array-like or None
+        As the user gave it.
     """
     named = names_categorical(chosen)
     X = read_samples(
@@ -116,9 +160,30 @@ def read(
     labels = read_labels(estimator, y, features.values.shape[0])
     classes, codes = number_classes(labels)
     refuse_one_class(classes, type(estimator).__name__)
-    table = Table(features, Classes(labels, classes, codes))
+    target = Classes(labels, classes, codes)
+    table = Table(features, target, weights=_read_weights(sample_weight, target))
     abilities.check(table, type(estimator).__name__)
     return table
+
+
+def _read_weights(sample_weight: Any, target: Classes) -> FloatArray | None:
+    """Check sample weights; None if there are none.
+
+    They are rounded so that their sums are exact: a feature that is constant within
+    each class has a variance of exactly 0 also with weights.
+    """
+    if sample_weight is None:
+        return None
+    weights = read_weights(sample_weight, len(target.codes))
+    left = np.unique(target.codes[weights > 0])
+    if left.size < 2:
+        without = np.delete(target.classes, left)
+        raise InputError(
+            f"sample_weight is 0 for every sample of class {listed(without)}, which "
+            "leaves one class only; give samples of at least two classes a positive "
+            "weight."
+        )
+    return round_weights(weights)
 
 
 def _values(features: Features, j: Any) -> list[Any]:
@@ -145,15 +210,19 @@ _PAIRS_HINT = (
 )
 
 
-def read_train_sets(train_sets: Iterable[Any], y: IntArray) -> list[IntArray]:
+def read_train_sets(
+    train_sets: Iterable[Any], y: IntArray, weights: FloatArray | None = None
+) -> list[IntArray]:
     """Convert masks to indices and check that each set has two classes."""
     indices = []
     for s, given in enumerate(train_sets):
         rows = read_rows(given, len(y), f"Training set {s}", hint=_PAIRS_HINT)
-        if np.all(y[rows] == y[rows[0]]):
+        counted = rows if weights is None else rows[weights[rows] > 0]
+        if np.all(y[counted] == y[counted[:1]]):
+            but = "" if weights is None else " with a positive sample_weight"
             raise InputError(
-                f"Training set {s} holds one class only; selection needs at least two. "
-                "Use fewer or stratified folds."
+                f"Training set {s} holds one class only{but}; selection needs at least "
+                "two. Use fewer or stratified folds."
             )
         indices.append(rows)
     return indices

@@ -59,6 +59,9 @@ class ReliefF(ReportsProgress, ScoreSelector):
     samples are as far as the k-th neighbour, they share its place, so that the order of
     the rows never matters.
 
+    Sample weights must be whole numbers, because neighbours are counted. Copies of a
+    sample are neighbours of each other at distance 0.
+
     References
     ----------
     .. [1] I. Kononenko, "Estimating attributes: analysis and extensions of RELIEF",
@@ -74,7 +77,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
@@ -115,7 +118,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
                 "more, or None for all."
             )
         queries = np.zeros(sets.counts.shape)
-        for s, rows in enumerate(sets.indices):
+        for s in range(len(sets)):
+            rows = sets.copies(s)
             draw = as_random_state(self.random_state).permutation(rows.size)
             np.add.at(queries[s], rows[draw[: self.n_samples]], 1.0)
         return queries

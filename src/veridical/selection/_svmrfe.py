@@ -19,14 +19,14 @@ from veridical.criteria.svm import SVMWeights
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
+from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
 
 #: Relative duality gap of the first support vector machine; beyond it users are warned.
 MAX_GAP = 1e-6
 
 
-class SVMRFE(ReportsProgress, WeightedSelector):
+class SVMRFE(ReportsProgress):
     """Drop the features with the smallest weights of a linear SVM, and fit again.
 
     Guyon's recursive elimination [1]_: in each round the features with the smallest
@@ -62,7 +62,8 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     Notes
     -----
     Selects what scikit-learn's ``RFE(SVC(kernel="linear", C=C), step=step)`` selects if
-    its SVC is solved to convergence. Features should be on one scale.
+    its SVC is solved to convergence. Features should be on one scale. The weight of a
+    sample multiplies `C`.
 
     References
     ----------
@@ -79,7 +80,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     [6, 12, 10]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("p rounds: each n p of what is left and n³")
 
     def __init__(

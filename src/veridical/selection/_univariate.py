@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import fdtrc
 
-from veridical._core.arrays import FloatArray
-from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.criteria import (
     AnovaRelevance,
@@ -18,11 +16,11 @@ from veridical.criteria import (
 )
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._base import Cost, ScoreSelector, WeightedSelector
+from veridical.selection._base import Cost, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class _UnivariateSelector(ScoreSelector, WeightedSelector):
+class _UnivariateSelector(ScoreSelector):
     """A selector that scores features one by one and has no other parameters."""
 
     def __init__(
@@ -70,6 +68,12 @@ class AnovaF(_UnivariateSelector):
     Correlation : The same statistic on a scale from 0 to 1.
     sklearn.feature_selection.f_classif : F ratios as a function.
 
+    Notes
+    -----
+    Sample weights are frequency weights: their sum is the number of samples in the
+    degrees of freedom. Other weights should be multiplied to sum to the number of
+    samples; the order of the features does not depend on their scale.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -79,7 +83,7 @@ class AnovaF(_UnivariateSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:
@@ -127,7 +131,7 @@ class Correlation(_UnivariateSelector):
     array(['worst concave points'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:
@@ -164,7 +168,7 @@ class InformationGain(_UnivariateSelector):
     Notes
     -----
     Samples whose value is missing are distributed over all values of the feature in
-    proportion to their shares. `sample_weight` must be whole numbers, because the rule
+    proportion to their shares. Sample weights must be whole numbers, because the rule
     counts samples.
 
     References
@@ -181,7 +185,9 @@ class InformationGain(_UnivariateSelector):
     array([0.698, 0.386, 1.418, 1.378])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True, sparse=True)
+    _abilities: ClassVar = Abilities(
+        categorical=True, missing=True, sparse=True, weights="whole"
+    )
     _cost: ClassVar = Cost("n log n p", power=0)
 
     def __init__(
@@ -199,10 +205,3 @@ class InformationGain(_UnivariateSelector):
 
     def _relevance(self, sets: TrainSets) -> Relevance:
         return InformationRelevance(self.mdl_cost)
-
-    def _check_weight(self, weight: FloatArray) -> None:
-        if np.any(weight != np.rint(weight)):
-            raise InputError(
-                "InformationGain counts samples, so sample_weight must be whole "
-                "numbers; round the weights, or use AnovaF or Correlation."
-            )
