@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -39,6 +39,13 @@ class HSIC(Selector):
         loss leaves most dependence. With a linear kernel both give the same order.
     step : float in (0, 1), default=0.1
         Share of the features still there that a backward round drops.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -82,12 +89,16 @@ class HSIC(Selector):
         kernel: Literal["linear", "rbf"] = "linear",
         search: Literal["ranking", "backward"] = "ranking",
         step: float = 0.1,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.search = search
         self.step = step
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
@@ -122,6 +133,7 @@ class HSIC(Selector):
             lambda left: int(self.step * left),
             rtol=1e-9,
             atol=lambda: 1e-11 * labels.scale(),
+            groups=self._groups(data),
         )
         return Ranking(order, None, order.size)
 

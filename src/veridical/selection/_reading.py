@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Features, encode
+from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
 from veridical._core.reading import (
     names_categorical,
@@ -23,6 +23,7 @@ from veridical._core.splits import read_rows
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed
 from veridical._core.weights import read_weights, round_weights
+from veridical.search.groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
 Weights = Literal["any", "whole", "none"]
@@ -198,6 +199,103 @@ def _first_feature(data: Table, ability: str) -> int | None:
     if ability == "missing" and not sparse.issparse(data.values):
         return int(np.argmax(np.isnan(data.values).any(axis=0)))
     return None
+
+
+# -- features that stay or go together -----------------------------------------------
+
+
+def read_groups(
+    keep: Any, feature_groups: Any, n_features: int, names: Sequence[str] | None
+) -> FeatureGroups | None:
+    """Check the parameters ``keep`` and ``feature_groups``; None if both are None.
+
+    Parameters
+    ----------
+    keep : bool mask, integer indices, names or None
+        Features that are always selected, with all features of their groups.
+    feature_groups : array-like of shape (n_features,), mapping or None
+        A label for each feature, or features by the name of their group.
+    n_features : int
+        Number of features.
+    names : sequence of str or None
+        Their names, where they have any.
+    """
+    if keep is None and feature_groups is None:
+        return None
+    number = _number_groups(feature_groups, n_features, names)
+    kept = np.zeros(int(number.max()) + 1, dtype=bool)
+    if keep is not None:
+        single = isinstance(keep, (str, int, np.integer)) and not isinstance(keep, bool)
+        given = [keep] if single else _listed(keep, "keep")
+        kept[number[mark_features(given, n_features, names, "keep")]] = True
+    if kept.all():
+        raise InputError(
+            f"keep holds all {n_features} features of X (with those of their groups), "
+            "so that none is left to select; name fewer, or use no selector."
+        )
+    return FeatureGroups(number, kept)
+
+
+def _number_groups(
+    given: Any, n_features: int, names: Sequence[str] | None
+) -> IntArray:
+    """Return the group of each feature, numbered by the first features of groups."""
+    if given is None:
+        return np.arange(n_features)
+    if isinstance(given, Mapping):
+        labels = _labels_of_mapping(given, n_features, names)
+    else:
+        labels = _listed(given, "feature_groups")
+        if len(labels) != n_features:
+            raise InputError(
+                f"feature_groups has {len(labels)} labels, but X has {n_features} "
+                "features; give one label for each feature, or a mapping from names "
+                "of groups to lists of features."
+            )
+    places: dict[Any, int] = {}
+    number = np.empty(n_features, dtype=np.intp)
+    for j, label in enumerate(labels):
+        alone = label is None or label != label  # NaN
+        try:
+            number[j] = places.setdefault(object() if alone else label, len(places))
+        except TypeError:
+            raise InputError(
+                f"feature_groups holds {label!r}, which cannot be a label; use text or "
+                "numbers, or a mapping from names of groups to lists of features."
+            ) from None
+    return number
+
+
+def _labels_of_mapping(
+    given: Mapping[Any, Any], n_features: int, names: Sequence[str] | None
+) -> list[Any]:
+    labels: list[Any] = [None] * n_features
+    for group, members in given.items():
+        parameter = f"feature_groups[{group!r}]"
+        mask = mark_features(_listed(members, parameter), n_features, names, parameter)
+        if not mask.any():
+            raise InputError(
+                f"{parameter} holds no features; name some, or leave it out."
+            )
+        for j in np.flatnonzero(mask).tolist():
+            if labels[j] is not None:
+                feature = j if names is None else repr(names[j])
+                raise InputError(
+                    f"feature_groups has feature {feature} in the groups "
+                    f"{labels[j][0]!r} and {group!r}; put it into one of them."
+                )
+            labels[j] = (group,)
+    return labels
+
+
+def _listed(given: Any, parameter: str) -> list[Any]:
+    """Convert a list, array or series of features or labels to a list."""
+    if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
+        raise InputError(
+            f"{parameter}={given!r} is not a list; give a list of indices, names or "
+            "labels."
+        )
+    return list(given.tolist() if hasattr(given, "tolist") else given)
 
 
 # -- training sets -------------------------------------------------------------------

@@ -27,9 +27,13 @@ class _UnivariateSelector(ScoreSelector):
         self,
         n_features_to_select: int | float | None = 10,
         *,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
 
@@ -42,6 +46,13 @@ class AnovaF(_UnivariateSelector):
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -108,6 +119,13 @@ class Correlation(_UnivariateSelector):
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -155,6 +173,13 @@ class InformationGain(_UnivariateSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -196,11 +221,15 @@ class InformationGain(_UnivariateSelector):
         *,
         mdl_cost: MdlCost = "cuts",
         categorical_features: Any = "from_dtype",
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.mdl_cost = mdl_cost
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _relevance(self, sets: TrainSets) -> Relevance:
