@@ -12,7 +12,6 @@ from pathlib import Path
 
 from veridical.learning import ESTIMATORS
 from veridical.selection import SELECTORS
-from veridical.selection._base import WeightedSelector
 
 PAGES = Path(__file__).parent / "selectors"
 TABLE = "<!-- table of selectors -->"
@@ -21,6 +20,7 @@ HEADINGS = (
     *("selector", "on the command line", "good for", "time of a fit"),
     *("categorical", "missing", "sparse", "weights"),
 )
+WEIGHTS = {"any": "any", "whole": "whole numbers", "none": "–"}
 
 
 def find_pages() -> dict[str, Path]:
@@ -46,11 +46,18 @@ def make_table() -> str:
         page = pages[cls.__name__]
         abilities = cls._abilities
         can = (abilities.categorical, abilities.missing, abilities.sparse)
-        words = (
-            "yes" if it else "–" for it in (*can, issubclass(cls, WeightedSelector))
-        )
+        words = ("yes" if it else "–" for it in can)
         link = f"[{cls.__name__}]({page.name})"
-        rows.append((link, f"`{name}`", good_for(page), cls._cost.time, *words))
+        rows.append(
+            (
+                link,
+                f"`{name}`",
+                good_for(page),
+                cls._cost.time,
+                *words,
+                WEIGHTS[abilities.weights],
+            )
+        )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 

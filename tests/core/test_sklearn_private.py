@@ -25,7 +25,6 @@ from veridical._core.sklearn_private import (
     is_watched,
     output_kind,
     parts_of,
-    read_sample_weight,
     take,
 )
 from veridical.selection import SVMRFE
@@ -65,17 +64,6 @@ def test_rows_of_any_table(table):
 @pytest.mark.parametrize("table", [X, pd.DataFrame(X), pl.DataFrame(X)])
 def test_columns_of_any_table(table):
     assert np.array_equal(np.asarray(take(table, [2, 0], axis=1)), X[:, [2, 0]])
-
-
-def test_sample_weights():
-    assert read_sample_weight(None, X).tolist() == [1.0] * 4
-    assert read_sample_weight([1, 0, 2, 1], X).dtype == np.float64
-    with pytest.raises(ValueError, match="Negative values"):
-        read_sample_weight([1, -1, 1, 1], X)
-    with pytest.raises(ValueError, match="NaN"):
-        read_sample_weight([1, np.nan, 1, 1], X)
-    with pytest.raises(ValueError, match="shape"):
-        read_sample_weight([1, 1], X)
 
 
 def test_the_first_batch_gives_the_classes():

@@ -17,15 +17,42 @@ class UnclearError(Exception):
     """Two merits are so near the tolerance that either choice would be right."""
 
 
-def incremental(relevance, merit, constant, n_searched=None):
+class Groups:
+    """A label per feature, and the features to keep with all of their groups."""
+
+    def __init__(self, labels, keep=()):
+        self.labels = list(labels)
+        self.numbers = list(dict.fromkeys(labels))
+        self.kept = [g for g in self.numbers if g in [labels[j] for j in keep]]
+        self.free = [g for g in self.numbers if g not in self.kept]
+        self.keep = self.join(self.kept)
+
+    def join(self, groups):
+        """All features of some groups, group by group."""
+        return [j for g in groups for j, label in enumerate(self.labels) if label == g]
+
+    def free_in(self, features):
+        """The groups that are not kept, in the order in which they first occur."""
+        found = dict.fromkeys(self.labels[j] for j in features)
+        return [g for g in found if g in self.free]
+
+    def arrange(self, order):
+        """Kept features, then each group where its first feature stands."""
+        return self.keep + self.join(self.free_in(order))
+
+
+def incremental(relevance, merit, constant, n_searched=None, groups=None):
     """Start with nothing and add the feature of most merit, again and again.
 
     ``merit(chosen, j)`` is what feature j is worth beside those chosen so far.
     Constant features wait until all others are chosen. Features that are not searched
-    follow by relevance.
+    follow by relevance. With groups, the search starts with the features to keep, and
+    adds the whole group of the best feature.
     """
-    everyone, chosen = range(len(relevance)), []
-    while len(chosen) < min(n_searched or len(relevance), len(relevance)):
+    groups = groups or Groups(range(len(relevance)))
+    everyone, chosen = range(len(relevance)), list(groups.keep)
+    n_groups = len(groups.free)
+    while len(groups.free_in(chosen)) < min(n_searched or n_groups, n_groups):
         left = [j for j in everyone if j not in chosen]
         left = [j for j in left if not constant[j]] or left
         worth = {j: merit(chosen, j) for j in left}
@@ -33,9 +60,10 @@ def incremental(relevance, merit, constant, n_searched=None):
         gaps = {j: (top - w) / abs(top) if top else -w for j, w in worth.items()}
         if any(EQUAL / 1e3 < gap < EQUAL * 1e3 for gap in gaps.values()):
             raise UnclearError
-        chosen.append(min(j for j, gap in gaps.items() if gap <= EQUAL))
+        best = min(j for j, gap in gaps.items() if gap <= EQUAL)
+        chosen += groups.join([groups.labels[best]])
     rest = order_with_ties(relevance, rtol=1e-12)
-    return chosen + [j for j in rest if j not in chosen]
+    return groups.arrange(chosen + [j for j in rest if j not in chosen])
 
 
 def variance_ratio(x, y):
@@ -53,7 +81,7 @@ def capped(relevance):
     return [top if r == inf else r for r in relevance]
 
 
-def mrmr(columns, y, *, scheme="quotient", n_searched=None):
+def mrmr(columns, y, *, scheme="quotient", n_searched=None, groups=None):
     """Relevance by mean correlation with the chosen, divided or subtracted."""
     n, k = len(y), len(set(y))
     ratio = [variance_ratio(x, y) for x in columns]
@@ -72,35 +100,41 @@ def mrmr(columns, y, *, scheme="quotient", n_searched=None):
             return relevance[j] - mean
         return 0.0 if mean >= 1 - 1e-12 else relevance[j] / mean
 
-    return scores, incremental(relevance, merit, _constant(columns), n_searched)
+    constant = _constant(columns)
+    return scores, incremental(relevance, merit, constant, n_searched, groups)
 
 
-def prioritize(columns, y, *, alpha=0.5, n_searched=None):
+def prioritize(columns, y, *, alpha=0.5, n_searched=None, groups=None):
     """Differential prioritization: the largest ``V^α U^(1 − α)`` of the whole set."""
     scores = [variance_ratio(x, y) for x in columns]
     relevance = [float(r) for r in capped(scores)]
     similar = _similarities(columns)
     constant = _constant(columns)
-    return scores, _prioritized(relevance, similar, constant, alpha, n_searched)
+    order = _prioritized(relevance, similar, constant, alpha, n_searched, groups)
+    return scores, order
 
 
-def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None):
+def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None, groups=None):
     """One search per class against the rest; then the classes take turns."""
+    groups = groups or Groups(range(len(columns)))
     similar = _similarities(columns)
     searches = []
     for label in set(y):
         binary = [c == label for c in y]
         relevance = capped([variance_ratio(x, binary) for x in columns])
         relevance = [float(r) for r in relevance]
-        order = _prioritized(relevance, similar, _constant(columns), alpha, None)
-        searches.append((-relevance[order[0]], order))
+        constant = _constant(columns)
+        order = _prioritized(relevance, similar, constant, alpha, None, groups)
+        turns = groups.free_in(order)
+        strength = max(relevance[j] for j in groups.join(turns[:1]))
+        searches.append((-strength, turns))
     strengths = sorted(-s for s, _ in searches)
     for low, high in pairwise(strengths):
         if low < high < low * (1 + 1e-6):
             raise UnclearError
     searches.sort()
     orders, taken = [order for _, order in searches], []
-    while len(taken) < len(columns):
+    while len(taken) < len(groups.free):
         for order in orders:
             fresh = [j for j in order if j not in taken]
             taken += fresh[:1]
@@ -108,10 +142,10 @@ def prioritize_one_vs_all(columns, y, *, alpha=0.5, n_searched=None):
     if n_searched is not None:
         taken = taken[:n_searched]
     rest = order_with_ties(capped(scores), rtol=1e-12)
-    return scores, taken + [j for j in rest if j not in taken]
+    return scores, groups.arrange(groups.join(taken) + rest)
 
 
-def _prioritized(relevance, similar, constant, alpha, n_searched):
+def _prioritized(relevance, similar, constant, alpha, n_searched, groups=None):
     def merit(chosen, j):
         group = [*chosen, j]
         if not chosen:
@@ -125,7 +159,7 @@ def _prioritized(relevance, similar, constant, alpha, n_searched):
             return V
         return V**alpha * U ** (1 - alpha) if 1e-12 / len(group) < U else 0.0
 
-    return incremental(relevance, merit, constant, n_searched)
+    return incremental(relevance, merit, constant, n_searched, groups)
 
 
 def _constant(columns):

@@ -236,20 +236,21 @@ def coded(x, y, categorical, cost):
 # -- FCBF ----------------------------------------------------------------------------
 
 
-def fcbf(columns, y, categorical, *, threshold=0.0, cost="cuts", atol=1e-12):
-    """Scores, order and number of accepted features."""
+def fcbf(columns, y, categorical, *, threshold=0.0, cost="cuts", atol=1e-12, keep=()):
+    """Scores, order and number of accepted features; those to keep come first."""
     codes = [
         coded(x, y, is_n, cost) for x, is_n in zip(columns, categorical, strict=True)
     ]
     score = [symmetrical_uncertainty(a, y) for a in codes]
     order = order_with_ties(score, atol=atol)
-    waiting = [j for j in order if score[j] > threshold + atol]
-    rest = [j for j in order if score[j] <= threshold + atol]
+    order = [*keep, *(j for j in order if j not in keep)]
+    waiting = [j for j in order if j in keep or score[j] > threshold + atol]
+    rest = [j for j in order if j not in waiting]
     accepted, removed = [], []
     while waiting:
         leader = waiting.pop(0)
         accepted.append(leader)
-        for q in list(waiting):
+        for q in [j for j in waiting if j not in keep]:
             if symmetrical_uncertainty(codes[leader], codes[q]) >= score[q] - 1e-8:
                 waiting.remove(q)
                 removed.append(q)

@@ -481,44 +481,72 @@ def choose_categorical(
             f"categorical_features={wanted!r} is not known; use 'from_dtype', None, "
             "a boolean mask, or a list of column indices or names."
         )
+    if wanted is None:
+        return np.zeros(n_features, dtype=bool)
+    return mark_features(wanted, n_features, names, "categorical_features")
+
+
+def mark_features(
+    wanted: Any, n_features: int, names: Sequence[Hashable] | None, parameter: str
+) -> BoolArray:
+    """Mark the features that a parameter names.
+
+    Parameters
+    ----------
+    wanted : bool mask, integer indices or names
+        The value of the parameter.
+    n_features : int
+        Number of features.
+    names : sequence or None
+        Their names, where they have any.
+    parameter : str
+        Name of the parameter, for messages.
+
+    Examples
+    --------
+    >>> mark_features(["b"], 3, ("a", "b", "c"), "keep")
+    array([False,  True, False])
+    """
     mask = np.zeros(n_features, dtype=bool)
-    if wanted is None or len(wanted) == 0:
+    if len(wanted) == 0:
         return mask
     wanted = list(wanted)
     if all(isinstance(item, (bool, np.bool_)) for item in wanted):
         if len(wanted) != n_features:
             raise InputError(
-                f"categorical_features is a mask of {len(wanted)} values, but X has "
+                f"{parameter} is a mask of {len(wanted)} values, but X has "
                 f"{n_features} columns; give one value per column."
             )
         return np.array(wanted, dtype=bool)
     for item in wanted:
-        mask[_position(item, n_features, names)] = True
+        mask[_position(item, n_features, names, parameter)] = True
     return mask
 
 
-def _position(item: Any, n_features: int, names: Sequence[Hashable] | None) -> int:
+def _position(
+    item: Any, n_features: int, names: Sequence[Hashable] | None, parameter: str
+) -> int:
     if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
         if not 0 <= item < n_features:
             raise InputError(
-                f"categorical_features names column {item}, but X has {n_features} "
+                f"{parameter} names column {item}, but X has {n_features} "
                 f"columns; use 0 to {n_features - 1}."
             )
         return int(item)
     if isinstance(item, str):
         if names is None:
             raise InputError(
-                f"categorical_features names the column {item!r}, but X is an array "
+                f"{parameter} names the column {item!r}, but X is an array "
                 "without column names; use indices or pass a data frame."
             )
         if item in names:
             return names.index(item)
         raise InputError(
-            f"categorical_features names {item!r}, which is not a column of X"
+            f"{parameter} names {item!r}, which is not a column of X"
             f"{did_you_mean(item, names)}"
         )
     raise InputError(
-        f"categorical_features holds {item!r}; use a boolean mask, or a list of "
+        f"{parameter} holds {item!r}; use a boolean mask, or a list of "
         "column indices or names."
     )
 

@@ -36,9 +36,10 @@ from veridical._core.encoding import (
     refuse_repeated_names,
 )
 from veridical._core.errors import InputError
-from veridical._core.sklearn_private import read_sample_weight, take
+from veridical._core.sklearn_private import take
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
+from veridical._core.weights import read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
 _INDEXABLE = ("csr", "csc")
@@ -422,7 +423,7 @@ def read_training(
     y = read_labels(estimator, y, _n_samples(X))
     if sample_weight is None:
         return X, y, np.ones(len(y))
-    weights = read_sample_weight(sample_weight, X)
+    weights = read_weights(sample_weight, len(y))
     if not weights.all():  # a sample of weight 0 has no effect
         kept = np.flatnonzero(weights)
         X, y, weights = take(X, kept), y[kept], weights[kept]

@@ -17,7 +17,6 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import _check_sample_weight
 
 from veridical._core.arrays import FloatArray
 
@@ -35,22 +34,6 @@ def take(X: Any, indices: Any, *, axis: int = 0) -> Any:
         1 for columns.
     """
     return _safe_indexing(X, indices, axis=axis)
-
-
-def read_sample_weight(sample_weight: Any, X: Any) -> FloatArray:
-    """Check sample weights: one per sample, finite and not negative.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), number or None
-        None is a weight of 1 for every sample.
-    X : array, sparse matrix or data frame
-        The samples.
-    """
-    weights: FloatArray = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
-    )
-    return weights
 
 
 def is_first_batch(estimator: Any, classes: Any) -> bool:

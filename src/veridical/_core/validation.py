@@ -40,6 +40,7 @@ def count_features(
     strict: bool = False,
     warn: bool = False,
     stacklevel: int = 2,
+    what: str = "features of X",
 ) -> int:
     """Read how many of the features are wanted.
 
@@ -59,6 +60,8 @@ def count_features(
         Whether to warn where more features are wanted than there are.
     stacklevel : int, default=2
         Stack level of the warning, counted from here.
+    what : str, default="features of X"
+        What is counted, for the warning.
 
     Returns
     -------
@@ -93,8 +96,8 @@ def count_features(
             )
         if warn and number > n_features:
             warnings.warn(
-                f"{name}={wanted} is more than the {n_features} features of X; all of "
-                "them are selected.",
+                f"{name}={wanted} is more than the {n_features} {what}; all of them "
+                "are selected.",
                 UserWarning,
                 stacklevel=stacklevel + 1,
             )

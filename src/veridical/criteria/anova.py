@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.moments import block_variances
@@ -33,6 +34,27 @@ class Variances:
     within: FloatArray
     between: FloatArray
     against: FloatArray
+
+    def sizes(self) -> tuple[IntArray, FloatArray]:
+        """Return the classes and the samples of each set, both of shape (S, 1).
+
+        Raises
+        ------
+        InputError
+            If sample weights sum to less than one sample per class: the F ratio has
+            negative degrees of freedom then.
+        """
+        n_classes = np.count_nonzero(self.weight, axis=1)[:, None]
+        n_samples = self.weight.sum(axis=1)[:, None]
+        if (n_samples < n_classes).any():
+            s = int(np.argmax(n_samples < n_classes))
+            raise InputError(
+                f"sample_weight sums to {n_samples[s, 0]:g}, but there are "
+                f"{n_classes[s, 0]} classes, and the F ratio takes weights for numbers "
+                "of samples; multiply the weights so that they sum to the number of "
+                "samples."
+            )
+        return n_classes, n_samples
 
     def ratio(self) -> FloatArray:
         """Compute BSS/WSS of all classes at once, shape (S, p)."""
@@ -112,9 +134,7 @@ class AnovaRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the F ratios."""
         parts = variances(data, sets, n_threads)
-        n_classes = np.count_nonzero(parts.weight, axis=1)[:, None]
-        n_samples = parts.weight.sum(axis=1)[:, None]
-        return f_ratio(parts.between, parts.within, n_classes, n_samples)
+        return f_ratio(parts.between, parts.within, *parts.sizes())
 
 
 @dataclass(frozen=True)

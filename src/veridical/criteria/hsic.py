@@ -20,53 +20,87 @@ from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
 
-def label_vectors(y: IntArray, n_classes: int) -> FloatArray:
-    """Return a vector per sample: 1/m_k for its class k, 1/(m_k − m) for the others.
+class LabelledRows:
+    """The different samples of a training set, with their numbers and label vectors.
 
-    So classes have the same weight whatever their size [1]_.
+    Parameters
+    ----------
+    data : Table
+        All the data.
+    counts : array of shape (n_samples,)
+        How often each sample occurs in the training set.
+
+    Attributes
+    ----------
+    rows : int array of shape (n_rows,)
+        The samples that occur.
+    counts : array of shape (n_rows,)
+        How often.
+    size : float
+        Number of samples, m.
+    psi : array of shape (n_rows, n_classes)
+        A vector per sample: 1/m_k for its class k, 1/(m_k − m) for the others. So
+        classes have the same weight whatever their size [1]_.
     """
-    size = np.bincount(y, minlength=n_classes).astype(float)
-    present = np.flatnonzero(size)
-    own = y[:, None] == present
-    return np.where(own, 1.0 / size[present], 1.0 / (size[present] - len(y)))
+
+    def __init__(self, data: Table, counts: FloatArray) -> None:
+        self.rows = np.flatnonzero(counts)
+        self.counts = counts[self.rows]
+        self.size = float(self.counts.sum())
+        self._once = bool((self.counts == 1).all())
+        y = data.y[self.rows]
+        size = np.bincount(y, self.counts, minlength=data.n_classes)
+        present = np.flatnonzero(size)
+        own = y[:, None] == present
+        self.psi = np.where(own, 1.0 / size[present], 1.0 / (size[present] - self.size))
+
+    def sums(self, block: FloatArray) -> FloatArray:
+        """Return the sum of each row of a block over the samples, shape (B, 1)."""
+        counted = block if self._once else block * self.counts
+        return np.asarray(counted.sum(axis=1, keepdims=True))
+
+    def scale(self) -> float:
+        """Compute the criterion of a kernel that equals the absolute label kernel.
+
+        Terms of either sign cancel in the criterion; a tiny share of this is rounding.
+        """
+        m = self.size
+        vectors, place = np.unique(self.psi, axis=0, return_inverse=True)
+        size = np.bincount(place.ravel(), self.counts)
+        L = np.abs(vectors @ vectors.T)
+        return float((size @ L @ size - size @ np.diag(L)) / (m * (m - 3)))
+
+    def to_unit_variance(self, block: FloatArray) -> FloatArray:
+        """Take these samples of a block of features, with mean 0 and variance 1.
+
+        Constants become 0.
+        """
+        block = block.take(self.rows, axis=1)
+        centred = block - self.sums(block) / self.size
+        spread = np.sqrt(self.sums(centred**2) / self.size)
+        noise = 1e-14 * np.abs(block).max(axis=1, keepdims=True)
+        return centred / np.where(spread > noise, spread, np.inf)
 
 
-def label_scale(psi: FloatArray) -> float:
-    """Compute the criterion of a kernel that equals the absolute label kernel.
-
-    Terms of either sign cancel in the criterion; a tiny share of this is rounding.
-    """
-    m = len(psi)
-    vectors, size = np.unique(psi, axis=0, return_counts=True)
-    L = np.abs(vectors @ vectors.T)
-    return float((size @ L @ size - size @ np.diag(L)) / (m * (m - 3)))
-
-
-def to_unit_variance(block: FloatArray) -> FloatArray:
-    """Centre each row of a block and scale it to variance 1; constants become 0."""
-    centred = block - block.mean(axis=1, keepdims=True)
-    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
-    noise = 1e-14 * np.abs(block).max(axis=1, keepdims=True)
-    return centred / np.where(spread > noise, spread, np.inf)
-
-
-def _linear_scores(Z: FloatArray, psi: FloatArray) -> FloatArray:
+def _linear_scores(Z: FloatArray, labels: LabelledRows) -> FloatArray:
     """Compute unbiased HSIC of a linear kernel on each row of `Z`.
 
     It takes no m × m matrix. Sums are computed row by row: with BLAS rounding would
     depend on the shape of the block, and so on the number of threads.
     """
-    m = Z.shape[1]
+    m, counts, psi = labels.size, labels.counts, labels.psi
+    counted = counts[:, None] * psi
     own = (psi**2).sum(axis=1)
-    row = psi @ psi.sum(axis=0) - own
+    row = psi @ counted.sum(axis=0) - own
     square = Z**2
-    product = np.einsum("jm,mk->jk", Z, psi)
-    trace = (product**2).sum(axis=1) - np.einsum("jm,m->j", square, own)
-    whole = -square.sum(axis=1)  # standardised columns sum to zero
-    mixed = -np.einsum("jm,m->j", square, row)
-    return (trace + whole * row.sum() / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)) / (
-        m * (m - 3)
-    )
+    product = np.einsum("jm,mk->jk", Z, counted)
+    trace = (product**2).sum(axis=1) - np.einsum("jm,m->j", square, counts * own)
+    whole = -labels.sums(square)[:, 0]  # standardised columns sum to zero
+    mixed = -np.einsum("jm,m->j", square, counts * row)
+    all_labels = (counts * row).sum()
+    return (
+        trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
+    ) / (m * (m - 3))
 
 
 @dataclass(frozen=True)
@@ -84,19 +118,18 @@ class HSICRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the criterion, larger for more dependence."""
         result = np.empty((len(sets), data.values.shape[1]))
-        rows = [np.sort(indices) for indices in sets.indices]
-        psi = [label_vectors(data.y[r], data.n_classes) for r in rows]
-        L = [p @ p.T for p in psi] if self.kernel == "rbf" else []
+        labels = [LabelledRows(data, counts) for counts in sets.counts]
+        L = [one.psi @ one.psi.T for one in labels] if self.kernel == "rbf" else []
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            for s, r in enumerate(rows):
-                Z = to_unit_variance(block.take(r, axis=1))
+            for s, one in enumerate(labels):
+                Z = one.to_unit_variance(block)
                 if self.kernel == "linear":
-                    result[s, lo:hi] = _linear_scores(Z, psi[s])
+                    result[s, lo:hi] = _linear_scores(Z, one)
                 else:
-                    zero = np.zeros((len(r), len(r)))
+                    zero = np.zeros((one.rows.size, one.rows.size))
                     out = np.empty(hi - lo)
-                    gaussian_scores(Z, zero, 1.0, 0.5, L[s], out)
+                    gaussian_scores(Z, one.counts, zero, 1.0, 0.5, L[s], out)
                     result[s, lo:hi] = out
 
         map_blocks(work, data.values, n_threads)
@@ -109,16 +142,16 @@ class GaussianWithout:
     The width follows the number of features, ``gamma = 1 / (2 d)``.
     """
 
-    def __init__(self, data: Table, rows: IntArray, n_threads: int) -> None:
-        psi = label_vectors(data.y[rows], data.n_classes)
-        self._L = psi @ psi.T
+    def __init__(self, data: Table, labels: LabelledRows, n_threads: int) -> None:
+        self._L = labels.psi @ labels.psi.T
+        self._counts = labels.counts
         n_features = data.values.shape[1]
-        self._Z = np.empty((n_features, rows.size))
+        self._Z = np.empty((n_features, labels.rows.size))
         self._kept = np.arange(n_features)
         self._n_threads = n_threads
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            self._Z[lo:hi] = to_unit_variance(block.take(rows, axis=1))
+            self._Z[lo:hi] = labels.to_unit_variance(block)
 
         map_blocks(work, data.values, n_threads)
 
@@ -138,7 +171,7 @@ class GaussianWithout:
         run(
             gaussian_scores,
             [
-                (Z[lo:hi], D, -1.0, gamma, self._L, out[lo:hi])
+                (Z[lo:hi], self._counts, D, -1.0, gamma, self._L, out[lo:hi])
                 for lo, hi in spans(len(kept), 4 * self._n_threads)
             ],
             self._n_threads,

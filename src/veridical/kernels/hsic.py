@@ -2,10 +2,12 @@
 
 | symbol | meaning                                                          | shape  |
 |--------|------------------------------------------------------------------|--------|
-| column | a standardised feature                                           | (m,)   |
-| D      | squared distances over the features kept so far                  | (m, m) |
-| L      | label kernel                                                     | (m, m) |
-| l      | its row sums without the diagonal                                | (m,)   |
+| column | a standardised feature, at r different samples                   | (r,)   |
+| counts | how often each of them occurs                                    | (r,)   |
+| m      | number of samples, Σ counts                                      |        |
+| D      | squared distances over the features kept so far                  | (r, r) |
+| L      | label kernel                                                     | (r, r) |
+| row    | its row sums over the other samples, copies included             | (r,)   |
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from veridical._core.compiling import njit
 @njit(cache=True, nogil=True)
 def gaussian_scores(
     columns: FloatArray,
+    counts: FloatArray,
     D: FloatArray,
     direction: float,
     gamma: float,
@@ -29,26 +32,32 @@ def gaussian_scores(
 
     A `direction` of 1 adds the feature to the distances, −1 subtracts it.
     """
-    m = columns.shape[1]
-    sums = np.empty(m)
-    row = L.sum(axis=1)
-    for a in range(m):
+    n_rows, m = columns.shape[1], counts.sum()
+    sums = np.empty(n_rows)
+    row = (L * counts).sum(axis=1)
+    for a in range(n_rows):
         row[a] -= L[a, a]
-    all_labels = row.sum()
+    all_labels = (row * counts).sum()
+    # Copies of a sample are at distance 0, where the kernel is 1.
+    copies = 0.0
+    for a in range(n_rows):
+        copies += counts[a] * (counts[a] - 1.0) * L[a, a]
     for j in range(columns.shape[0]):
         x = columns[j]
-        sums[:] = 0.0
-        trace = 0.0
-        for a in range(m):
-            for b in range(a + 1, m):
+        for a in range(n_rows):
+            sums[a] = counts[a] - 1.0
+        trace = copies
+        for a in range(n_rows):
+            own = counts[a]
+            for b in range(a + 1, n_rows):
                 k = np.exp(-gamma * (D[a, b] + direction * (x[a] - x[b]) ** 2))
-                trace += 2.0 * k * L[a, b]
-                sums[a] += k
-                sums[b] += k
+                trace += 2.0 * k * L[a, b] * (own * counts[b])
+                sums[a] += k * counts[b]
+                sums[b] += k * own
         whole, mixed = 0.0, 0.0
-        for a in range(m):
-            whole += sums[a]
-            mixed += sums[a] * row[a]
+        for a in range(n_rows):
+            whole += counts[a] * sums[a]
+            mixed += counts[a] * sums[a] * row[a]
         out[j] = (
             trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
         ) / (m * (m - 3))

@@ -127,7 +127,7 @@ def _cutoff(
 
 
 @njit(cache=True, nogil=True)
-def _choose(
+def choose(
     kind: int,
     size: int,
     alpha: float,
@@ -212,6 +212,39 @@ def _choose(
 
 
 @njit(cache=True, nogil=True)
+def take(
+    j: int,
+    size: int,
+    totals: FloatArray,
+    columns: Columns,
+    state: FeatureState,
+    chosen: Chosen,
+    work: Any,
+) -> None:
+    """Add feature j to the first `size` chosen features; updates all but the last."""
+    similarity = add_similarities(
+        j, size, columns.values, columns.rows, columns.start, columns.centre[j],
+        columns.inverse[j], columns.floor, chosen.weighted, state.known[j],
+        state.similarity[j],
+    )  # fmt: skip
+    totals[0] += state.relevance[j]
+    totals[1] += size - similarity
+    chosen.order[size] = j
+    chosen.mean_relevance[size] = totals[0] / (size + 1)
+    chosen.antiredundancy[size] = 2.0 * totals[1] / (size + 1) ** 2
+    state.similarity[j] = state.lower_bound[j] = np.inf
+    write_weighted(columns, j, chosen.weighted[size], chosen.weighted_single[size])
+    if columns.single.size > 0:
+        add_bounds(
+            j,
+            columns,
+            chosen.weighted_single[size : size + 1],
+            work,
+            state.lower_bound,
+        )
+
+
+@njit(cache=True, nogil=True)
 def advance(
     goal: int,
     size: int,
@@ -235,26 +268,7 @@ def advance(
     while size < goal:
         if not has_single and size >= MIN_STEPS and totals[2] > max_share * size * p:
             break
-        j, hint = _choose(kind, size, alpha, totals, hint, columns, state, chosen)
-        similarity = add_similarities(
-            j, size, columns.values, columns.rows, columns.start, columns.centre[j],
-            columns.inverse[j], columns.floor, chosen.weighted, state.known[j],
-            state.similarity[j],
-        )  # fmt: skip
-        totals[0] += state.relevance[j]
-        totals[1] += size - similarity
-        chosen.order[size] = j
-        chosen.mean_relevance[size] = totals[0] / (size + 1)
-        chosen.antiredundancy[size] = 2.0 * totals[1] / (size + 1) ** 2
-        state.similarity[j] = state.lower_bound[j] = np.inf
-        write_weighted(columns, j, chosen.weighted[size], chosen.weighted_single[size])
-        if has_single:
-            add_bounds(
-                j,
-                columns,
-                chosen.weighted_single[size : size + 1],
-                work,
-                state.lower_bound,
-            )
+        j, hint = choose(kind, size, alpha, totals, hint, columns, state, chosen)
+        take(j, size, totals, columns, state, chosen, work)
         size += 1
     return size, hint

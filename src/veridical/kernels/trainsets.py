@@ -1,10 +1,11 @@
 """Many training sets over the same rows, as row multiplicities.
 
 A training set is how often each row occurs in it: 0 or 1 for a fold, 0, 1, 2, … for a
-bootstrap sample. Statistics that are sums over rows are taken over all rows once; each
-training set then needs only the rows in which it *differs* from all rows (or from
-none, if that is less work). For ten folds that is one more pass over the data, for
-leave-one-out as well, whatever the number of sets.
+bootstrap sample, and any number where samples have weights. Statistics that are sums
+over rows are taken over all rows once; each training set then needs only the rows in
+which it *differs* from all rows (or from none, if that is less work). For ten folds
+that is one more pass over the data, for leave-one-out as well, whatever the number of
+sets.
 
 | symbol | meaning                                          | shape          |
 |--------|--------------------------------------------------|----------------|
@@ -14,6 +15,7 @@ leave-one-out as well, whatever the number of sets.
 | where  | which set a change belongs to                    | (n_changes,)   |
 | change | what to add to the multiplicity of that row      | (n_changes,)   |
 | indices| the rows of each set in the order they were given | S arrays       |
+| weights| weight of row i in every set, None if it is 1     | (n,) or None   |
 """
 
 from __future__ import annotations
@@ -37,13 +39,17 @@ class TrainSets:
     where: IntArray
     change: FloatArray
     indices: tuple[IntArray, ...]
+    weights: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
 
     @classmethod
     def from_counts(
-        cls, counts: FloatArray, indices: Sequence[IntArray] = ()
+        cls,
+        counts: FloatArray,
+        indices: Sequence[IntArray] = (),
+        weights: FloatArray | None = None,
     ) -> TrainSets:
         """Build from multiplicities (or sample weights) of shape (S, n)."""
         counts = np.atleast_2d(np.asarray(counts, dtype=np.float64))
@@ -56,20 +62,34 @@ class TrainSets:
         change = changes[rows, where]
         # Contiguous arrays only: kernels are compiled for each layout.
         where = np.ascontiguousarray(where)
-        return cls(counts, whole, start, where, change, tuple(indices))
+        return cls(counts, whole, start, where, change, tuple(indices), weights)
 
     @classmethod
-    def from_indices(cls, train_sets: Sequence[IntArray], n_rows: int) -> TrainSets:
-        """Build from index arrays, repeats counted."""
+    def from_indices(
+        cls,
+        train_sets: Sequence[IntArray],
+        n_rows: int,
+        weights: FloatArray | None = None,
+    ) -> TrainSets:
+        """Build from index arrays, repeats counted; each row counts by its weight."""
         counts = np.stack(
             [np.bincount(rows, minlength=n_rows) for rows in train_sets]
         ).astype(np.float64)
-        return cls.from_counts(counts, train_sets)
+        if weights is not None:
+            counts *= weights
+        return cls.from_counts(counts, train_sets, weights)
 
     @classmethod
-    def all_rows(cls, n_rows: int) -> TrainSets:
+    def all_rows(cls, n_rows: int, weights: FloatArray | None = None) -> TrainSets:
         """Build the one set that holds every row once."""
-        return cls.from_counts(np.ones((1, n_rows)), [np.arange(n_rows)])
+        return cls.from_indices([np.arange(n_rows)], n_rows, weights)
+
+    def copies(self, s: int) -> IntArray:
+        """Return the rows of set `s`, each as often as its whole weight says."""
+        rows = self.indices[s]
+        if self.weights is None:
+            return rows
+        return np.repeat(rows, self.weights[rows].astype(np.intp))
 
     def class_counts(self, y: IntArray, n_classes: int) -> FloatArray:
         """Compute the weight of each class in each set, shape (S, K)."""

@@ -37,8 +37,9 @@ from veridical._core.reading import (
     read_part,
     refuse_one_class,
 )
-from veridical._core.sklearn_private import importances_of, read_sample_weight
+from veridical._core.sklearn_private import importances_of
 from veridical._core.text import listed, show
+from veridical._core.weights import read_weights
 from veridical.kernels.duality import POOR_GAP, InfeasibleError
 from veridical.kernels.interior import LogisticPoint, center, factor, solve_logistic
 from veridical.kernels.statistics import between_classes, f_ratio
@@ -344,7 +345,7 @@ class LUFe(OneAgainstRest):
         """Check the data, fit the selector, divide the features."""
         _check_fraction(self.unselected_fraction)
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
-        weights = read_sample_weight(sample_weight, X)
+        weights = read_weights(sample_weight, len(y))
         self.classes_ = np.unique(y[weights > 0])
         refuse_one_class(self.classes_, type(self).__name__)
         self.selector_ = self._select(X, y, sample_weight, weights)

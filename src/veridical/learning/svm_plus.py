@@ -17,7 +17,7 @@ from veridical._core.reading import (
     refuse_one_class,
 )
 from veridical._core.seeds import as_random_state
-from veridical._core.sklearn_private import read_sample_weight
+from veridical._core.weights import read_weights
 from veridical.kernels.duality import InfeasibleError
 from veridical.kernels.svm_plus_linear import LinearSolution
 from veridical.learning.svm_plus_problem import (
@@ -226,7 +226,7 @@ class SVMPlus(OneAgainstRest):
         """
         check_parameters(self)
         X, y = read_numeric_training(self, X, y, accept_sparse=True)
-        weights = read_sample_weight(sample_weight, X)
+        weights = read_weights(sample_weight, len(y))
         star = None
         if X_privileged is not None:
             star = read_second_numeric(self, X_privileged, y, "X_privileged")

@@ -28,7 +28,15 @@ from veridical.kernels.similarity import (
     write_bounds,
 )
 from veridical.kernels.threads import run, spans
-from veridical.kernels.tradeoff import DIFFERENCE, PRIORITIZED, QUOTIENT, advance
+from veridical.kernels.tradeoff import (
+    DIFFERENCE,
+    PRIORITIZED,
+    QUOTIENT,
+    advance,
+    choose,
+    take,
+)
+from veridical.search.groups import FeatureGroups
 
 # Share of all features that a step compares on average; beyond it bounds in single
 # precision are faster. mRMR compares many features at first and few later.
@@ -79,13 +87,21 @@ class ForwardSearch:
         Criterion of the next feature.
     train_set : int
         Number of the training set.
+    groups : FeatureGroups, optional
+        The search starts with the features that are always selected. A step chooses
+        the feature of most merit and adds its whole group.
     """
 
     def __init__(
-        self, relevance: FloatArray, tradeoff: Tradeoff, train_set: int
+        self,
+        relevance: FloatArray,
+        tradeoff: Tradeoff,
+        train_set: int,
+        groups: FeatureGroups | None = None,
     ) -> None:
         self.relevance, self.tradeoff, self.train_set = relevance, tradeoff, train_set
-        self.size = 0
+        self.groups = groups
+        self.size = self._n_groups = 0
         self._hint = -1
         self._totals = np.zeros(3)
         p = relevance.size
@@ -101,6 +117,32 @@ class ForwardSearch:
         return self._chosen.order[: self.size].tolist()
 
     @property
+    def steps(self) -> list[int]:
+        """The features chosen so far, or the groups where there are groups."""
+        if self.groups is None:
+            return self.order
+        return self.groups.in_order(self._chosen.order[: self.size]).tolist()
+
+    @property
+    def first_relevance(self) -> float:
+        """Relevance of the first choice; of a group, that of its best feature."""
+        first = self.steps[0]
+        features = [first] if self.groups is None else self.groups.members[first]
+        return float(self.relevance[features].max())
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps so far: features, or groups where there are groups."""
+        return self.size if self.groups is None else self._n_groups
+
+    @property
+    def n_left(self) -> int:
+        """Number of steps that are still possible."""
+        groups = self.groups
+        total = self.relevance.size if groups is None else groups.n_free
+        return total - self.n_steps
+
+    @property
     def relevance_path(self) -> FloatArray:
         """Mean relevance of the first 1, 2, 3, … features."""
         return self._chosen.mean_relevance[: self.size].copy()
@@ -112,6 +154,8 @@ class ForwardSearch:
 
     def allocate(self, n_steps: int, n_rows: int) -> None:
         """Allocate memory for `n_steps` more steps."""
+        if self.groups is not None:  # a group may hold any number of features
+            n_steps = self.relevance.size - self.size
         grown = _empty_chosen(self.size + n_steps, n_rows)
         if self.size:
             for name in Chosen._fields:
@@ -125,10 +169,13 @@ class ForwardSearch:
         return dict(zip(self.order, self._chosen.weighted_single, strict=False))
 
     def extend(self, redundancy: Redundancy, goal: int, max_share: float) -> None:
-        """Choose features until there are `goal`.
+        """Choose features, or groups where there are groups, until there are `goal`.
 
         Stops earlier if steps compare more than `max_share` of all features.
         """
+        if self.groups is not None:
+            self._extend_by_groups(redundancy, self.groups, goal)
+            return
         if self._columns is None:
             self._columns = redundancy.columns(self.train_set)
         ill_conditioned = redundancy.ill_conditioned(self.train_set)
@@ -153,6 +200,37 @@ class ForwardSearch:
                 self._add_ill_conditioned(
                     redundancy, ill_conditioned, self._columns.floor
                 )
+
+    def _extend_by_groups(
+        self, redundancy: Redundancy, groups: FeatureGroups, goal: int
+    ) -> None:
+        """Choose groups until there are `goal`; first take the features to keep."""
+        if self.size == 0:
+            self._take(redundancy, groups.kept_features)
+        while self._n_groups < goal:
+            j, self._hint = choose(
+                self.tradeoff.kind,
+                self.size,
+                self.tradeoff.alpha,
+                self._totals,
+                self._hint,
+                redundancy.columns(self.train_set),
+                self._state,
+                self._chosen,
+            )
+            self._take(redundancy, groups.members[groups.number[j]])
+            self._n_groups += 1
+
+    def _take(self, redundancy: Redundancy, features: IntArray) -> None:
+        """Add features whatever their merit."""
+        columns = redundancy.columns(self.train_set)
+        ill_conditioned = redundancy.ill_conditioned(self.train_set)
+        work = np.empty((0, self.relevance.size), dtype=np.float32)
+        for j in features:
+            take(j, self.size, self._totals, columns, self._state, self._chosen, work)
+            self.size += 1
+            if ill_conditioned.size:
+                self._add_ill_conditioned(redundancy, ill_conditioned, columns.floor)
 
     def use_single(self, columns: Columns) -> None:
         """Use bounds in single precision from now on."""
@@ -200,7 +278,7 @@ def search_together(
     `_STEPS_PER_REPORT` steps of several in one training set, and never where there are
     several training sets.
     """
-    n_steps = min(n_steps, searches[0].relevance.size - searches[0].size)
+    n_steps = min(n_steps, searches[0].n_left)
     if n_steps < 1:
         return
     groups: dict[int, list[ForwardSearch]] = {}
@@ -208,7 +286,7 @@ def search_together(
     for search in searches:
         search.allocate(n_steps, n_rows)
         groups.setdefault(search.train_set, []).append(search)
-    begin, end = searches[0].size, searches[0].size + n_steps
+    begin, end = searches[0].n_steps, searches[0].n_steps + n_steps
     watched = tick is not None and len(groups) == 1
     at_once = n_steps if not watched else 1 if len(searches) == 1 else _STEPS_PER_REPORT
     for goal in [*range(begin + at_once, end, at_once), end]:
@@ -235,7 +313,7 @@ def _search_in_one_set(
         for search in searches
     ]
     run(ForwardSearch.extend, jobs, n_threads)
-    slow = [search for search in searches if search.size < goal]
+    slow = [search for search in searches if search.n_steps < goal]
     if not slow:
         return
     columns = redundancy.columns(slow[0].train_set, single=True)

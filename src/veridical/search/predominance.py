@@ -27,6 +27,7 @@ def predominance(
     *,
     threshold: float,
     atol: float,
+    keep: IntArray | None = None,
 ) -> Ranking:
     """Order features: accepted ones, then those they made redundant, then the rest.
 
@@ -41,6 +42,8 @@ def predominance(
         Only features that score more than this can be accepted.
     atol : float
         Absolute difference of tied scores.
+    keep : int array, optional
+        Features that are accepted before all others, whatever their score.
 
     Returns
     -------
@@ -48,7 +51,12 @@ def predominance(
         ``n_kept`` counts the accepted features.
     """
     order = order_by_score(scores, rtol=0.0, atol=atol)
+    n_first = 0
+    if keep is not None:
+        n_first = keep.size
+        order = np.concatenate([keep, order[~np.isin(order, keep)]])
     relevant = scores[order] > threshold + atol
+    relevant[:n_first] = True
     candidates, rest = order[relevant], order[~relevant]
     accepted: list[int] = []
     removed = np.zeros(candidates.size, dtype=bool)
@@ -56,7 +64,8 @@ def predominance(
         if removed[place]:
             continue
         accepted.append(leader)
-        later = place + 1 + np.flatnonzero(~removed[place + 1 :])
+        next_place = max(place + 1, n_first)
+        later = next_place + np.flatnonzero(~removed[next_place:])
         others = candidates[later]
         redundant = redundancy(int(leader), others) >= scores[others] - SAME_SCORE
         removed[later[redundant]] = True

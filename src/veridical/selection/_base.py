@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -21,18 +22,19 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
-from veridical._core.sklearn_private import is_watched, output_kind, read_sample_weight
+from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria import Relevance
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
-from veridical.selection._reading import Abilities, read, read_train_sets
+from veridical.search.groups import FeatureGroups
+from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,15 @@ class Selector(SelectorMixin, BaseEstimator):
     _cost: ClassVar[Cost]
 
     n_features_to_select: int | float | None
+    keep: Any = None
+    feature_groups: Any = None
     n_jobs: int | None = None
 
     @abstractmethod
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         """Rank the features for every training set."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features and keep the best.
 
         Parameters
@@ -79,20 +83,28 @@ class Selector(SelectorMixin, BaseEstimator):
             The training data.
         y : array-like of shape (n_samples,)
             The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts: the result for whole numbers is that of
+            repeating the samples, and a sample of weight 0 is left out. Selectors that
+            count samples accept whole numbers only.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        data = self._read(X, y)
-        return self._keep(data, TrainSets.all_rows(len(data.y)))
+        data = self._read(X, y, sample_weight)
+        return self._keep(data, TrainSets.all_rows(data.n_samples, data.weights))
 
-    def rank_many(self, X: Any, y: Any, train_sets: Iterable[Any]) -> list[IntArray]:
+    def rank_many(
+        self, X: Any, y: Any, train_sets: Iterable[Any], sample_weight: Any = None
+    ) -> list[IntArray]:
         """Rank the features for many training sets at once.
 
         The result is exactly what ``fit(X[rows], y[rows]).order_`` would give for each
-        of the training sets, for much less work. The selector itself is not fitted.
+        of the training sets, for much less work; with weights, what
+        ``fit(X[rows], y[rows], sample_weight[rows])`` would give. The selector itself
+        is not fitted.
 
         Parameters
         ----------
@@ -102,6 +114,8 @@ class Selector(SelectorMixin, BaseEstimator):
             The class labels.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`, for the samples of X.
 
         Returns
         -------
@@ -109,7 +123,7 @@ class Selector(SelectorMixin, BaseEstimator):
             Feature indices, best first, one array per training set.
         """
         copy = clone(self)  # reading sets attributes, which only fit may do
-        return copy.rank_table(copy._read(X, y), train_sets)
+        return copy._rank_sets(copy._read(X, y, sample_weight), train_sets)
 
     def rank_table(self, table: Table, train_sets: Iterable[Any]) -> list[IntArray]:
         """Rank as `rank_many` does, on a table that has been read already.
@@ -117,7 +131,7 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         table : Table
-            The samples; nothing is encoded again.
+            The samples; nothing is encoded again. Its weights are used.
         train_sets : iterable of arrays
             As in `rank_many`.
 
@@ -126,20 +140,61 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        indices = read_train_sets(train_sets, table.y)
+        self._refuse_groups()
+        return self._rank_sets(table, train_sets, self._accept)
+
+    def _rank_sets(
+        self,
+        table: Table,
+        train_sets: Iterable[Any],
+        accept: Callable[[Table], Table] = lambda table: table,
+    ) -> list[IntArray]:
+        """Rank the features on each training set of a table that `accept` adapts."""
+        indices = read_train_sets(train_sets, table.y, table.weights)
         if not indices:
             return []
-        table = self._accept(table)
-        sets = TrainSets.from_indices(indices, table.n_samples)
-        rankings = clone(self)._rankings(table, sets)
+        table = accept(table)
+        sets = TrainSets.from_indices(indices, table.n_samples, table.weights)
+        rankings = clone(self)._rank(table, sets)
         return [ranking.order for ranking in rankings]
 
+    def count_selected(self, table: Table, order: IntArray) -> int:
+        """Count the leading features of an order that would be selected.
+
+        Without ``keep`` and ``feature_groups`` this is `n_features_to_select`; with
+        them it depends on the groups that lead the order.
+
+        Parameters
+        ----------
+        table : Table
+            The samples that the order was computed from.
+        order : int array of shape (n_features,)
+            From `rank_table`.
+        """
+        groups = self._groups(table)
+        n_wanted = self._count(groups, table.n_features)
+        return n_wanted if groups is None else groups.count_leading(order, n_wanted)
+
     def fit_table(self, table: Table) -> Self:
-        """Fit on a table that has been read already."""
+        """Fit on a table that has been read already; its weights are used."""
+        self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
         self.classes_ = table.target.classes
-        return self._keep(table, TrainSets.all_rows(table.n_samples))
+        return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
+
+    def _refuse_groups(self) -> None:
+        """Raise if there are groups or features to keep.
+
+        Verbs permute the features and count the leading features of an order, so that
+        indices of features and numbers of groups would mean something else.
+        """
+        if self.keep is not None or self.feature_groups is not None:
+            raise InputError(
+                f"{type(self).__name__} has keep or feature_groups, which the verbs do "
+                "not support; fit it by itself, or evaluate a Pipeline with it by "
+                "sklearn.model_selection.cross_validate."
+            )
 
     def _accept(self, table: Table) -> Table:
         """Adapt a table to the abilities; raise if that is not possible."""
@@ -177,35 +232,74 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         """Rank on one training set and store the fitted attributes."""
-        n_features = data.values.shape[1]
+        groups = self._groups(data)
         # Raises before a long ranking, not after it.
-        count_features(self.n_features_to_select, n_features)
-        (ranking,) = self._rankings(data, sets)
-        return self._store_ranking(ranking)
+        self._count(groups, data.n_features)
+        (ranking,) = self._rank(data, sets)
+        return self._store_ranking(ranking, groups)
 
-    def _store_ranking(self, ranking: Ranking) -> Self:
-        n_features = ranking.order.size
-        n_selected = count_features(
-            self.n_features_to_select,
-            n_features,
-            otherwise=ranking.n_kept,
-            warn=True,
-            stacklevel=4,
+    def _rank(self, data: Table, sets: TrainSets) -> list[Ranking]:
+        """Rank the features for every training set, with groups as one."""
+        groups = self._groups(data)
+        rankings = self._rankings(data, sets)
+        return rankings if groups is None else [groups.arrange(r) for r in rankings]
+
+    def _groups(self, data: Table) -> FeatureGroups | None:
+        """Read ``keep`` and ``feature_groups``; None if neither is given."""
+        return read_groups(self.keep, self.feature_groups, data.n_features, data.names)
+
+    def _count(
+        self,
+        groups: FeatureGroups | None,
+        n_features: int,
+        *,
+        otherwise: int | None = None,
+        **options: Any,
+    ) -> int:
+        """Read how many features, or groups beside those kept, are wanted."""
+        wanted = self.n_features_to_select
+        if groups is None:
+            return count_features(wanted, n_features, otherwise=otherwise, **options)
+        n_free = groups.n_free
+        if (
+            self.feature_groups is not None
+            and isinstance(wanted, Integral)
+            and int(wanted) > n_free
+        ):
+            beside = " beside those in keep" if groups.kept.any() else ""
+            raise InputError(
+                f"n_features_to_select={wanted} counts groups of features, but there "
+                f"are {n_free}{beside}; use 1 to {n_free}, or None for all."
+            )
+        what = "features of X beside those in keep"
+        return count_features(wanted, n_free, otherwise=otherwise, what=what, **options)
+
+    def _store_ranking(self, ranking: Ranking, groups: FeatureGroups | None) -> Self:
+        order, n_features = ranking.order, ranking.order.size
+        n_kept = ranking.n_kept
+        if groups is not None:
+            n_kept = groups.in_order(order[:n_kept]).size
+        n_selected = self._count(
+            groups, n_features, otherwise=n_kept, warn=True, stacklevel=5
         )
-        self.order_ = ranking.order
-        self.ranking_ = np.empty(n_features, dtype=np.intp)
-        self.ranking_[ranking.order] = np.arange(1, n_features + 1)
+        self.order_ = order
+        if groups is None:
+            self.ranking_ = np.empty(n_features, dtype=np.intp)
+            self.ranking_[order] = np.arange(1, n_features + 1)
+        else:
+            self.ranking_ = groups.ranks(order)
+            n_selected = groups.count_leading(order, n_selected)
         if ranking.scores is not None:
             self.scores_ = ranking.scores
         self.support_ = np.zeros(n_features, dtype=bool)
-        self.support_[ranking.order[:n_selected]] = True
+        self.support_[order[:n_selected]] = True
         self.n_features_ = n_selected
         return self
 
-    def _read(self, X: Any, y: Any) -> Table:
+    def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
-        data = read(self, X, y, self._abilities, chosen)
+        data = read(self, X, y, self._abilities, chosen, sample_weight)
         self.classes_ = data.target.classes
         return data
 
@@ -273,39 +367,3 @@ class ScoreSelector(Selector):
             atol=relevance.atol,
             n_threads=self._n_threads,
         )
-
-
-class WeightedSelector(Selector):
-    """A selector that accepts sample weights."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Rank the features and keep the best.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The training data.
-        y : array-like of shape (n_samples,)
-            The class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample.
-
-        Returns
-        -------
-        self : object
-            The fitted selector.
-        """
-        data = self._read(X, y)
-        if sample_weight is None:
-            return self._keep(data, TrainSets.all_rows(len(data.y)))
-        weight = read_sample_weight(sample_weight, data.values)
-        self._check_weight(weight)
-        sets = TrainSets.from_counts(weight)
-        if np.count_nonzero(sets.class_counts(data.y, data.n_classes)) < 2:
-            raise InputError(
-                "sample_weight leaves one class only; selection needs at least two."
-            )
-        return self._keep(data, sets)
-
-    def _check_weight(self, weight: FloatArray) -> None:
-        """Raise if the statistic is not defined for the weights."""

@@ -43,6 +43,13 @@ class FCBF(Selector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -56,6 +63,10 @@ class FCBF(Selector):
     See Also
     --------
     InformationGain : Relevance alone, without redundancy.
+
+    Notes
+    -----
+    Sample weights must be whole numbers, because the rule for cuts counts samples.
 
     References
     ----------
@@ -71,7 +82,7 @@ class FCBF(Selector):
     7
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost(
         "n log n p, then pairs of relevant features: n × pairs", power=1
     )
@@ -83,12 +94,16 @@ class FCBF(Selector):
         threshold: float = 0.0,
         mdl_cost: MdlCost = "cuts",
         categorical_features: Any = "from_dtype",
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.mdl_cost = mdl_cost
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
@@ -100,12 +115,14 @@ class FCBF(Selector):
             )
         relevance = UncertaintyRelevance(self.mdl_cost)
         orders: dict[int, NDArray[np.int32]] = {}
+        groups = self._groups(data)
         return [
             predominance(
                 scores,
                 UncertaintyRedundancy(data, sets, s, self.mdl_cost, orders).between,
                 threshold=self.threshold,
                 atol=relevance.atol,
+                keep=None if groups is None else groups.kept_features,
             )
             for s, scores in enumerate(relevance.scores(data, sets, self._n_threads))
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -10,8 +10,7 @@ from veridical._core.table import Table
 from veridical.criteria.hsic import (
     GaussianWithout,
     HSICRelevance,
-    label_scale,
-    label_vectors,
+    LabelledRows,
 )
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
@@ -40,6 +39,13 @@ class HSIC(Selector):
         loss leaves most dependence. With a linear kernel both give the same order.
     step : float in (0, 1), default=0.1
         Share of the features still there that a backward round drops.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -54,6 +60,9 @@ class HSIC(Selector):
     -----
     Labels enter as vectors of 1/m_k for the own class and 1/(m_k − m) for the others,
     so that small classes count as much as large ones.
+
+    Sample weights must be whole numbers, because the unbiased criterion counts pairs of
+    samples, copies of one sample included.
 
     References
     ----------
@@ -70,7 +79,7 @@ class HSIC(Selector):
     array([2])
     """
 
-    _abilities: ClassVar = Abilities()
+    _abilities: ClassVar = Abilities(weights="whole")
     _cost: ClassVar = Cost("n p", power=1)
 
     def __init__(
@@ -80,17 +89,21 @@ class HSIC(Selector):
         kernel: Literal["linear", "rbf"] = "linear",
         search: Literal["ranking", "backward"] = "ranking",
         step: float = 0.1,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
         self.search = search
         self.step = step
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check()
-        smallest = min(rows.size for rows in sets.indices)
+        smallest = int(sets.counts.sum(axis=1).min())
         if smallest < 4:
             raise InputError(
                 f"The unbiased criterion needs at least 4 samples, and there are only "
@@ -100,8 +113,10 @@ class HSIC(Selector):
             return [self._backward(data, sets, s) for s in range(len(sets))]
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
         rankings = [
-            rank_by_score(row[None], rtol=0.0, atol=1e-11 * _scale(data, sets, s))[0]
-            for s, row in enumerate(scores)
+            rank_by_score(
+                row[None], rtol=0.0, atol=1e-11 * LabelledRows(data, counts).scale()
+            )[0]
+            for row, counts in zip(scores, sets.counts, strict=True)
         ]
         if self.search == "backward":
             # A linear kernel is a sum over features: dropping one does not change
@@ -110,13 +125,15 @@ class HSIC(Selector):
         return rankings
 
     def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
-        without = GaussianWithout(data, sets.indices[s], self._n_threads)
+        labels = LabelledRows(data, sets.counts[s])
+        without = GaussianWithout(data, labels, self._n_threads)
         order = backward(
             data.values.shape[1],
             lambda kept: -without.scores(kept),
             lambda left: int(self.step * left),
             rtol=1e-9,
-            atol=lambda: 1e-11 * _scale(data, sets, s),
+            atol=lambda: 1e-11 * labels.scale(),
+            groups=self._groups(data),
         )
         return Ranking(order, None, order.size)
 
@@ -131,8 +148,3 @@ class HSIC(Selector):
                 )
         if not 0 < self.step < 1:
             raise InputError(f"step={self.step!r} must be a share between 0 and 1.")
-
-
-def _scale(data: Table, sets: TrainSets, s: int) -> float:
-    """Return the scale of the criterion in a training set, for ties."""
-    return label_scale(label_vectors(data.y[sets.indices[s]], data.n_classes))

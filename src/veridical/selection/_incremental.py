@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
-from veridical._core.validation import count_features
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
+from veridical.search.groups import FeatureGroups
 from veridical.search.incremental import (
     ForwardSearch,
     append_rest,
@@ -23,32 +23,33 @@ from veridical.search.incremental import (
     quotient,
     search_together,
 )
-from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
+from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
 
 MIN_SIMILARITY = 1e-3  # mRMR: smaller absolute correlations count as this
 
 
-class IncrementalSelector(ReportsProgress, WeightedSelector):
+class IncrementalSelector(ReportsProgress):
     """A selector with a forward search on F ratios and correlations."""
 
     n_searched: int | None
 
     def _n_steps(self, data: Table) -> int | None:
-        return self._depth(data.values.shape[1])
+        return self._depth(self._groups(data), data.n_features)
 
-    def _depth(self, n_features: int) -> int:
-        """Return the number of features to search for."""
+    def _depth(self, groups: FeatureGroups | None, n_features: int) -> int:
+        """Return the number of features, or free groups, to search for."""
+        n_all = n_features if groups is None else groups.n_free
         if self.n_searched is None:
-            return n_features
+            return n_all
         whole = isinstance(self.n_searched, Integral)
         if not whole or isinstance(self.n_searched, bool) or self.n_searched < 1:
             raise InputError(
                 f"n_searched={self.n_searched!r} must be a whole number of features, 1 "
                 "or more, or None for all."
             )
-        wanted = count_features(self.n_features_to_select, n_features, otherwise=0)
-        return min(n_features, max(int(self.n_searched), wanted))
+        wanted = self._count(groups, n_features, otherwise=0)
+        return min(n_all, max(int(self.n_searched), wanted))
 
 
 class MRMR(IncrementalSelector):
@@ -69,6 +70,13 @@ class MRMR(IncrementalSelector):
     n_searched : int or None, default=100
         Number of features that the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -89,6 +97,7 @@ class MRMR(IncrementalSelector):
     correlations below 0.001 count as 0.001, and features with no relevance come last.
     With ``scheme="difference"`` features that are constant in the training set come
     last: they repeat no other feature, but predict nothing.
+    Sample weights are frequency weights, as in :class:`AnovaF`.
 
     References
     ----------
@@ -104,7 +113,7 @@ class MRMR(IncrementalSelector):
     [27, 22, 7]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -113,11 +122,15 @@ class MRMR(IncrementalSelector):
         *,
         scheme: Literal["quotient", "difference"] = "quotient",
         n_searched: int | None = 100,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
         self.n_searched = n_searched
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
@@ -130,11 +143,12 @@ class MRMR(IncrementalSelector):
             data, sets, self._n_threads, floor=MIN_SIMILARITY
         )
         scores = self._scores(redundancy.variances)
+        groups = self._groups(data)
         searches = [
-            ForwardSearch(cap_infinite(row), tradeoffs[self.scheme], s)
+            ForwardSearch(cap_infinite(row), tradeoffs[self.scheme], s, groups)
             for s, row in enumerate(scores)
         ]
-        depth = self._depth(scores.shape[1])
+        depth = self._depth(groups, data.n_features)
         search_together(searches, redundancy, depth, self._ticker, self._n_threads)
         rest = [order_by_score(search.relevance) for search in searches]
         return [
@@ -147,7 +161,6 @@ class MRMR(IncrementalSelector):
             ratio = parts.ratio()
             with np.errstate(invalid="ignore"):
                 return np.sqrt(np.where(np.isinf(ratio), 1.0, ratio / (1.0 + ratio)))
-        samples = parts.weight.sum(axis=1)[:, None]
-        classes = np.count_nonzero(parts.weight, axis=1)[:, None]
+        classes, samples = parts.sizes()
         with np.errstate(invalid="ignore"):  # one sample per class leaves no F ratio
             return parts.ratio() * (samples - classes) / (classes - 1)

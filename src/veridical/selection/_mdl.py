@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.arrays import FloatArray
 from veridical._core.encoding import Categories, encode
 from veridical._core.reading import read_samples
+from veridical._core.sklearn_private import take
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._reading import Abilities, read
@@ -43,6 +44,10 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in `fit`.
 
+    Notes
+    -----
+    Sample weights must be whole numbers, because the rule counts samples.
+
     References
     ----------
     .. [1] U. M. Fayyad & K. B. Irani, "Multi-interval discretization of
@@ -63,7 +68,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.mdl_cost = mdl_cost
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the cuts.
 
         Parameters
@@ -72,6 +77,9 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Numbers and categories; NaN is a missing value and is ignored.
         y : array-like of shape (n_samples,)
             The class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts, in whole numbers: the cuts are those of
+            repeating the samples, and a sample of weight 0 is left out.
 
         Returns
         -------
@@ -79,9 +87,13 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted discretizer.
         """
         chosen = self.categorical_features
-        data = read(self, X, y, Abilities(categorical=True, missing=True), chosen)
+        abilities = Abilities(categorical=True, missing=True, weights="whole")
+        data = read(self, X, y, abilities, chosen, sample_weight)
+        if data.weights is not None and not data.weights.all():
+            kept = np.flatnonzero(data.weights)  # the others bring no categories
+            return self.fit(take(X, kept), data.labels[kept], data.weights[kept])
         self.categories_: Categories = data.categories
-        sets = TrainSets.all_rows(len(data.y))
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
         self.cut_points_: list[FloatArray | None] = [
             None if categorical else cut_points(data, sets, 0, j, self.mdl_cost)
             for j, categorical in enumerate(data.categorical)

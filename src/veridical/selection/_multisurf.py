@@ -26,6 +26,13 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -67,6 +74,9 @@ class MultiSURF(ReportsProgress, ScoreSelector):
       random one. skrebate leaves missing values out of distances and weights.
     - A numeric feature that is constant has weight 0; skrebate divides by its range.
 
+    Sample weights must be whole numbers, because samples are counted. Copies of a
+    sample have distance 0 to each other.
+
     References
     ----------
     .. [1] R. J. Urbanowicz, R. S. Olson, P. Schmitt, M. Meeker and J. H. Moore,
@@ -83,7 +93,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
@@ -91,10 +101,14 @@ class MultiSURF(ReportsProgress, ScoreSelector):
         n_features_to_select: int | float | None = 10,
         *,
         categorical_features: Any = "from_dtype",
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:

@@ -16,11 +16,11 @@ from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
-from veridical._core.validation import count_features
 from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
+from veridical.search.groups import FeatureGroups
 from veridical.search.incremental import (
     ForwardSearch,
     append_rest,
@@ -80,6 +80,13 @@ class DifferentialPrioritization(IncrementalSelector):
         :class:`veridical.learning.DAGSVM`).
     random_state : int, RandomState or None, default=None
         Seed of the splits of "auto".
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -131,7 +138,7 @@ class DifferentialPrioritization(IncrementalSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _abilities: ClassVar = Abilities()
+    _abilities: ClassVar = Abilities(weights="any")
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -145,6 +152,8 @@ class DifferentialPrioritization(IncrementalSelector):
         n_splits: int = 10,
         estimator: Any = None,
         random_state: Any = None,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -155,9 +164,13 @@ class DifferentialPrioritization(IncrementalSelector):
         self.n_splits = n_splits
         self.estimator = estimator
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
-    def path(self, X: Any, y: Any, alphas: Any = None) -> list[Self]:
+    def path(
+        self, X: Any, y: Any, alphas: Any = None, sample_weight: Any = None
+    ) -> list[Self]:
         """Fit for many alphas at once.
 
         The searches share the pass over the data, and those that need many
@@ -171,6 +184,8 @@ class DifferentialPrioritization(IncrementalSelector):
             The class labels.
         alphas : sequence of float, optional
             Exponents; 0.1, 0.2, …, 1 by default.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`.
 
         Returns
         -------
@@ -180,16 +195,17 @@ class DifferentialPrioritization(IncrementalSelector):
         """
         wanted = _check_alphas(EXPONENTS if alphas is None else alphas, "alphas")
         reader = clone(self)
-        data = reader._read(X, y)
-        sets = TrainSets.all_rows(len(data.y))
-        by_alpha = reader._search(data, sets, wanted)
+        data = reader._read(X, y, sample_weight)
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        groups = reader._groups(data)
+        by_alpha = reader._search(data, sets, wanted, groups)
         fitted = []
         for alpha, (found,) in zip(wanted, by_alpha, strict=True):
             one = clone(self).set_params(alpha=alpha)
             for name in ("n_features_in_", "feature_names_in_", "classes_"):
                 if hasattr(reader, name):
                     setattr(one, name, getattr(reader, name))
-            fitted.append(one._store(found, alpha))
+            fitted.append(one._store(found, alpha, groups))
         return fitted
 
     # -- interface of selectors --------------------------------------------------------
@@ -204,16 +220,17 @@ class DifferentialPrioritization(IncrementalSelector):
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check_relevance()
+        groups = self._groups(data)
         if not self._is_auto:
             (alpha,) = _check_alphas([self.alpha], "alpha")
-            (found,) = self._search(data, sets, [alpha])
+            (found,) = self._search(data, sets, [alpha], groups)
             self._last: tuple[_Found, float, FloatArray | None] = found[0], alpha, None
             return [one.ranking for one in found]
         rankings = []
         for s, rows in enumerate(self._rows_of(sets)):
-            alpha, accuracy = self._choose_alpha(_take_rows(data, rows))
+            alpha, accuracy = self._choose_alpha(_take_rows(data, rows), groups)
             one = TrainSets.from_indices([rows], len(data.y))
-            ((found_one,),) = self._search(data, one, [alpha])
+            ((found_one,),) = self._search(data, one, [alpha], groups)
             rankings.append(found_one.ranking)
             if s == 0:
                 self._last = found_one, alpha, accuracy
@@ -228,9 +245,10 @@ class DifferentialPrioritization(IncrementalSelector):
             self.alpha_accuracy_ = accuracy
         return self
 
-    def _store(self, found: _Found, alpha: float) -> Self:
+    def _store(self, found: _Found, alpha: float, groups: FeatureGroups | None) -> Self:
         """Store the result of a search as fitted attributes."""
-        self._store_ranking(found.ranking)
+        ranking = found.ranking if groups is None else groups.arrange(found.ranking)
+        self._store_ranking(ranking, groups)
         self._store_path(found, alpha)
         return self
 
@@ -251,7 +269,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     @staticmethod
     def _rows_of(sets: TrainSets) -> Sequence[IntArray]:
-        if not sets.indices:
+        if sets.weights is not None:
             raise InputError(
                 "alpha='auto' splits the training data, which sample_weight does not "
                 "allow; give a number for alpha, or no weights."
@@ -263,25 +281,29 @@ class DifferentialPrioritization(IncrementalSelector):
             EXPONENTS if self.alphas is None else self.alphas, "alphas"
         )
 
-    def _choose_alpha(self, data: Table) -> tuple[float, FloatArray]:
+    def _choose_alpha(
+        self, data: Table, groups: FeatureGroups | None
+    ) -> tuple[float, FloatArray]:
         """Try all alphas on splits of the data; return the best, and all accuracies."""
         wanted = self._candidates()
+        if groups is not None:
+            raise InputError(
+                "alpha='auto' evaluates sets of 2, 3, … features, which keep and "
+                "feature_groups do not allow; give a number for alpha."
+            )
         whole = isinstance(self.n_splits, Integral)
         if not whole or isinstance(self.n_splits, bool) or self.n_splits < 1:
             raise InputError(f"n_splits={self.n_splits!r} must be 1 or more.")
         seed = int(as_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
-        n_features = data.values.shape[1]
-        largest = max(
-            MAX_SIZE, count_features(self.n_features_to_select, n_features, otherwise=0)
-        )
-        largest = min(largest, self._depth(n_features))
+        largest = max(MAX_SIZE, self._count(None, data.n_features, otherwise=0))
+        largest = min(largest, self._depth(None, data.n_features))
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UserWarning
             )  # they concern parts of the data
-            by_alpha = self._search(data, sets, wanted, depth=largest)
+            by_alpha = self._search(data, sets, wanted, None, depth=largest)
         orders = [
             [of_set[f].ranking.order for of_set in by_alpha] for f in range(len(splits))
         ]
@@ -299,6 +321,7 @@ class DifferentialPrioritization(IncrementalSelector):
         data: Table,
         sets: TrainSets,
         alphas: Sequence[float],
+        groups: FeatureGroups | None,
         depth: int | None = None,
     ) -> list[list[_Found]]:
         """Search with every alpha in every training set."""
@@ -308,16 +331,16 @@ class DifferentialPrioritization(IncrementalSelector):
             data, sets, self._n_threads, against=one_vs_all
         )
         if depth is None:
-            depth = self._depth(data.values.shape[1])
+            depth = self._depth(groups, data.n_features)
         if one_vs_all:
-            return self._one_vs_all(redundancy, alphas, depth)
+            return self._one_vs_all(redundancy, alphas, groups, depth)
         scores = redundancy.variances.ratio()
         if np.isinf(scores).any():
             _warn_infinite()
         relevance = [cap_infinite(row) for row in scores]
         searches = [
             [
-                ForwardSearch(row, prioritized(alpha), s)
+                ForwardSearch(row, prioritized(alpha), s, groups)
                 for s, row in enumerate(relevance)
             ]
             for alpha in alphas
@@ -337,7 +360,11 @@ class DifferentialPrioritization(IncrementalSelector):
         ]
 
     def _one_vs_all(
-        self, redundancy: CorrelationRedundancy, alphas: Sequence[float], depth: int
+        self,
+        redundancy: CorrelationRedundancy,
+        alphas: Sequence[float],
+        groups: FeatureGroups | None,
+        depth: int,
     ) -> list[list[_Found]]:
         parts = redundancy.variances
         against, scores = parts.ratio_against(), parts.ratio()
@@ -350,11 +377,12 @@ class DifferentialPrioritization(IncrementalSelector):
         places = [(a, s) for a in range(len(alphas)) for s in range(len(relevance))]
         searches = {
             (a, s): [
-                ForwardSearch(row, prioritized(alphas[a]), s) for row in relevance[s]
+                ForwardSearch(row, prioritized(alphas[a]), s, groups)
+                for row in relevance[s]
             ]
             for a, s in places
         }
-        all_searches = [search for group in searches.values() for search in group]
+        all_searches = [one for of_place in searches.values() for one in of_place]
         merged: dict[tuple[int, int], list[int]] = {place: [] for place in places}
         while min(map(len, merged.values())) < depth:
             # Classes that share features need more than their share of steps.
@@ -364,10 +392,12 @@ class DifferentialPrioritization(IncrementalSelector):
                 all_searches, redundancy, n_steps, self._ticker, self._n_threads
             )
             merged = {
-                place: take_turns([c.order for c in _strongest_first(group)], depth)
-                for place, group in searches.items()
+                place: take_turns([c.steps for c in _strongest_first(found)], depth)
+                for place, found in searches.items()
             }
         rest = [order_by_score(cap_infinite(row)) for row in scores]
+        if groups is not None:  # `merged` are numbers of groups
+            merged = {k: groups.join(np.array(v)).tolist() for k, v in merged.items()}
         return [
             [
                 _Found(Ranking(append_rest(merged[a, s], rest[s]), row, row.size), None)
@@ -410,8 +440,8 @@ def _strongest_first(searches: list[ForwardSearch]) -> list[ForwardSearch]:
 
     So names and numbers of the classes have no effect.
     """
-    searches = sorted(searches, key=lambda search: search.order)
-    strength = np.array([search.relevance[search.order[0]] for search in searches])
+    searches = sorted(searches, key=lambda search: search.steps)
+    strength = np.array([search.first_relevance for search in searches])
     return [searches[k] for k in order_by_score(strength, rtol=1e-10)]
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from veridical._core.arrays import IntArray
-from veridical._core.encoding import Features, encode
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
 from veridical._core.reading import (
     names_categorical,
@@ -21,6 +21,12 @@ from veridical._core.reading import (
 )
 from veridical._core.splits import read_rows
 from veridical._core.table import Classes, Table
+from veridical._core.text import listed
+from veridical._core.weights import read_weights, round_weights
+from veridical.search.groups import FeatureGroups
+
+#: Sample weights that a selector accepts: any, whole numbers only, or none.
+Weights = Literal["any", "whole", "none"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Abilities:
     categorical: bool = False
     missing: bool = False
     sparse: bool = False
+    weights: Weights = "none"
 
     def adapt(self, features: Features) -> Features:
         """Convert booleans to 1 and 0 where categorical features are not accepted.
@@ -73,27 +80,63 @@ class Abilities:
             "selector that reads them",
             "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
-        for ability in fields(self):
-            if needs[ability.name] and not getattr(self, ability.name):
-                words = advice[ability.name]
-                j = _first_feature(data, ability.name)
+        for ability, needed in needs.items():
+            if needed and not getattr(self, ability):
+                words = advice[ability]
+                j = _first_feature(data, ability)
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
-                able = ", ".join(_selectors_with(ability.name))
+                able = _selectors_with(ability, True)
                 raise InputError(f"{name} cannot use {words} ({able}).")
+        self._check_weights(data.weights, name)
+
+    def _check_weights(self, weights: FloatArray | None, name: str) -> None:
+        """Raise if the statistic is not defined for the sample weights."""
+        if weights is None or self.weights == "any":
+            return
+        able = _selectors_with("weights", "any")
+        if self.weights == "none":
+            raise InputError(
+                f"{name} cannot use sample_weight; leave it out, or use a selector "
+                f"that reads weights ({able})."
+            )
+        fractions = weights != np.rint(weights)
+        if fractions.any():
+            i = int(np.argmax(fractions))
+            raise InputError(
+                f"{name} counts samples, so sample_weight must be whole numbers, but "
+                f"row {i} has {weights[i]:g}; round the weights, or use a selector "
+                f"that reads any weights ({able})."
+            )
+        if weights.sum() > MAX_COPIES:
+            raise InputError(
+                f"{name} counts samples, and the whole numbers in sample_weight sum to "
+                f"{weights.sum():.3g}, more than the {MAX_COPIES:.0e} it can count; "
+                f"use a selector that reads any weights ({able})."
+            )
 
 
-def _selectors_with(ability: str) -> list[str]:
-    """Return the classes of the registered selectors that have an ability, by name."""
+#: Sum of whole weights; more would need too much memory for tables of counts.
+MAX_COPIES = 100_000_000
+
+
+def _selectors_with(ability: str, value: Any) -> str:
+    """List the classes of the registered selectors that have an ability, by name."""
     from veridical.selection import SELECTORS  # it imports this module
 
     found = SELECTORS.values()
-    return sorted(cls.__name__ for cls in found if getattr(cls._abilities, ability))
+    able = (cls for cls in found if getattr(cls._abilities, ability) == value)
+    return ", ".join(sorted(cls.__name__ for cls in able))
 
 
 def read(
-    estimator: Any, X: Any, y: Any, abilities: Abilities, chosen: Any = "from_dtype"
+    estimator: Any,
+    X: Any,
+    y: Any,
+    abilities: Abilities,
+    chosen: Any = "from_dtype",
+    sample_weight: Any = None,
 ) -> Table:
     """Check the arguments of ``fit`` and convert them to a table.
 
@@ -107,6 +150,8 @@ def read(
         What the estimator accepts.
     chosen : object
         The parameter ``categorical_features``.
+    sample_weight : array-like or None
+        As the user gave it.
     """
     named = names_categorical(chosen)
     X = read_samples(
@@ -116,9 +161,30 @@ def read(
     labels = read_labels(estimator, y, features.values.shape[0])
     classes, codes = number_classes(labels)
     refuse_one_class(classes, type(estimator).__name__)
-    table = Table(features, Classes(labels, classes, codes))
+    target = Classes(labels, classes, codes)
+    table = Table(features, target, weights=_read_weights(sample_weight, target))
     abilities.check(table, type(estimator).__name__)
     return table
+
+
+def _read_weights(sample_weight: Any, target: Classes) -> FloatArray | None:
+    """Check sample weights; None if there are none.
+
+    They are rounded so that their sums are exact: a feature that is constant within
+    each class has a variance of exactly 0 also with weights.
+    """
+    if sample_weight is None:
+        return None
+    weights = read_weights(sample_weight, len(target.codes))
+    left = np.unique(target.codes[weights > 0])
+    if left.size < 2:
+        without = np.delete(target.classes, left)
+        raise InputError(
+            f"sample_weight is 0 for every sample of class {listed(without)}, which "
+            "leaves one class only; give samples of at least two classes a positive "
+            "weight."
+        )
+    return round_weights(weights)
 
 
 def _values(features: Features, j: Any) -> list[Any]:
@@ -135,6 +201,103 @@ def _first_feature(data: Table, ability: str) -> int | None:
     return None
 
 
+# -- features that stay or go together -----------------------------------------------
+
+
+def read_groups(
+    keep: Any, feature_groups: Any, n_features: int, names: Sequence[str] | None
+) -> FeatureGroups | None:
+    """Check the parameters ``keep`` and ``feature_groups``; None if both are None.
+
+    Parameters
+    ----------
+    keep : bool mask, integer indices, names or None
+        Features that are always selected, with all features of their groups.
+    feature_groups : array-like of shape (n_features,), mapping or None
+        A label for each feature, or features by the name of their group.
+    n_features : int
+        Number of features.
+    names : sequence of str or None
+        Their names, where they have any.
+    """
+    if keep is None and feature_groups is None:
+        return None
+    number = _number_groups(feature_groups, n_features, names)
+    kept = np.zeros(int(number.max()) + 1, dtype=bool)
+    if keep is not None:
+        single = isinstance(keep, (str, int, np.integer)) and not isinstance(keep, bool)
+        given = [keep] if single else _listed(keep, "keep")
+        kept[number[mark_features(given, n_features, names, "keep")]] = True
+    if kept.all():
+        raise InputError(
+            f"keep holds all {n_features} features of X (with those of their groups), "
+            "so that none is left to select; name fewer, or use no selector."
+        )
+    return FeatureGroups(number, kept)
+
+
+def _number_groups(
+    given: Any, n_features: int, names: Sequence[str] | None
+) -> IntArray:
+    """Return the group of each feature, numbered by the first features of groups."""
+    if given is None:
+        return np.arange(n_features)
+    if isinstance(given, Mapping):
+        labels = _labels_of_mapping(given, n_features, names)
+    else:
+        labels = _listed(given, "feature_groups")
+        if len(labels) != n_features:
+            raise InputError(
+                f"feature_groups has {len(labels)} labels, but X has {n_features} "
+                "features; give one label for each feature, or a mapping from names "
+                "of groups to lists of features."
+            )
+    places: dict[Any, int] = {}
+    number = np.empty(n_features, dtype=np.intp)
+    for j, label in enumerate(labels):
+        alone = label is None or label != label  # NaN
+        try:
+            number[j] = places.setdefault(object() if alone else label, len(places))
+        except TypeError:
+            raise InputError(
+                f"feature_groups holds {label!r}, which cannot be a label; use text or "
+                "numbers, or a mapping from names of groups to lists of features."
+            ) from None
+    return number
+
+
+def _labels_of_mapping(
+    given: Mapping[Any, Any], n_features: int, names: Sequence[str] | None
+) -> list[Any]:
+    labels: list[Any] = [None] * n_features
+    for group, members in given.items():
+        parameter = f"feature_groups[{group!r}]"
+        mask = mark_features(_listed(members, parameter), n_features, names, parameter)
+        if not mask.any():
+            raise InputError(
+                f"{parameter} holds no features; name some, or leave it out."
+            )
+        for j in np.flatnonzero(mask).tolist():
+            if labels[j] is not None:
+                feature = j if names is None else repr(names[j])
+                raise InputError(
+                    f"feature_groups has feature {feature} in the groups "
+                    f"{labels[j][0]!r} and {group!r}; put it into one of them."
+                )
+            labels[j] = (group,)
+    return labels
+
+
+def _listed(given: Any, parameter: str) -> list[Any]:
+    """Convert a list, array or series of features or labels to a list."""
+    if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
+        raise InputError(
+            f"{parameter}={given!r} is not a list; give a list of indices, names or "
+            "labels."
+        )
+    return list(given.tolist() if hasattr(given, "tolist") else given)
+
+
 # -- training sets -------------------------------------------------------------------
 
 
@@ -145,15 +308,19 @@ _PAIRS_HINT = (
 )
 
 
-def read_train_sets(train_sets: Iterable[Any], y: IntArray) -> list[IntArray]:
+def read_train_sets(
+    train_sets: Iterable[Any], y: IntArray, weights: FloatArray | None = None
+) -> list[IntArray]:
     """Convert masks to indices and check that each set has two classes."""
     indices = []
     for s, given in enumerate(train_sets):
         rows = read_rows(given, len(y), f"Training set {s}", hint=_PAIRS_HINT)
-        if np.all(y[rows] == y[rows[0]]):
+        counted = rows if weights is None else rows[weights[rows] > 0]
+        if np.all(y[counted] == y[counted[:1]]):
+            but = "" if weights is None else " with a positive sample_weight"
             raise InputError(
-                f"Training set {s} holds one class only; selection needs at least two. "
-                "Use fewer or stratified folds."
+                f"Training set {s} holds one class only{but}; selection needs at least "
+                "two. Use fewer or stratified folds."
             )
         indices.append(rows)
     return indices

@@ -41,6 +41,13 @@ class ReliefF(ReportsProgress, ScoreSelector):
         those given by a mask, indices or names.
     random_state : int, RandomState or None, default=None
         Draws the samples if `n_samples` is given.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -59,6 +66,9 @@ class ReliefF(ReportsProgress, ScoreSelector):
     samples are as far as the k-th neighbour, they share its place, so that the order of
     the rows never matters.
 
+    Sample weights must be whole numbers, because neighbours are counted. Copies of a
+    sample are neighbours of each other at distance 0.
+
     References
     ----------
     .. [1] I. Kononenko, "Estimating attributes: analysis and extensions of RELIEF",
@@ -74,7 +84,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True)
+    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost("n² p", power=2)
 
     def __init__(
@@ -85,6 +95,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
         n_samples: int | None = None,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -92,6 +104,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
         self.n_samples = n_samples
         self.categorical_features = categorical_features
         self.random_state = random_state
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _n_steps(self, data: Table) -> int:
@@ -115,7 +129,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
                 "more, or None for all."
             )
         queries = np.zeros(sets.counts.shape)
-        for s, rows in enumerate(sets.indices):
+        for s in range(len(sets)):
+            rows = sets.copies(s)
             draw = as_random_state(self.random_state).permutation(rows.size)
             np.add.at(queries[s], rows[draw[: self.n_samples]], 1.0)
         return queries

@@ -14,17 +14,17 @@ from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
-from veridical._core.validation import count_features
 from veridical.criteria.svm import SVMWeights
 from veridical.kernels.duality import POOR_GAP
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.selection._base import Cost, ReportsProgress, WeightedSelector
+from veridical.search.groups import FeatureGroups
+from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
 
 
-class SVMRFE(ReportsProgress, WeightedSelector):
+class SVMRFE(ReportsProgress):
     """Drop the features with the smallest weights of a linear SVM, and fit again.
 
     Guyon's recursive elimination [1]_: in each round the features with the smallest
@@ -42,6 +42,13 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         round that would pass `n_features_to_select` stops there.
     C : float, default=1.0
         Cost of an error.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -60,7 +67,8 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     Notes
     -----
     Selects what scikit-learn's ``RFE(SVC(kernel="linear", C=C), step=step)`` selects if
-    its SVC is solved to convergence. Features should be on one scale.
+    its SVC is solved to convergence. Features should be on one scale. The weight of a
+    sample multiplies `C`.
 
     References
     ----------
@@ -77,7 +85,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
     [6, 12, 10]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("p rounds: each n p of what is left and n³")
 
     def __init__(
@@ -86,16 +94,20 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         *,
         step: int | float = 1,
         C: float = 1.0,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.step = step
         self.C = C
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        n_features = data.values.shape[1]
-        n_drop = self._schedule(n_features)
+        n_features, groups = data.n_features, self._groups(data)
+        n_drop = self._schedule(groups, n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
         gaps, spreads = np.zeros(len(sets)), np.zeros(len(sets))
 
@@ -109,6 +121,7 @@ class SVMRFE(ReportsProgress, WeightedSelector):
                 atol=lambda: weights.noise,
                 by_index=True,
                 tick=self._tick,
+                groups=groups,
             )
             gaps[s], spreads[s] = weights.gap, weights.spread
 
@@ -128,13 +141,15 @@ class SVMRFE(ReportsProgress, WeightedSelector):
             )
         return [Ranking(order, None, n_features) for order in orders]
 
-    def _schedule(self, n_features: int) -> Callable[[int], int]:
-        """Return the function from the number of features left to those to drop."""
-        step = self._step(n_features)
-        wanted = self.n_features_to_select
-        stop = 1
-        if wanted is not None:
-            stop = count_features(wanted, n_features)
+    def _schedule(
+        self, groups: FeatureGroups | None, n_features: int
+    ) -> Callable[[int], int]:
+        """Return the function from the number of features left to those to drop.
+
+        With groups, numbers of groups beside those that are kept.
+        """
+        step = self._step(n_features if groups is None else groups.n_free)
+        stop = self._count(groups, n_features, otherwise=1)
 
         def n_drop(left: int) -> int:
             return min(step, left - stop) if left > stop else min(step, left - 1)
@@ -142,8 +157,9 @@ class SVMRFE(ReportsProgress, WeightedSelector):
         return n_drop
 
     def _n_steps(self, data: Table) -> int:
-        left = data.values.shape[1]
-        n_drop, rounds = self._schedule(left), 0
+        groups = self._groups(data)
+        left = data.n_features if groups is None else groups.n_free
+        n_drop, rounds = self._schedule(groups, data.n_features), 0
         while left > 1:
             left -= n_drop(left)
             rounds += 1

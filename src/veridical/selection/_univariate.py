@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import fdtrc
 
-from veridical._core.arrays import FloatArray
-from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.criteria import (
     AnovaRelevance,
@@ -18,20 +16,24 @@ from veridical.criteria import (
 )
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._base import Cost, ScoreSelector, WeightedSelector
+from veridical.selection._base import Cost, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class _UnivariateSelector(ScoreSelector, WeightedSelector):
+class _UnivariateSelector(ScoreSelector):
     """A selector that scores features one by one and has no other parameters."""
 
     def __init__(
         self,
         n_features_to_select: int | float | None = 10,
         *,
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
 
@@ -44,6 +46,13 @@ class AnovaF(_UnivariateSelector):
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -70,6 +79,12 @@ class AnovaF(_UnivariateSelector):
     Correlation : The same statistic on a scale from 0 to 1.
     sklearn.feature_selection.f_classif : F ratios as a function.
 
+    Notes
+    -----
+    Sample weights are frequency weights: their sum is the number of samples in the
+    degrees of freedom. Other weights should be multiplied to sum to the number of
+    samples; the order of the features does not depend on their scale.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -79,7 +94,7 @@ class AnovaF(_UnivariateSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:
@@ -104,6 +119,13 @@ class Correlation(_UnivariateSelector):
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -127,7 +149,7 @@ class Correlation(_UnivariateSelector):
     array(['worst concave points'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True)
+    _abilities: ClassVar = Abilities(sparse=True, weights="any")
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:
@@ -151,6 +173,13 @@ class InformationGain(_UnivariateSelector):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
 
@@ -164,7 +193,7 @@ class InformationGain(_UnivariateSelector):
     Notes
     -----
     Samples whose value is missing are distributed over all values of the feature in
-    proportion to their shares. `sample_weight` must be whole numbers, because the rule
+    proportion to their shares. Sample weights must be whole numbers, because the rule
     counts samples.
 
     References
@@ -181,7 +210,9 @@ class InformationGain(_UnivariateSelector):
     array([0.698, 0.386, 1.418, 1.378])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True, sparse=True)
+    _abilities: ClassVar = Abilities(
+        categorical=True, missing=True, sparse=True, weights="whole"
+    )
     _cost: ClassVar = Cost("n log n p", power=0)
 
     def __init__(
@@ -190,19 +221,16 @@ class InformationGain(_UnivariateSelector):
         *,
         mdl_cost: MdlCost = "cuts",
         categorical_features: Any = "from_dtype",
+        keep: Any = None,
+        feature_groups: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.mdl_cost = mdl_cost
         self.categorical_features = categorical_features
+        self.keep = keep
+        self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _relevance(self, sets: TrainSets) -> Relevance:
         return InformationRelevance(self.mdl_cost)
-
-    def _check_weight(self, weight: FloatArray) -> None:
-        if np.any(weight != np.rint(weight)):
-            raise InputError(
-                "InformationGain counts samples, so sample_weight must be whole "
-                "numbers; round the weights, or use AnovaF or Correlation."
-            )

@@ -24,7 +24,7 @@ ROWS = [
         AnovaF,
         by_score(lambda x, y, _: oracle.f_ratio(x, y), rtol=1e-12),
         sparse=True,
-        weights=True,
+        weights="any",
         rtol=1e-12,
         affine="any",
         peer=Peer("scikit-learn", _f_classif, _varies_within_classes),

@@ -11,7 +11,7 @@ ROWS = [
         Correlation,
         by_score(lambda x, y, _: oracle.class_correlation(x, y), rtol=1e-12),
         sparse=True,
-        weights=True,
+        weights="any",
         rtol=1e-12,
         affine="any",
     ),

@@ -48,8 +48,10 @@ class Row:
         ``oracle(problem) -> (scores, order, n_kept)``, slow and obvious.
     parameters : dict
         Passed to the selector.
-    categorical, missing, sparse, weights : bool
+    categorical, missing, sparse : bool
         What the selector reads.
+    weights : {"any", "whole", ""}
+        Sample weights it reads: any numbers, whole ones, or none.
     rtol, atol : float
         How far apart tied scores may be, and how near scores come to the oracle's.
     scale : callable
@@ -76,7 +78,7 @@ class Row:
     categorical: bool = False
     missing: bool = False
     sparse: bool = False
-    weights: bool = False
+    weights: str = ""
     rtol: float = 0.0
     atol: float = 0.0
     scale: Callable[[Any], float] = lambda y: 1.0
@@ -145,5 +147,5 @@ def step_by_step(search, **options):
 
 
 #: Selectors that read categories and missing values, and whose scores are shares.
-INFORMATION = {"categorical": True, "missing": True, "atol": 1e-12}
-INCREMENTAL = {"weights": True, "rtol": 1e-12, "affine": "any", "max_rows": 20}
+INFORMATION = {"categorical": True, "missing": True, "weights": "whole", "atol": 1e-12}
+INCREMENTAL = {"weights": "any", "rtol": 1e-12, "affine": "any", "max_rows": 20}

@@ -18,6 +18,7 @@ def _hsic(kernel):
 
 
 _DEPENDENCE = {
+    "weights": "whole",
     "atol": 1e-11,
     "scale": lambda y: oracle.hsic_scale(y.tolist()),
     "wild": AROUND_ZERO,

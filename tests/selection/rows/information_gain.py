@@ -21,7 +21,6 @@ ROWS = [
         InformationGain,
         _gain("cuts"),
         sparse=True,
-        weights=True,
         **INFORMATION,
     ),
     Row(
@@ -30,7 +29,6 @@ ROWS = [
         _gain("samples"),
         {"mdl_cost": "samples"},
         sparse=True,
-        weights=True,
         **INFORMATION,
     ),
 ]

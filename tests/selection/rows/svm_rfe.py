@@ -10,7 +10,7 @@ ROWS = [
         SVMRFE,
         None,
         sparse=True,
-        weights=True,
+        weights="any",
         wild=(),
         affine=None,
         tested_in="test_svmrfe.py",

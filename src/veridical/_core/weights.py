@@ -1,0 +1,92 @@
+"""Sample weights: the one place that reads and checks them.
+
+Weights are *frequency weights*: a sample of weight 3 counts as three equal samples, a
+sample of weight 0 as none.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from veridical._core.arrays import BoolArray, FloatArray
+from veridical._core.errors import InputError
+
+# Bits of a weight, relative to the sum of all weights; one less than doubles have, so
+# that sums of weights are exact.
+_BITS = 52
+
+
+def read_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+    """Check sample weights: one per sample, finite, none negative, not all 0.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), number or None
+        None is a weight of 1 for every sample.
+    n_samples : int
+        Number of samples.
+
+    Raises
+    ------
+    InputError
+        If the weights cannot be used.
+
+    Examples
+    --------
+    >>> read_weights([1, 0, 2], 3)
+    array([1., 0., 2.])
+    """
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)  # never the user's own
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"sample_weight must be numbers, one for each sample ({error})."
+        ) from None
+    if weights.shape != (n_samples,):
+        raise InputError(
+            f"sample_weight has shape {weights.shape}, but X has {n_samples} samples; "
+            "give one weight for each sample."
+        )
+    _refuse(np.isnan(weights), weights, "NaN", "replace it by a number")
+    _refuse(np.isinf(weights), weights, "Infinite values", "replace it by a number")
+    _refuse(weights < 0, weights, "Negative values", "give 0 to leave a sample out")
+    if not np.isfinite(weights.sum()):
+        raise InputError("The sum of sample_weight overflows; divide all weights.")
+    if not weights.any():
+        raise InputError(
+            "sample_weight is 0 for every sample; give at least one non-zero weight, "
+            "or leave sample_weight out."
+        )
+    return weights
+
+
+def round_weights(weights: FloatArray) -> FloatArray:
+    """Round weights so that their sums are exact, whatever the order of the terms.
+
+    A weight changes by less than 2⁻⁵² of the sum of all weights. Whole numbers do not
+    change (if they sum to less than 2⁵²), and no positive weight becomes 0.
+
+    Examples
+    --------
+    >>> round_weights(np.array([0.1, 0.2, 0.3])).sum() == 0.6
+    np.True_
+    >>> round_weights(np.array([3.0, 0.0, 5.0]))
+    array([3., 0., 5.])
+    """
+    if weights.sum() < 2.0**_BITS and np.array_equal(weights, np.rint(weights)):
+        return weights
+    unit = 2.0 ** (np.ceil(np.log2(weights.sum())) - _BITS)
+    return np.where(weights > 0, np.maximum(np.rint(weights / unit), 1.0) * unit, 0.0)
+
+
+def _refuse(bad: BoolArray, weights: FloatArray, what: str, cure: str) -> None:
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise InputError(f"{what} in sample_weight: {weights[i]:g} in row {i}; {cure}.")
