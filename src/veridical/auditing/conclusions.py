@@ -7,6 +7,7 @@ import math
 from veridical._core.numbers import count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical.auditing.records import Audit
+from veridical.evaluation.conclusions import write_coverage
 
 LEAK = "VD001"
 
@@ -118,8 +119,10 @@ def write_honest(record: Audit) -> str:
     value, low, high = record.accuracy["in"]
     if math.isnan(low):
         return f"{percent(value)} (no interval)"
-    confidence = f"{100 * (1 - record.alpha):g} % interval"
-    return f"{percent(value)} ({confidence} {percent_range(low, high)})"
+    said = f"{100 * (1 - record.alpha):g} % interval {percent_range(low, high)}"
+    if record.coverage is not None:
+        said += f", measured coverage {write_coverage(record.coverage)}"
+    return f"{percent(value)} ({said})"
 
 
 def _first(record: Audit) -> str:

@@ -186,7 +186,7 @@ def gather_evidence(
         outside=outside,
         accuracy=accuracy,
         interval=kind or "",
-        coverage=coverage_of(splits, situation),
+        coverage=coverage_of(splits, situation, 1 - alpha),
         optimism=_optimism(inside, outside, splits, alpha),
         null=null,
         preselection=preselection,

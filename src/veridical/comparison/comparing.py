@@ -292,7 +292,7 @@ def _conclude(
     summary = data.summary(name)
     alpha, geometry = tester.test.alpha, splits.geometry
     optimism = say.measure_optimism(accuracy, geometry, alpha)
-    covered = _coverage(splits, tester.situation, only, accuracy)
+    covered = _coverage(splits, tester.situation, only, accuracy, alpha)
     record = Comparison(
         names=selectors,
         estimators=estimators,
@@ -345,13 +345,14 @@ def _coverage(
     situation: Situation,
     estimator: str,
     accuracy: Mapping[str, FloatArray],
+    alpha: float,
 ) -> Mapping[str, Coverage]:
     """Look up how often intervals under IN, by kind, cover the truth."""
     if "in" not in accuracy:
         return {}
     mean = float(accuracy["in"].mean())
     where = situation._replace(estimator=estimator, accuracy=mean)
-    return coverage_of(splits.splits, where)
+    return coverage_of(splits.splits, where, 1 - alpha)
 
 
 def _rank(

@@ -9,6 +9,7 @@ Beside an interval stands the range of the measured designs nearest to the user'
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.splits import Split
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, describe_designs, find_near
@@ -95,7 +97,9 @@ def _row(record: dict[str, str]) -> CoverageRow:
     return CoverageRow(record["method"], record["kind"], where, n, covered)
 
 
-def coverage_of(splits: Sequence[Split], situation: Situation) -> dict[str, Coverage]:
+def coverage_of(
+    splits: Sequence[Split], situation: Situation, confidence: float = CONFIDENCE
+) -> dict[str, Coverage]:
     """Look up the coverages measured with such splits in the nearest designs.
 
     Parameters
@@ -104,14 +108,18 @@ def coverage_of(splits: Sequence[Split], situation: Situation) -> dict[str, Cove
         Training and test rows.
     situation : Situation
         The table, the estimator and its accuracy.
+    confidence : float, default=0.95
+        Confidence of the intervals; nothing was measured for another.
 
     Returns
     -------
     mapping of str to Coverage
         By kind of interval; without those that were not measured near.
     """
+    found: dict[str, Coverage] = {}
+    if not math.isclose(confidence, CONFIDENCE):
+        return found
     name = _measured_method(splits)
-    found = {}
     for kind in (*_BEST_FIRST, OPTIMISM):
         rows = [
             row for row in coverage_table() if (row.method, row.kind) == (name, kind)
