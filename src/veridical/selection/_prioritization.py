@@ -450,5 +450,5 @@ def _warn_infinite() -> None:
         "Some features are constant within every class, so their relevance is "
         "infinite; it was set to a thousand times the largest finite one.",
         UserWarning,
-        stacklevel=6,
+        stacklevel=7,
     )

@@ -137,7 +137,7 @@ class SVMRFE(ReportsProgress):
                 f"relied on: the longest column of X has {spreads[worst]:.0e} times "
                 "the length of the shortest. Put the features on one scale first, as "
                 "StandardScaler does.",
-                stacklevel=3,
+                stacklevel=4,
             )
         return [Ranking(order, None, n_features) for order in orders]
 
