@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
@@ -24,6 +25,7 @@ from tests.selection.rows import ROWS, each, each_selector
 
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical.evaluation import estimate
 from veridical.selection import (
     FCBF,
     HSIC,
@@ -432,3 +434,15 @@ def test_verbs_refuse_what_they_would_misread():
             call(AnovaF(2, keep=[0]))
         with pytest.raises(InputError, match="which the verbs do not support"):
             call(AnovaF(2, feature_groups=list("aabbccdde")))
+
+
+def test_a_pipeline_with_groups_is_evaluated_as_scikit_learn_does():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 20))
+    X[:, 3] += y
+    selector = AnovaF(3, keep=[0], feature_groups=np.repeat(np.arange(10), 2))
+    pipeline = make_pipeline(selector, GaussianNB())
+    folds = list(StratifiedKFold(5).split(X, y))
+    found = estimate(pipeline, X, y, cv=folds, random_state=0)
+    assert found.scores.tolist() == cross_val_score(pipeline, X, y, cv=folds).tolist()

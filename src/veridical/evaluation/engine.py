@@ -959,8 +959,10 @@ def replace_source(table: Table, X: Any) -> Table:
 def _place_of_selector(estimator: Pipeline) -> int | None:
     for place, (_, step) in enumerate(estimator.steps[:-1]):
         if type(step) in SELECTORS.values():
-            # None: the number is known after a fit only.
-            return None if step.n_features_to_select is None else place
+            # The number is known after a fit only, or counts groups of features.
+            unknown = step.n_features_to_select is None
+            grouped = step.keep is not None or step.feature_groups is not None
+            return None if unknown or grouped else place
         if not is_rowwise(step):
             return None
     return None
