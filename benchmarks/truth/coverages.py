@@ -71,7 +71,7 @@ METHODS = {
 #: the evaluation, nested cross-validation, and that of the optimism.
 SCORES, NESTED = "scores", "nested"
 #: Designs per method and estimator, and data sets per design.
-NUMBERS = {SCORES: (9, 150), NESTED: (3, 60), OPTIMISM: (4, 200)}
+NUMBERS = {SCORES: (7, 150), NESTED: (3, 60), OPTIMISM: (4, 200)}
 #: Without nearest centroid, which is like a linear SVM.
 ESTIMATORS = ("nb", "1nn", "svm", "c45")
 #: The methods and estimators of each.

@@ -23,7 +23,7 @@ from veridical.evaluation.reading import name_of
 #: Number of designs in a range.
 N_NEAR = 20
 #: Largest distance of the nearest design; beyond it nothing was measured near.
-_FARTHEST = 2.5
+_FARTHEST = 3.0
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 2.0
 
