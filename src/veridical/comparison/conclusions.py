@@ -38,7 +38,13 @@ from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.evaluation.conclusions import say_coverage, write_score
-from veridical.evaluation.intervals import clip, t_half_width, vary, wilson
+from veridical.evaluation.intervals import (
+    at_least_wilson,
+    clip,
+    t_half_width,
+    vary,
+    wilson,
+)
 from veridical.evaluation.stability import stability
 
 Accuracies = Mapping[str, FloatArray]
@@ -221,8 +227,8 @@ def mean_accuracy(
     """Average accuracies, with a t interval for the mean, within 0 and 1.
 
     Where all are equal, their spread says nothing: the interval is Wilson's for the
-    tested samples, as in `veridical.estimate`, if their number is known. There is none
-    for a single accuracy.
+    tested samples, as in `veridical.estimate`, if their number is known; it is never
+    narrower than that. There is none for a single accuracy.
 
     Parameters
     ----------
@@ -258,8 +264,10 @@ def mean_accuracy(
         return MeanAccuracy(mean, *bounds, 0.0, n)
     std = float(values.std(ddof=1))
     half = t_half_width(values, test_to_train, 1 - alpha)
-    low, high = clip((mean - half, mean + half), (0.0, 1.0))
-    return MeanAccuracy(mean, low, high, std, n)
+    bounds = clip((mean - half, mean + half), (0.0, 1.0))
+    if n_tested is not None:
+        bounds = at_least_wilson(bounds, mean, n_tested, 1 - alpha)
+    return MeanAccuracy(mean, *bounds, std, n)
 
 
 def list_notes(record: Comparison) -> tuple[str, ...]:

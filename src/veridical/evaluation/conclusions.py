@@ -31,7 +31,7 @@ INTERVALS = {
     "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
-    "overlap of training folds (Nadeau and Bengio 2003)",
+    "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
     "": "none is valid for this way of splitting",
 }
 #: Name of the method that is never believed.

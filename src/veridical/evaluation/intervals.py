@@ -166,9 +166,10 @@ def interval_of(
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "nested":
         bounds = estimate.nested.result().interval(confidence)
-        usual = wilson(estimate.value, estimate.n_test, confidence)
-        return no_narrower(bounds, usual[1] - usual[0])
+        return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)
     bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
+    if estimate.metric == "accuracy":
+        return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)
     return clip(bounds, estimate.score_range)
 
 
@@ -195,6 +196,18 @@ def intervals_of(estimate: Estimate) -> dict[str, Bounds]:
 def known_scores(estimate: Estimate) -> NDArray[Any]:
     """Return the scores of the splits on which the score is defined."""
     return estimate.scores[~np.isnan(estimate.scores)]
+
+
+def at_least_wilson(
+    bounds: Bounds, accuracy: float, n_test: int, confidence: float
+) -> Bounds:
+    """Widen an interval of an accuracy to the width of Wilson's.
+
+    Stratified folds may be all but equal, of a classifier that always predicts one
+    class, say; the samples are still drawn at random.
+    """
+    low, high = wilson(accuracy, n_test, confidence)
+    return no_narrower(bounds, high - low)
 
 
 def no_narrower(bounds: Bounds, width: float) -> Bounds:

@@ -32,7 +32,7 @@ from veridical._core.seeds import root_seed
 from veridical._core.splits import CrossValidation, Split
 from veridical._core.types import EstimatorLike, LabelsLike, MatrixLike, RandomStateLike
 from veridical.evaluation.engine import as_procedure, evaluate_table
-from veridical.evaluation.intervals import Bounds, no_narrower, normal_quantile, wilson
+from veridical.evaluation.intervals import Bounds, at_least_wilson, normal_quantile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +77,8 @@ class NestedCV(Record):
         1 the standard error vanishes, but the uncertainty does not.
         """
         reach = normal_quantile(confidence) * self.standard_error
-        low, high = wilson(self.cv_value, self.n_samples, confidence)
-        return no_narrower((self.value - reach, self.value + reach), high - low)
+        bounds = self.value - reach, self.value + reach
+        return at_least_wilson(bounds, self.cv_value, self.n_samples, confidence)
 
     def _conclude(self) -> Conclusion:
         """Write the estimate, which is open: it is compared with nothing."""
