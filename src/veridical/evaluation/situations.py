@@ -105,7 +105,7 @@ class Situation(NamedTuple):
             math.log2(self.n_selected / other.n_selected) / 2,
             (self.accuracy - other.accuracy) / 0.1,
             (self.minority - other.minority) / 0.2,
-            float(min(self.n_classes, 4) - min(other.n_classes, 4)),
+            2 * math.log2(self.n_classes / other.n_classes),
             0.0 if other.estimator in self._like else _OTHER_ESTIMATOR,
         )
         return math.hypot(*steps)
