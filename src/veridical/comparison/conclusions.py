@@ -37,7 +37,7 @@ from veridical.comparison.records import (
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.conclusions import say_coverage, write_score
+from veridical.evaluation.conclusions import say_coverage, write_plain
 from veridical.evaluation.intervals import clip, t_half_width, vary, wilson
 from veridical.evaluation.stability import stability
 
@@ -695,7 +695,7 @@ def conclude_test(record: TestResult) -> Conclusion:
     if math.isnan(record.pvalue):
         found = "Whether there is a difference is not known"
     p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
-    gap = write_score(record.mean_difference, "")
+    gap = write_plain(record.mean_difference)
     return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
 
 
@@ -739,9 +739,7 @@ def conclude_bias(record: Bias) -> Conclusion:
     if np.ndim(record.pvalue):
         return _conclude_tests(record, "it is upward", "downward", "a bias")
     gap = record.mean_difference
-    where = (
-        f"{write_score(abs(gap), '')} {'below' if gap < 0 else 'above'} the true one"
-    )
+    where = f"{write_plain(abs(gap))} {'below' if gap < 0 else 'above'} the true one"
     if gap == 0:
         where = "equal to the true one"
     if math.isnan(record.pvalue):

@@ -19,6 +19,7 @@ from veridical._core.records import (
     Setting,
     frame,
 )
+from veridical._core.scoring import ACCURACY, ScoreInfo, info_by_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,14 @@ class Estimate(Record):
         that were not measured.
     score_range : tuple of float
         The smallest and the largest possible score; intervals are clipped to it.
+    scoring : ScoreInfo
+        The score: its name, unit and direction, whether it is pooled over all test
+        samples or the mean of the splits, and what guessing reaches.
+    others : tuple of Estimate
+        The other scores, from the same predictions.
+    n_shared : int
+        Number of test samples that the score is a share of, such as those of the
+        positive class for sensitivity; 0 for other scores.
     data : DataSummary or None
         The data; None where X is not a table but, say, a list of texts.
     settings : mapping of str to str or number
@@ -104,6 +113,19 @@ class Estimate(Record):
     score_range: tuple[float, float] = (0.0, 1.0)
     data: DataSummary | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    scoring: ScoreInfo = ACCURACY
+    others: tuple[Estimate, ...] = ()
+    n_shared: int = 0
+
+    def __post_init__(self) -> None:
+        if self.scoring.name != self.metric:
+            known = info_by_name(self.metric, self.score_range)
+            object.__setattr__(self, "scoring", known)
+
+    @property
+    def by_score(self) -> dict[str, Estimate]:
+        """The estimate of every score by its name, the leading one first."""
+        return {one.metric: one for one in (self, *self.others)}
 
     @property
     def conclusion(self) -> Conclusion:
@@ -157,10 +179,14 @@ class Estimate(Record):
         Returns
         -------
         DataFrame
-            Columns estimator, method, metric, split, score.
+            Columns estimator, method, metric, split, score; one row per split and
+            score.
         """
-        shared = (self.estimator, self.method, self.metric)
-        rows = ((*shared, i, float(score)) for i, score in enumerate(self.scores))
+        rows = (
+            (one.estimator, one.method, one.metric, i, float(score))
+            for one in (self, *self.others)
+            for i, score in enumerate(one.scores)
+        )
         return frame(rows, "estimator", "method", "metric", "split", "score")
 
     def __repr__(self) -> str:

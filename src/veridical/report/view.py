@@ -9,13 +9,13 @@ Every renderer distinguishes two sides "a" and "b" by colour and by shape.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
 from veridical._core.numbers import (
-    MINUS,
     MISSING,
     count,
     number,
@@ -26,6 +26,7 @@ from veridical._core.numbers import (
     pvalue,
 )
 from veridical._core.records import Curve, Interval
+from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
@@ -570,11 +571,11 @@ def score(value: float | None, unit: Unit = "percent") -> str:
     Examples
     --------
     >>> score(0.8125), score(0.8125, "number")
-    ('81.2 %', '0.8125')
+    ('81.2 %', '0.812')
     """
     if unit == "percent" or value is None:
         return percent(value)
-    return f"{value:.4g}".replace("-", MINUS)
+    return write_number(value)
 
 
 def score_range(low: float | None, high: float | None, unit: Unit = "percent") -> str:
@@ -657,6 +658,44 @@ def on_majority(data: Any) -> str:
 def majority(data: Any) -> tuple[Level, ...]:
     """Return the share of the largest class as a level."""
     return (Level(MAJORITY, data["chance"]),)
+
+
+def read_info(found: Mapping[str, Any]) -> ScoreInfo:
+    """Read a score back from plain numbers, where an infinite bound is None."""
+    low, high = found["low"], found["high"]
+    return ScoreInfo(
+        **{
+            **found,
+            "low": -math.inf if low is None else low,
+            "high": math.inf if high is None else high,
+        }
+    )
+
+
+def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
+    """Return what guessing reaches as a level; nothing where that is not known."""
+    if scoring.chance is None:
+        return ()
+    name = MAJORITY if scoring.is_accuracy else "guessing"
+    return (Level(name, scoring.chance),)
+
+
+def on_chance(scoring: ScoreInfo, data: Any) -> str:
+    """Say what the dashed line of a figure of scores is."""
+    if scoring.is_accuracy:
+        return on_majority(data)
+    if scoring.chance is None:
+        return ""
+    return (
+        'The dashed line "guessing", or an arrow where the line would lie outside the '
+        f"axis, is the {scoring.label} of predicting the shares of the classes for "
+        f"every sample: {scoring.write(scoring.chance)}."
+    )
+
+
+def on_direction(scoring: ScoreInfo) -> str:
+    """Say that less is better, where it is."""
+    return "" if scoring.greater_is_better else "Less is better."
 
 
 def provenance(
