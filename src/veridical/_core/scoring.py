@@ -742,15 +742,15 @@ _RANGES = {
 # -- from what the user passed ---------------------------------------------------------
 
 
-def read_scoring(scoring: Any, classes: NDArray[Any]) -> tuple[Score, ...]:
+def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...]:
     """Read ``scoring=``: one score or several, of which the first leads.
 
     Parameters
     ----------
     scoring : str, callable, Score, list or mapping of these, or None
         None is accuracy. Keys of a mapping are names of the scores.
-    classes : array of shape (n_classes,)
-        The sorted classes of the data.
+    classes : array of shape (n_classes,) or None
+        The sorted classes of the data; None where they are not known yet.
 
     Raises
     ------
@@ -776,8 +776,9 @@ def read_scoring(scoring: Any, classes: NDArray[Any]) -> tuple[Score, ...]:
             f"scoring holds {twice[0]!r} twice; give scores different names by a "
             "mapping of names to scorers."
         )
-    for one in read:
-        _check_classes(one, classes)
+    if classes is not None:
+        for one in read:
+            _check_classes(one, classes)
     return tuple(read)
 
 

@@ -247,27 +247,36 @@ def conclude_selection(record: Selection) -> Conclusion:
     If the folds do not support the list of features, the conclusion has a reservation
     even where the accuracy is well above the majority share.
     """
-    found, share = record.accuracy, record.data.majority_share
+    found, scoring, share = record.score, record.scoring, record.scoring.chance
     n_features = count(len(record.features), "feature")
     bounds = " (no interval)"
     if math.isfinite(found.low):
-        bounds = f" ({percent_range(found.low, found.high)})"
+        bounds = f" ({scoring.write_range(found.low, found.high)})"
+    reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
+    rest = f"the {scoring.write(share)} of {GUESSING}"
+    if scoring.is_accuracy:
+        reached = f"classifies {percent(found.value)} of new samples correctly"
+        rest = f"the {percent(share)} of {_MAJORITY}"
     start = (
         f"With {n_features} by {shortened(name_of(record.selector))}, "
-        f"{shortened(name_of(record.estimator))} classifies {percent(found.value)} of "
-        f"new samples correctly{bounds}"
+        f"{shortened(name_of(record.estimator))} {reached}{bounds}"
     )
-    rest = f"the {percent(share)} of {_MAJORITY}"
-    if found.high < share:
-        return Conclusion("no", f"{start}, less than {rest}.")
-    if not found.low > share:
-        return Conclusion("open", f"{start}, not shown to be more than {rest}.")
+    if share is None:
+        return Conclusion("open", f"{start}.")
+    more, less = ("more", "less") if scoring.greater_is_better else ("less", "more")
+    nearest, farthest = found.low, found.high
+    if not scoring.greater_is_better:
+        nearest, farthest = found.high, found.low
+    if scoring.is_better(share, farthest):
+        return Conclusion("no", f"{start}, {less} than {rest}.")
+    if not scoring.is_better(nearest, share):
+        return Conclusion("open", f"{start}, not shown to be {more} than {rest}.")
     n_weak = len(record.features) - record.n_supported
     if record.is_stable:
-        return Conclusion("yes", f"{start}, clearly more than {rest}.")
+        return Conclusion("yes", f"{start}, clearly {more} than {rest}.")
     return Conclusion(
         "care",
-        f"{start}, clearly more than {rest}; but the list of features is not stable: "
+        f"{start}, clearly {more} than {rest}; but the list of features is not stable: "
         f"{n_weak} of {len(record.features)} were selected in fewer than half of the "
         "folds.",
     )

@@ -201,6 +201,15 @@ class Evaluation:
             mean over the splits on which it is defined or, where it is defined on fewer
             than half of them, pooled.
         """
+        if score not in self._known:
+            self._known[score] = self._score(score)
+        return self._known[score]
+
+    @cached_property
+    def _known(self) -> dict[Score, ScoredSplits]:
+        return {}
+
+    def _score(self, score: Score) -> ScoredSplits:
         if score.is_accuracy:
             return ScoredSplits(self.accuracies(), self.pooled_accuracy(), "pooled")
         assert self.classes is not None

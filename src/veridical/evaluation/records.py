@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -302,6 +302,25 @@ class ClassResult:
         return _share(self.accuracy, self.n_test)
 
 
+@dataclass(frozen=True)
+class ScoreResult:
+    """A score of a procedure: which it is, and its value.
+
+    Parameters
+    ----------
+    scoring : ScoreInfo
+        The score.
+    score : Interval
+        Its value with the 95 % interval, NaN where there is none.
+    interval : str
+        The kind of interval, "" where none is valid.
+    """
+
+    scoring: ScoreInfo
+    score: Interval
+    interval: str = ""
+
+
 @dataclass(frozen=True, repr=False)
 class Selection(Record):
     """Selected features, with the accuracy of selecting and learning as a whole.
@@ -350,6 +369,11 @@ class Selection(Record):
         are always the same, 0 if they agree as by chance.
     size_intervals : tuple of Interval
         The accuracy at each of `sizes` with its 95 % interval; empty where not known.
+    scores : tuple of ScoreResult
+        All scores that were asked for, the leading one first; empty where it is the
+        accuracy alone.
+    size_scores : tuple of Interval
+        The leading score at each of `sizes`, where it is not the accuracy.
     """
 
     data: DataSummary
@@ -374,6 +398,41 @@ class Selection(Record):
     other_features: tuple[SelectedFeature, ...] = ()
     stability: Interval | None = None
     size_intervals: tuple[Interval, ...] = ()
+    scores: tuple[ScoreResult, ...] = ()
+    size_scores: tuple[Interval, ...] = ()
+
+    @property
+    def scoring(self) -> ScoreInfo:
+        """The leading score."""
+        if self.scores:
+            return self.scores[0].scoring
+        return replace(ACCURACY, chance=self.data.majority_share)
+
+    @property
+    def score(self) -> Interval:
+        """The leading score with its interval; the accuracy unless another leads."""
+        return self.scores[0].score if self.scores else self.accuracy
+
+    @property
+    def score_interval(self) -> str:
+        """The kind of the interval of the leading score."""
+        return self.scores[0].interval if self.scores else self.interval
+
+    @property
+    def by_size(self) -> tuple[Interval, ...]:
+        """The leading score at each of `sizes`, with its interval where known."""
+        if self.size_scores:
+            return self.size_scores
+        return self.size_intervals or tuple(
+            Interval(value, value, value) for value in self.size_accuracy
+        )
+
+    @property
+    def best_size(self) -> int:
+        """The number of features with the best score, the smallest of equals."""
+        sign = self.scoring.sign
+        values = [sign * one.value for one in self.by_size]
+        return self.sizes[int(np.nanargmax(values))]
 
     @property
     def consensus(self) -> tuple[SelectedFeature, ...]:
@@ -423,8 +482,8 @@ class Selection(Record):
         names = [feature.name for feature in self.features[:5]]
         more = len(self.features) - len(names)
         listed = ", ".join(names) + (f" and {more} more" if more else "")
-        value, low, high = self.accuracy
-        accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
+        value, low, high = self.score
+        accuracy = f"{self.scoring.label} {value:.3f} ({low:.3f} to {high:.3f})"
         return (
             f"Selection({_conclusions().name_of(self.selector)}: {listed}; {accuracy})"
         )

@@ -93,6 +93,14 @@ class ScoreSummary(TypedDict):
     chance: float | None
 
 
+class ScoreResultSummary(TypedDict):
+    """A score of the whole procedure, with its 95 % interval and its kind."""
+
+    scoring: ScoreSummary
+    score: IntervalSummary
+    interval: str
+
+
 class SizeSummary(TypedDict):
     """How often a test rejects where there is nothing to find, measured.
 

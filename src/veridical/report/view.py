@@ -119,6 +119,8 @@ class Pairs:
     pairs: tuple[Pair, ...]
     levels: tuple[Level, ...] = ()
     axis: str = "accuracy"
+    unit: Unit = "percent"
+    greater_is_better: bool = True
 
     @property
     def values(self) -> list[float]:
@@ -137,6 +139,7 @@ class Distribution:
     what: str
     levels: tuple[Level, ...] = ()
     axis: str = "accuracy"
+    unit: Unit = "percent"
 
     @property
     def values(self) -> list[float]:
@@ -614,6 +617,34 @@ def in_numbers(found: Mapping[str, Any] | None) -> tuple[str, str]:
     ends = [found["low"], found["high"]]
     span = MISSING if None in ends else " to ".join(number(end, 2) for end in ends)
     return number(found["value"], 2), span
+
+
+def written(s: Mapping[str, Any], value: float | None) -> str:
+    """Write a value of the score of a summary, with its unit."""
+    return read_info(s["scoring"]).write(value)
+
+
+def gap_written(s: Mapping[str, Any], value: float | None, **how: bool) -> str:
+    """Write a difference of the score of a summary."""
+    return read_info(s["scoring"]).write_gap(value, **how)
+
+
+def in_unit(s: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a score and its interval for two columns of a table."""
+    info = read_info(s["scoring"])
+    return info.write(found["value"]), info.write_range(found["low"], found["high"])
+
+
+def gap_in_unit(s: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a difference and its interval for two columns of a table."""
+    info = read_info(s["scoring"])
+    span = info.write_gap_range(found["low"], found["high"], unit=False)
+    return info.write_gap(found["value"], unit=False), span
+
+
+def in_points_or_not(s: Mapping[str, Any]) -> str:
+    """Return " (points)" for the header of a column of differences of shares."""
+    return " (points)" if s["scoring"]["percent"] else ""
 
 
 def confidence(level: float) -> str:
